@@ -1,0 +1,1 @@
+"""Running a user's script under observation."""

@@ -1,0 +1,1 @@
+"""Number systems in which a program can be run."""

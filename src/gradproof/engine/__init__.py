@@ -1,0 +1,1 @@
+"""Runs and differentiates a program in a domain."""

@@ -1,0 +1,29 @@
+"""Exceptions for wrong use of gradproof; a wrong gradient is never one."""
+
+
+class GradproofError(Exception):
+    """Base of every exception gradproof raises on purpose: it was called in a way it cannot serve."""
+
+
+class InvalidProgram(GradproofError):
+    """A program that is not well formed: an unbound or doubly bound id, an unknown parameter, shapes that do not fit."""
+
+
+class InvalidInput(GradproofError):
+    """An argument gradproof cannot work on: a dtype it does not know, an object that is not a number."""
+
+
+class NoDerivative(GradproofError):
+    """An op was differentiated for which no derivative rule exists (opaque, or beyond the orders known)."""
+
+
+class NotSupported(GradproofError):
+    """The domain cannot evaluate this function; the message names both."""
+
+
+class BeyondMemory(GradproofError):
+    """The enclosure asked for would not fit into memory; the message says how much it would take."""
+
+
+class NotScalar(GradproofError):
+    """A scalar was needed and an array came: the message says which entry points take arrays."""

@@ -1,0 +1,1 @@
+"""The captured program, free of any framework."""

@@ -1,0 +1,1 @@
+"""From enclosures to verdicts."""

@@ -1,0 +1,1 @@
+"""The closed set of functions a program may name, forward and derivative together."""

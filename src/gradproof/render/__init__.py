@@ -1,0 +1,1 @@
+"""A report as characters, one format per file."""

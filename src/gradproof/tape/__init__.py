@@ -1,0 +1,1 @@
+"""The embedded engine's face: a gradient tape on NumPy."""
