@@ -1,0 +1,76 @@
+"""One thing to be said about a gradient, as data: what, where, how it is known, what mends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gradproof.ir.span import Span
+
+Severity = Literal["note", "warning", "error"]
+Certainty = Literal["proven", "measured", "likely"]
+
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+CERTAINTIES: tuple[Certainty, ...] = ("likely", "measured", "proven")
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A stretch of source and the few words that belong under it."""
+
+    span: Span
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change that mends the fault.
+
+    `text` is one imperative clause. `patch` is a unified diff, or only its `-`, `+` and context lines.
+    `checked` says what the changed program returned; empty means it was not run. `changes_meaning` says for
+    which inputs the changed program computes something else; empty means for none.
+    """
+
+    text: str
+    patch: str = ""
+    checked: str = ""
+    changes_meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A cause found in one run, with everything a renderer needs to say it.
+
+    `kind` is the cause's name. `headline` is one clause in lower case that states the fault. `subject` heads
+    the evidence ("d loss / d x"), whose rows are pairs of label and value. `certainty` is the grade: *proven*
+    follows from enclosures, *measured* was seen in this run, *likely* means a pattern matches. `share` is the
+    part of the gradient's error that arises at this place. `notes` hold what follows from this fault.
+    """
+
+    kind: str
+    severity: Severity
+    certainty: Certainty
+    headline: str
+    primary: Annotation | None = None
+    secondary: tuple[Annotation, ...] = ()
+    subject: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    fix: Fix | None = None
+    op: str | None = None
+    share: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> Span | None:
+        return None if self.primary is None else self.primary.span
+
+    @property
+    def rank(self) -> int:
+        """0 for a note, 1 for a warning, 2 for an error."""
+        return SEVERITIES.index(self.severity)
+
+    @property
+    def says_the_same_as(self) -> tuple[str, Span | None, str]:
+        """What two diagnostics share if they are one fault seen from two gradients."""
+        return self.kind, self.span, self.headline

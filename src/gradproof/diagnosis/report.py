@@ -1,0 +1,158 @@
+"""What is known after a run, frozen: everything a renderer needs, the source text included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic, Severity
+from gradproof.diagnosis.entries import Array, EntryTable, tabulate
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict, worst
+
+SCHEMA = 1
+
+FailOn = Literal["error", "warning", "never"]
+
+# The level of a verdict for which no cause of level warning or error was found. `unverified` is a warning: who asks
+# to fail on warnings does not want what was left undecided to pass.
+_LEVEL_WITHOUT_CAUSE: dict[Verdict, Severity] = {
+    Verdict.CORRECT: "note",
+    Verdict.UNVERIFIED: "warning",
+    Verdict.UNDEFINED: "warning",
+    Verdict.INACCURATE: "error",
+    Verdict.MISSING: "error",
+    Verdict.NONFINITE: "error",
+    Verdict.WRONG: "error",
+}
+
+
+@dataclass(frozen=True)
+class BudgetLine:
+    """The share of one op, hence of its source line, in the error of a gradient."""
+
+    span: Span
+    share: float
+    op: str
+
+
+@dataclass(frozen=True, eq=False)
+class GradientReport:
+    """What is known about the gradient for one source of one gradient call.
+
+    `call` is the place of the call that computed it. `oracle` names what the reference comes from; a name that
+    starts with "ball" is an enclosure. `relative_error`, `digits` are those of the worst entry. `one_sided`
+    holds the slopes from below and from above where they differ. `entries` is given when the arrays are not at
+    hand; `entry_table` serves both cases. `intended` marks a deviation the user has declared deliberate.
+    """
+
+    call: Span
+    framework: str
+    target: str
+    source: str
+    shape: tuple[int, ...]
+    dtype: str
+    verdict: Verdict
+    occurrence: int = 1
+    order: int = 1
+    oracle: str | None = None
+    reason: str | None = None
+    observed: Array | None = None
+    reference: Array | None = None
+    reference_radius: Array | None = None
+    relative_error: float | None = None
+    digits: float | None = None
+    digits_possible: float | None = None
+    one_sided: tuple[Array, Array] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    budget: tuple[BudgetLine, ...] = ()
+    entries: EntryTable | None = None
+    intended: bool = False
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the reference is an enclosure and not an estimate."""
+        return self.oracle is not None and self.oracle.startswith("ball")
+
+    @property
+    def level(self) -> Severity:
+        """How serious this is: that of the gravest cause, or of the verdict where no cause explains it."""
+        if self.intended:
+            return "note"
+        rank = max((diagnostic.rank for diagnostic in self.diagnostics), default=0)
+        return SEVERITIES[rank] if rank > 0 else _LEVEL_WITHOUT_CAUSE[self.verdict]
+
+    def entry_table(self) -> EntryTable | None:
+        """Observed against reference by entry; None where one of them is lacking."""
+        if self.entries is not None or self.observed is None or self.reference is None:
+            return self.entries
+        if self.digits_possible is None or self.observed.shape != self.reference.shape:
+            return None
+        return tabulate(self.observed, self.reference, self.reference_radius, self.digits_possible)
+
+
+@dataclass(frozen=True)
+class Script:
+    """The program that was run: the user's file, the exception it ended with, its own exit status."""
+
+    path: str
+    exception: str | None = None
+    exit_status: int = 0
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """Gradient calls that were seen and not checked, and why."""
+
+    call: Span
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All gradients of a run. `timing` is in seconds by stage, `sources` maps a file to its text."""
+
+    gradients: tuple[GradientReport, ...]
+    version: str = ""
+    frameworks: Mapping[str, str] = field(default_factory=dict)
+    script: Script | None = None
+    unchecked: tuple[Unchecked, ...] = ()
+    timing: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    schema: int = SCHEMA
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        return tuple(gradient.verdict for gradient in self.gradients)
+
+    @property
+    def worst(self) -> Verdict | None:
+        """The most severe verdict among deviations that are not intended; None when nothing was judged."""
+        return worst(tuple(g.verdict for g in self.gradients if not g.intended)) or worst(self.verdicts)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Every fault once, though it may have spoilt several gradients; in the order of the gradients."""
+        once: dict[Any, Diagnostic] = {}
+        for gradient in self.gradients:
+            for diagnostic in gradient.diagnostics:
+                once.setdefault(diagnostic.says_the_same_as, diagnostic)
+        return tuple(once.values())
+
+    def exit_status(self, fail_on: FailOn = "error") -> int:
+        """1 if a gradient reaches the level, else the script's own exit status."""
+        if fail_on != "never":
+            least = SEVERITIES.index(fail_on)
+            if any(SEVERITIES.index(gradient.level) >= least for gradient in self.gradients):
+                return 1
+        return 0 if self.script is None else self.script.exit_status
+
+    def __str__(self) -> str:
+        # The renderers stand above this layer. `print(report)` is worth the one import that points upwards; it
+        # happens when the text is asked for, so that the layers still load in order.
+        from gradproof.render.to_text import to_text
+
+        return to_text(self)
