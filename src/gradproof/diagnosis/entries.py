@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-FLOOR_RELATIVE = (
-    1e-3  # an entry is measured against no less than this share of the largest one (design, section 2)
-)
+# An entry is measured against no less than this share of the largest one: beside entries of size 1 the
+# digits of an entry of size 1e-9 do not matter.
+FLOOR_RELATIVE = 1e-3
 N_WORST = 10  # enough to see a pattern in the indices; a screen holds them
 
 _SIGNIFICAND_BITS = {
@@ -41,8 +41,8 @@ class Entry:
 class EntryTable:
     """What is worth knowing about a gradient too large to be shown.
 
-    `histogram[k]` counts the entries with at least k and fewer than k + 1 right digits, the last one being all
-    that the dtype holds; the entries that are not finite stand apart.
+    `histogram[k]` counts the entries with at least k and fewer than k + 1 right digits, the last one being
+    all that the dtype holds; the entries that are not finite stand apart.
     """
 
     count: int
@@ -89,9 +89,8 @@ def tabulate(observed: Array, reference: Array, radius: Array | None, possible: 
     finite = np.isfinite(observed) & np.isfinite(digits)
     bins = np.floor(digits[finite]).astype(int)
     with np.errstate(all="ignore"):
-        norms = [
-            float(np.linalg.norm(np.ravel(array))) for array in (observed, reference, observed - reference)
-        ]
+        arrays = (observed, reference, observed - reference)
+        norms = [float(np.linalg.norm(np.ravel(array))) for array in arrays]
     return EntryTable(
         count=int(observed.size),
         not_finite=int(observed.size - np.count_nonzero(np.isfinite(observed))),

@@ -15,8 +15,8 @@ SCHEMA = 1
 
 FailOn = Literal["error", "warning", "never"]
 
-# The level of a verdict for which no cause of level warning or error was found. `unverified` is a warning: who asks
-# to fail on warnings does not want what was left undecided to pass.
+# The level of a verdict for which no cause of level warning or error was found. `unverified` is a warning:
+# who asks to fail on warnings does not want what was left undecided to pass.
 _LEVEL_WITHOUT_CAUSE: dict[Verdict, Severity] = {
     Verdict.CORRECT: "note",
     Verdict.UNVERIFIED: "warning",
@@ -41,10 +41,11 @@ class BudgetLine:
 class GradientReport:
     """What is known about the gradient for one source of one gradient call.
 
-    `call` is the place of the call that computed it. `oracle` names what the reference comes from; a name that
-    starts with "ball" is an enclosure. `relative_error`, `digits` are those of the worst entry. `one_sided`
-    holds the slopes from below and from above where they differ. `entries` is given when the arrays are not at
-    hand; `entry_table` serves both cases. `intended` marks a deviation the user has declared deliberate.
+    `call` is the place of the call that computed it. `oracle` names what the reference comes from; a name
+    that starts with "ball" is an enclosure. `relative_error` and `digits` are those of the worst entry.
+    `one_sided` holds the slopes from below and from above where they differ. `entries` is given when the
+    arrays are not at hand; `entry_table` serves both cases. `intended` marks a deviation the user has
+    declared deliberate.
     """
 
     call: Span
@@ -151,8 +152,8 @@ class Report:
         return 0 if self.script is None else self.script.exit_status
 
     def __str__(self) -> str:
-        # The renderers stand above this layer. `print(report)` is worth the one import that points upwards; it
-        # happens when the text is asked for, so that the layers still load in order.
+        # The renderers stand above this layer. `print(report)` is worth the one import that points upwards;
+        # it happens when the text is asked for, so that the layers still load in order.
         from gradproof.render.to_text import to_text
 
         return to_text(self)
