@@ -1,0 +1,140 @@
+"""The end of a text report: the table of all gradients, and the one line that is enough to act on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
+from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.words import comma_list, count, digits_text, printable, whole_digits_text
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.render.line import Line, Piece, columns, cut, cut_middle, line
+from gradproof.render.sentence import name
+
+MOST_FAULTY, MOST_CORRECT = (
+    20,
+    5,
+)  # rows before "and 7 more": faults are looked through, right ones only counted
+NARROW = 80  # columns below which the digits are given as whole numbers
+FEWEST_NAME = 10  # columns a gradient's name keeps however narrow the screen is
+
+_HEADINGS = ("gradient", "verdict", "digits", "cause", "line")
+_GAP = "  "
+
+
+def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
+    """One row per gradient, the gravest first; with `is_complete` none is left out."""
+    ordered = sorted(report.gradients, key=lambda gradient: -SEVERITIES.index(gradient.level))
+    faulty = [gradient for gradient in ordered if gradient.verdict is not Verdict.CORRECT]
+    correct = [gradient for gradient in ordered if gradient.verdict is Verdict.CORRECT]
+    shown = ordered if is_complete else faulty[:MOST_FAULTY] + correct[:MOST_CORRECT]
+    if not shown:
+        return
+    one_file = len({_main_span(gradient).file for gradient in shown}) == 1
+    rows = [_row(gradient, one_file, width < NARROW) for gradient in shown]
+    widths = _widths(rows, width)
+    yield _table_line([Piece(heading, "faint") for heading in _HEADINGS], widths)
+    for gradient, row in zip(shown, rows):
+        role = "good" if gradient.verdict is Verdict.CORRECT else gradient.level
+        cells = [cut_middle(row[0], widths[0]), row[1], row[2], row[3], cut_middle(row[4], widths[4])]
+        yield _table_line([Piece(cell, role if k == 1 else "") for k, cell in enumerate(cells)], widths)
+    for left, what in ((faulty[MOST_FAULTY:], "not correct"), (correct[MOST_CORRECT:], "correct")):
+        if left and not is_complete:
+            yield line(Piece(f"and {len(left):,} more, {what}", "faint"))
+
+
+def last_line(report: Report) -> str:
+    """What to do first, or that there is nothing to do."""
+    if not report.gradients:
+        if report.script is not None and report.script.exception:
+            return printable(f"gradproof: no gradient was computed before {report.script.exception}")
+        return "gradproof: no gradient was computed, so none was checked"
+    first = _first_to_mend(report)
+    if first is not None:
+        gradient, diagnostic = first
+        return printable(f"gradproof: {_tally(report)}; first mend {_to_mend(gradient, diagnostic)}")
+    undecided = [g for g in report.gradients if g.verdict is Verdict.UNVERIFIED and not g.intended]
+    if undecided:
+        why = undecided[0].reason or "no reason was recorded"
+        return printable(f"gradproof: {_tally(report)}; {name(undecided[0])} at {undecided[0].call}: {why}")
+    return printable(f"gradproof: {_tally(report)}; nothing to mend")
+
+
+def _first_to_mend(report: Report) -> tuple[GradientReport, Diagnostic | None] | None:
+    """The gravest fault; among equals the one a fix is known for, then the first that was found."""
+    found: list[tuple[int, bool, GradientReport, Diagnostic | None]] = []
+    for gradient in report.gradients:
+        if gradient.level == "note" or gradient.verdict is Verdict.UNVERIFIED:
+            continue
+        main = main_diagnostic(gradient)
+        has_fix = main is not None and main.fix is not None
+        found.append((SEVERITIES.index(gradient.level), has_fix, gradient, main))
+    if not found:
+        return None
+    _, _, gradient, diagnostic = max(found, key=lambda entry: entry[:2])
+    return gradient, diagnostic
+
+
+def _to_mend(gradient: GradientReport, diagnostic: Diagnostic | None) -> str:
+    if diagnostic is None:
+        return f"{name(gradient)}, {gradient.verdict} at {gradient.call}: no cause was found"
+    place = diagnostic.span or gradient.call
+    cure = diagnostic.headline if diagnostic.fix is None else diagnostic.fix.text
+    return f"{place} ({diagnostic.kind}): {cure}"
+
+
+def main_diagnostic(gradient: GradientReport) -> Diagnostic | None:
+    """The gravest diagnostic of a gradient, the first among equals; notes do not explain a verdict."""
+    ranked = [diagnostic for diagnostic in gradient.diagnostics if diagnostic.rank > 0]
+    return max(ranked, key=lambda diagnostic: diagnostic.rank, default=None)
+
+
+def _tally(report: Report) -> str:
+    """`3 of 5 gradients correct, 1 inaccurate, 1 unverified`, the gravest of the rest first."""
+    total = len(report.gradients)
+    counts = Counter(
+        "intended" if gradient.intended else str(gradient.verdict) for gradient in report.gradients
+    )
+    if counts["correct"] == total:
+        return f"{count(total, 'gradient')} correct"
+    right = f"{counts.pop('correct', 0):,} of {count(total, 'gradient')} correct"
+    order = [str(verdict) for verdict in reversed(Verdict)] + ["intended"]
+    others = [f"{counts[kind]:,} {kind}" for kind in order if counts[kind]]
+    return f"{right}, {comma_list(others)}"
+
+
+def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:
+    digits = ""
+    if gradient.digits is not None and gradient.digits_possible is not None:
+        text = whole_digits_text if narrow else digits_text
+        digits = text(gradient.digits, gradient.digits_possible).removesuffix(" digits")
+    main = main_diagnostic(gradient)
+    verdict = f"{gradient.verdict}, intended" if gradient.intended else str(gradient.verdict)
+    span = _main_span(gradient)
+    place = str(span.line) if one_file else f"{span.file}:{span.line}"
+    return [printable(text) for text in (name(gradient), verdict, digits, main.kind if main else "", place)]
+
+
+def _main_span(gradient: GradientReport) -> Span:
+    main = main_diagnostic(gradient)
+    return gradient.call if main is None or main.span is None else main.span
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Columns of the table; what is too much is taken from the places, then from the names."""
+    widths = [max(map(columns, column)) for column in zip(_HEADINGS, *rows)]
+    for k, least in ((4, len("…py:1234")), (0, FEWEST_NAME)):
+        excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+        if excess > 0:
+            widths[k] = max(widths[k] - excess, min(least, widths[k]))
+    return widths
+
+
+def _table_line(cells: Sequence[Piece], widths: Sequence[int]) -> Line:
+    padded = [
+        Piece(cut(cell.text, n) + " " * (n - columns(cell.text)) + _GAP, cell.role)
+        for cell, n in zip(cells, widths)
+    ]
+    return line(*padded)

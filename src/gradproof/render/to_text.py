@@ -1,0 +1,195 @@
+"""A report as text for a terminal or a file, from one line to everything that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Literal
+
+from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.words import (
+    LIST_CAP,
+    capped_list,
+    count,
+    framework_name,
+    number,
+    printable,
+    wrap,
+)
+from gradproof.judge.verdict import Verdict
+from gradproof.render.budget_text import bar, budget_lines
+from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
+from gradproof.render.line import Line, Piece, coloured, cut, line, plain
+from gradproof.render.sentence import name, sentence
+from gradproof.render.summary_text import last_line, main_diagnostic, table_lines
+
+Detail = Literal["quiet", "concise", "normal", "verbose"]
+
+WIDTH = 100  # of a file or a pipe: room for a headline of 80 characters after its level and cause
+NARROWEST, WIDEST = 60, 200
+MOST_WHOLE = 5  # diagnostics printed whole; more than a few screens are not read
+
+_BLANK: Line = ()
+
+
+def to_text(report: Report, *, width: int = WIDTH, detail: Detail = "normal", colour: bool = False) -> str:
+    """The report as text. `colour` is for terminals: it repeats what the words say."""
+    width = min(max(width, NARROWEST), WIDEST)
+    lines = list(_DETAILS[detail](report, width))
+    return coloured(lines) if colour else plain(lines)
+
+
+def _quiet(report: Report, width: int) -> Iterator[Line]:
+    del width  # the line is complete however long it is
+    yield line(last_line(report))
+
+
+def _concise(report: Report, width: int) -> Iterator[Line]:
+    """One line per fault in the form editors understand; gradients without a known cause follow."""
+    del width  # editors read whole lines
+    for diagnostic in report.diagnostics:
+        yield line(concise_line(diagnostic))
+    for gradient in _unexplained(report):
+        yield line(printable(f"{gradient.call}: {gradient.level}[{gradient.verdict}]: {sentence(gradient)}"))
+
+
+def _normal(report: Report, width: int) -> Iterator[Line]:
+    return _whole(report, width, is_complete=False)
+
+
+def _verbose(report: Report, width: int) -> Iterator[Line]:
+    return _whole(report, width, is_complete=True)
+
+
+_DETAILS = {"quiet": _quiet, "concise": _concise, "normal": _normal, "verbose": _verbose}
+
+
+def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
+    """Blocks with a blank line between them, and two after each diagnostic that is printed whole."""
+    for diagnostic in _in_full(report, is_complete):
+        yield from diagnostic_lines(diagnostic, report.sources, width)
+        yield _BLANK
+        yield _BLANK
+    blocks = [
+        _in_short(report, width, is_complete),
+        _sentences(report, width, is_complete),
+        *(budget_lines(g, report.sources, width) for g in _with_budget(report, is_complete)),
+        *(_entries(gradient, width) for gradient in report.gradients if is_complete),
+        table_lines(report, width, is_complete),
+        _remarks(report, width, is_complete),
+    ]
+    for block in blocks:
+        lines = list(block)
+        if lines:
+            yield from lines
+            yield _BLANK
+    bad = report.worst is not None and any(g.level == "error" for g in report.gradients)
+    yield line(Piece(last_line(report), "error" if bad else "strong"))
+
+
+def _ordered(report: Report) -> list[Diagnostic]:
+    """Every fault once, the gravest first, with the other gradients it reaches as a note."""
+    reached: dict[object, list[str]] = {}
+    for gradient in report.gradients:
+        for diagnostic in gradient.diagnostics:
+            reached.setdefault(diagnostic.says_the_same_as, []).append(name(gradient))
+    result = []
+    for diagnostic in sorted(report.diagnostics, key=lambda diagnostic: -diagnostic.rank):
+        others = list(dict.fromkeys(reached[diagnostic.says_the_same_as][1:]))
+        if others:
+            note = f"the same fault reaches {capped_list(others)}"
+            diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
+        result.append(diagnostic)
+    return result
+
+
+def _in_full(report: Report, is_complete: bool) -> list[Diagnostic]:
+    ordered = _ordered(report)
+    return ordered if is_complete else [d for d in ordered if d.rank > 0][:MOST_WHOLE]
+
+
+def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
+    """The faults beyond the first few, and the notes: a line each."""
+    if is_complete:
+        return
+    printed = {diagnostic.says_the_same_as for diagnostic in _in_full(report, is_complete)}
+    left = [d for d in _ordered(report) if d.says_the_same_as not in printed]
+    for diagnostic in left[: 2 * LIST_CAP]:
+        yield from (line(text) for text in wrap(concise_line(diagnostic), width, rest="  "))
+    if len(left) > 2 * LIST_CAP:
+        yield line(f"and {len(left) - 2 * LIST_CAP:,} more; --verbose prints all of them in full")
+
+
+def _unexplained(report: Report) -> list[GradientReport]:
+    """Gradients that are not correct and for which no cause says why."""
+    return [
+        gradient
+        for gradient in report.gradients
+        if gradient.verdict is not Verdict.CORRECT and main_diagnostic(gradient) is None
+    ]
+
+
+def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
+    """Normally what no diagnostic speaks of, one example for each reason; else every gradient."""
+    if is_complete:
+        for gradient in report.gradients:
+            yield from _texts(wrap(sentence(gradient), width, "  ", "    "))
+        return
+    alike: dict[tuple[Verdict, str | None], list[GradientReport]] = {}
+    for gradient in _unexplained(report):
+        alike.setdefault((gradient.verdict, gradient.reason), []).append(gradient)
+    for gradients in list(alike.values())[: 2 * LIST_CAP]:
+        more = f"; likewise {capped_list([name(g) for g in gradients[1:]])}" if len(gradients) > 1 else ""
+        yield from _texts(wrap(sentence(gradients[0]) + more, width, "  ", "    "))
+    if len(alike) > 2 * LIST_CAP:
+        yield line(f"  and {len(alike) - 2 * LIST_CAP:,} more reasons; --verbose prints all of them")
+
+
+def _with_budget(report: Report, is_complete: bool) -> list[GradientReport]:
+    """The gradients whose error is worth dividing among lines: the inaccurate ones, and not all of many."""
+    wanted = [g for g in report.gradients if g.budget and (is_complete or g.verdict is Verdict.INACCURATE)]
+    return wanted if is_complete else wanted[:LIST_CAP]
+
+
+def _entries(gradient: GradientReport, width: int) -> Iterator[Line]:
+    """Histogram of right digits and the worst entries, for a gradient with several entries."""
+    table = gradient.entry_table()
+    if table is None or table.count < 2:
+        return
+    yield line(
+        "  ", Piece(printable(name(gradient)), "strong"), f", {count(table.count, 'entry', 'entries')}"
+    )
+    if table.not_finite:
+        yield line(f"    not finite  {bar(table.not_finite / table.count)} {table.not_finite:,}")
+    for k, n in enumerate(table.histogram):
+        if n:
+            yield line(f"    {count(k, 'digit'):<10}  {bar(n / table.count)} {n:,}")
+    for entry in table.worst[:LIST_CAP]:
+        index = f"[{', '.join(map(str, entry.index))}]"
+        observed = number(entry.observed, dtype=gradient.dtype)
+        reference = number(entry.reference, entry.radius)
+        text = f"    {index}  {framework_name(gradient.framework)} {observed}, proven {reference}"
+        yield line(cut(printable(text), width))
+
+
+def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
+    """What was not checked, what the run itself has to say, and, on request, versions and times."""
+    prose = min(width, PROSE_WIDTH)
+    if report.script is not None and report.script.exception:
+        yield from _texts(wrap(f"the script ended with {report.script.exception}", prose, rest="  "))
+    for row in report.unchecked if is_complete else report.unchecked[:LIST_CAP]:
+        text = f"not checked: {count(row.count, 'gradient')} at {row.call}: {row.reason}"
+        yield from _texts(wrap(text, prose, rest="  "))
+    for note in report.notes:
+        yield from _texts(wrap(f"note: {note}", prose, rest="  "))
+    if is_complete:
+        versions = [f"{framework_name(key)} {version}" for key, version in report.frameworks.items()]
+        times = [f"{stage} {seconds:.2f} s" for stage, seconds in report.timing.items()]
+        for label, items in (("versions", [f"gradproof {report.version}", *versions]), ("time", times)):
+            if items:
+                yield from _texts(wrap(f"{label}: {', '.join(items)}", prose, rest="  "))
+
+
+def _texts(texts: Iterable[str]) -> Iterator[Line]:
+    return (line(text) for text in texts)
