@@ -1,0 +1,263 @@
+"""Float64 balls: a midpoint and a radius per entry in plain NumPy arrays, rigorous and vectorised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb
+
+from gradproof.domains import elementary64
+from gradproof.domains.ball import ENTRYWISE, float_ball
+from gradproof.domains.rounding64 import up
+
+Array = np.ndarray[Any, Any]
+
+U = 2.0**-53  # half an ulp: the relative error of one correctly rounded operation
+TINY = 2.0**-1073  # covers the absolute error of a product or quotient that underflows
+
+
+class Ball64:
+    """The reals within `rad` of `mid`, entry by entry. `rad` None means exact; an infinite radius means no information."""
+
+    __slots__ = ("mid", "rad")
+    __array_ufunc__ = None  # NumPy arrays leave the operators to us
+
+    def __init__(self, mid: Array, rad: Array | None = None) -> None:
+        self.mid = mid
+        self.rad = rad
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.mid.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.mid.ndim
+
+    @property
+    def size(self) -> int:
+        return self.mid.size
+
+    def radius(self) -> Array:
+        return np.zeros(self.mid.shape) if self.rad is None else self.rad
+
+    def magnitude(self) -> Array:
+        """An upper bound of |x|."""
+        size = np.abs(self.mid)
+        return size if self.rad is None else up(size + self.rad)
+
+    def __neg__(self) -> Ball64:
+        return Ball64(-self.mid, self.rad)
+
+    def __add__(self, other: Any) -> Ball64:
+        return add(self, as_ball(other))
+
+    def __sub__(self, other: Any) -> Ball64:
+        return add(self, -as_ball(other))
+
+    def __mul__(self, other: Any) -> Ball64:
+        return mul(self, as_ball(other))
+
+    def __truediv__(self, other: Any) -> Ball64:
+        return div(self, as_ball(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Any) -> Ball64:
+        return add(as_ball(other), -self)
+
+    def __rtruediv__(self, other: Any) -> Ball64:
+        return div(as_ball(other), self)
+
+    def __repr__(self) -> str:
+        return f"Ball64({self.mid!r} ± {self.radius()!r})"
+
+
+def as_ball(x: Any) -> Ball64:
+    return x if isinstance(x, Ball64) else Ball64(np.asarray(x, np.float64))
+
+
+def known(mid: Array, rad: Array) -> Ball64:
+    """A ball, with every entry that is not finite turned into 'no information'."""
+    total = float(np.sum(mid) + np.sum(rad))  # one cheap pass decides the usual case
+    if not np.isfinite(total):
+        bad = ~(np.isfinite(mid) & np.isfinite(rad))
+        mid, rad = np.where(bad, 0.0, mid), np.where(bad, np.inf, rad)
+    return Ball64(mid, rad)
+
+
+def add(a: Ball64, b: Ball64) -> Ball64:
+    mid = np.asarray(a.mid + b.mid)
+    rad = np.abs(mid) * U
+    for term in (a.rad, b.rad):
+        if term is not None:
+            rad = rad + term
+    return known(mid, up(rad))
+
+
+def mul(a: Ball64, b: Ball64) -> Ball64:
+    mid = np.asarray(a.mid * b.mid)
+    rad = np.abs(mid) * U
+    if a.rad is not None:
+        rad = rad + a.rad * b.magnitude()
+    if b.rad is not None:
+        rad = rad + np.abs(a.mid) * b.rad
+    return zero_absorbs(known(mid, up(rad + TINY)), a, b)
+
+
+def div(a: Ball64, b: Ball64) -> Ball64:
+    with np.errstate(all="ignore"):
+        mid = np.asarray(a.mid / b.mid)
+        rad = np.abs(mid) * U
+        if a.rad is not None or b.rad is not None:
+            # |(a+s)/(b+t) - a/b| <= (|s| + |a/b| |t|) / (|b| - |t|), the denominator rounded down.
+            nearest = np.abs(b.mid) * (1.0 - 4.0 * U)
+            nearest = nearest if b.rad is None else nearest - b.rad * (1.0 + 4.0 * U)
+            spread = (0.0 if a.rad is None else a.rad) + (0.0 if b.rad is None else up(np.abs(mid)) * b.rad)
+            rad = rad + np.where(nearest > 0.0, up(spread) / nearest, np.inf)
+    return zero_absorbs(known(mid, up(up(rad) + TINY)), a, Ball64(np.ones(())))
+
+
+def zero_absorbs(y: Ball64, a: Ball64, b: Ball64) -> Ball64:
+    """Exactly zero times anything is zero: a branch that is not taken contributes nothing, whatever its slope."""
+    if y.rad is None or np.isfinite(y.rad).all():
+        return y
+    zero = _is_zero(a) | _is_zero(b)
+    if not zero.any():
+        return y
+    return Ball64(np.where(zero, 0.0, y.mid), np.where(zero, 0.0, y.rad))
+
+
+def _is_zero(x: Ball64) -> Array:
+    zero = x.mid == 0.0
+    return np.asarray(zero if x.rad is None else zero & (x.rad == 0.0))
+
+
+class BallDomain64:
+    """The arithmetic of `Ball64`. Entrywise functions without a vectorised enclosure are done in `arb`."""
+
+    name = "float64 balls"
+
+    def pi(self) -> Ball64:
+        return Ball64(np.asarray(np.pi), np.asarray(2.0**-52))
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in elementary64.ENCLOSURES:
+            kernel = _vectorised(elementary64.ENCLOSURES[name])
+        elif name in ENTRYWISE:
+            kernel = _through_arb(ENTRYWISE[name])
+        else:
+            raise AttributeError(name)
+        setattr(self, name, kernel)
+        return kernel
+
+    def settle(self, y: Any, dtype: str) -> Ball64:
+        del dtype  # exact arithmetic knows no dtypes
+        return as_ball(y)
+
+    def enter(self, array: Array) -> Ball64:
+        array = np.asarray(array)
+        if np.iscomplexobj(array):
+            from gradproof.errors import NotSupported
+
+            raise NotSupported("float64 balls hold real numbers only")
+        mid = array.astype(np.float64)
+        finite = np.isfinite(mid)
+        if finite.all():
+            exact = array.dtype.itemsize < 8 or array.dtype.kind == "f" or bool((np.abs(mid) <= 2.0**53).all())
+            return Ball64(mid, None if exact else np.abs(mid) * 2.0**-52)
+        return Ball64(np.where(finite, mid, 0.0), np.where(finite, 0.0, np.inf))
+
+    def leave(self, x: Ball64) -> tuple[Array, Array]:
+        return x.mid, x.radius()
+
+    def lift(self, function: Callable[..., Array], *xs: Any) -> Ball64:
+        balls = [as_ball(x) for x in xs]
+        mid = function(*(ball.mid for ball in balls))
+        if all(ball.rad is None for ball in balls):
+            return Ball64(mid)
+        return Ball64(mid, function(*(ball.radius() for ball in balls)))
+
+    def active(self) -> AbstractContextManager[Any]:
+        return np.errstate(all="ignore")
+
+    def add(self, a: Any, b: Any) -> Ball64:
+        return add(as_ball(a), as_ball(b))
+
+    def sub(self, a: Any, b: Any) -> Ball64:
+        return add(as_ball(a), -as_ball(b))
+
+    def mul(self, a: Any, b: Any) -> Ball64:
+        return mul(as_ball(a), as_ball(b))
+
+    def div(self, a: Any, b: Any) -> Ball64:
+        return div(as_ball(a), as_ball(b))
+
+    def neg(self, a: Any) -> Ball64:
+        return -as_ball(a)
+
+    def conj(self, a: Any) -> Ball64:
+        return as_ball(a)
+
+    def sum(self, x: Ball64, axes: tuple[int, ...]) -> Ball64:
+        return _sum(x, lambda v: np.asarray(np.sum(v, axis=axes)), _count(x.shape, axes))
+
+    def cumsum(self, x: Ball64, axis: int) -> Ball64:
+        return _sum(x, lambda v: np.cumsum(v, axis=axis), x.shape[axis])
+
+    def scatter_add(self, x: Ball64, indices: Any, size: int) -> Ball64:
+        def scatter(values: Array) -> Array:
+            y = np.zeros((size, *values.shape[np.ndim(indices):]))
+            np.add.at(y, indices, values)
+            return y
+
+        most = int(np.bincount(np.reshape(indices, -1), minlength=1).max()) if np.size(indices) else 0
+        return _sum(x, scatter, most)
+
+    def matmul(self, a: Ball64, b: Ball64) -> Ball64:
+        from gradproof.domains.product64 import matmul
+
+        return matmul(as_ball(a), as_ball(b))
+
+
+def _vectorised(enclose: Callable[[Array, Array], tuple[Array, Array]]) -> Callable[..., Ball64]:
+    return lambda x: known(*enclose(as_ball(x).mid, as_ball(x).radius()))
+
+
+ARB_BITS = 80  # enough for a float64 midpoint with a radius of a few ulp
+
+
+def _through_arb(function: Callable[..., Any]) -> Callable[..., Ball64]:
+    """An entrywise function done ball by ball in arbitrary precision: slow, and rigorous for every function."""
+
+    def kernel(*xs: Any, **params: Any) -> Ball64:
+        balls = np.broadcast_arrays(*(part for x in xs for part in (as_ball(x).mid, as_ball(x).radius())))
+        mid, rad = np.empty(balls[0].shape), np.empty(balls[0].shape)
+        before, flint.ctx.prec = flint.ctx.prec, ARB_BITS
+        try:
+            for place, parts in enumerate(zip(*(part.reshape(-1).tolist() for part in balls))):
+                entries = [arb(m, r) if math.isfinite(r) else arb("nan") for m, r in zip(parts[::2], parts[1::2])]
+                mid.reshape(-1)[place], rad.reshape(-1)[place] = float_ball(function(*entries, **params))
+        finally:
+            flint.ctx.prec = before
+        return Ball64(mid, rad)
+
+    return kernel
+
+
+def _sum(x: Ball64, total: Callable[[Array], Array], n: int) -> Ball64:
+    """A sum of at most `n` terms in whatever order: its rounding error is below n*U times the sum of sizes."""
+    mid = total(x.mid)
+    rad = total(np.abs(x.mid)) * (n * U * 1.01)
+    if x.rad is not None:
+        rad = rad + total(x.rad) * (1.0 + n * U * 1.01)
+    return known(mid, up(rad))
+
+
+def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    return int(np.prod([shape[axis] for axis in axes], dtype=np.int64))

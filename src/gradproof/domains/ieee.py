@@ -1,0 +1,105 @@
+"""Floating point as NumPy does it, rounded after every op; no rounding is tracked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from gradproof.ir import types
+
+Array = np.ndarray[Any, Any]
+
+# Ops whose NumPy or SciPy function has the same arguments and another name.
+_SPELLINGS: dict[str, Callable[..., Any]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
+    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10,
+    "sqrt": np.sqrt, "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "sigmoid": special.expit, "erf": special.erf, "erfc": special.erfc,
+    "erfinv": special.erfinv, "ndtri": special.ndtri, "lgamma": special.gammaln, "digamma": special.digamma,
+    "igamma": special.gammainc, "igammac": special.gammaincc, "betainc": special.betainc,
+    "dawson": special.dawsn, "expint": special.expi, "spence": special.spence,
+    "bessel_i0": special.i0, "bessel_i1": special.i1, "bessel_i0e": special.i0e, "bessel_i1e": special.i1e,
+    "bessel_j0": special.j0, "bessel_j1": special.j1, "bessel_y0": special.y0, "bessel_y1": special.y1,
+    "bessel_k0": special.k0, "bessel_k1": special.k1, "bessel_k0e": special.k0e, "bessel_k1e": special.k1e,
+    "conj": np.conj, "real": np.real, "imag": np.imag,
+}
+
+
+class Ieee:
+    """One floating-point dtype, or, without one, the dtype each node of the program has."""
+
+    def __init__(self, dtype: str | None = None) -> None:
+        self.name = dtype or "floating point"
+        self.dtype = None if dtype is None else types.numpy_dtype(dtype)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = _SPELLINGS.get(name)
+        if function is None:
+            raise AttributeError(name)
+        kernel = _rounded_once(function)
+        setattr(self, name, kernel)
+        return kernel
+
+    def pi(self) -> Any:
+        return np.asarray(np.pi, self.dtype or np.float64)
+
+    def enter(self, array: Array) -> Array:
+        array = np.asarray(array)
+        if np.iscomplexobj(array):
+            return array
+        if self.dtype is not None:
+            return array.astype(self.dtype)
+        return array.astype(np.float64) if array.dtype.kind in "biu" else array
+
+    def settle(self, y: Any, dtype: str) -> Any:
+        if types.is_complex(dtype):
+            return np.asarray(y)
+        return np.asarray(y, self.dtype or types.numpy_dtype(dtype))
+
+    def leave(self, x: Any) -> tuple[Array, Array]:
+        wide = np.complex128 if np.iscomplexobj(x) else np.float64
+        mid = np.asarray(x, wide)
+        return mid, np.zeros(mid.shape)
+
+    def lift(self, function: Callable[..., Array], *xs: Any) -> Array:
+        return function(*(np.asarray(x) for x in xs))
+
+    def active(self) -> AbstractContextManager[Any]:
+        return np.errstate(all="ignore")
+
+    def sum(self, x: Any, axes: tuple[int, ...]) -> Any:
+        return np.sum(x, axis=axes)
+
+    def cumsum(self, x: Any, axis: int) -> Any:
+        return np.cumsum(x, axis=axis)
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return np.matmul(a, b)
+
+    def scatter_add(self, x: Any, indices: Any, size: int) -> Any:
+        """`x[k]` summed into place `indices[k]` of a new first axis of length `size`."""
+        y = np.zeros((size, *np.shape(x)[np.ndim(indices):]), np.asarray(x).dtype)
+        np.add.at(y, indices, x)
+        return y
+
+
+def _rounded_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, evaluated in float32 and rounded once where the arguments have 16 bits, as frameworks do."""
+
+    def kernel(*xs: Any, **params: Any) -> Any:
+        narrow = next((x.dtype for x in xs if getattr(x, "dtype", _WIDE).itemsize == 2), None)
+        if narrow is None or narrow.kind in "iu":
+            return function(*xs, **params)
+        wide = [np.asarray(x, np.float32) for x in xs]
+        return np.asarray(function(*wide, **params)).astype(narrow)
+
+    return kernel
+
+
+_WIDE = np.dtype(np.float64)

@@ -1,0 +1,158 @@
+"""Derivatives of a run: reverse mode (pull_back) and forward mode (push_forward), in any domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.run import Run
+from gradproof.errors import NoDerivative
+from gradproof.ir import types
+from gradproof.ir.program import Node, descendants
+from gradproof.ir.verify import describe
+from gradproof.ops import TABLE, Arithmetic, Op
+
+
+def pull_back(run: Run, seeds: Mapping[int, Any], wrt: Iterable[int], keep_all: bool = False) -> dict[int, Any]:
+    """Gradients of <seeds, values> for the nodes `wrt`, or for all nodes on the way with `keep_all`.
+
+    A node that the seeds do not reach is absent from the result.
+    """
+    wrt = set(wrt)
+    active = descendants(run.program, wrt)
+    gradients: dict[int, Any] = {id: seed for id, seed in seeds.items() if id in active}
+    kept: dict[int, Any] = {}
+    with run.m.domain.active():
+        for node in reversed(run.program.nodes):
+            if node.id not in gradients:
+                continue
+            gy = gradients.pop(node.id)
+            if keep_all or node.id in wrt:
+                kept[node.id] = gy
+            _pull_back_node(run, node, gy, active, gradients)
+    return kept
+
+
+def _pull_back_node(run: Run, node: Node, gy: Any, active: set[int], gradients: dict[int, Any]) -> None:
+    if node.op == "item":
+        slots = gradients.setdefault(node.inputs[0], {})
+        _accumulate(run.m, slots, node.params["index"], gy)
+        return
+    wanted = [i for i, id in enumerate(node.inputs) if id in active]
+    if not wanted:
+        return
+    xs = [run.values[id] for id in node.inputs]
+    y = run.values[node.id]
+    if isinstance(y, tuple):
+        gy = tuple(gy.get(k) if gy.get(k) is not None else run.m.zeros(part.shape) for k, part in enumerate(y))
+    for i in wanted:
+        gx = input_gradient(run.m, node, i, gy, y, xs)
+        if gx is not None:
+            _accumulate(run.m, gradients, node.inputs[i], gx)
+
+
+def _accumulate(m: Arithmetic, gradients: dict[int, Any], key: int, gx: Any) -> None:
+    gradients[key] = gx if key not in gradients else m.add(gradients[key], gx)
+
+
+def input_gradient(m: Arithmetic, node: Node, i: int, gy: Any, y: Any, xs: list[Any]) -> Any:
+    """What reaches input `i` of a node from the gradient `gy` of its result; None where it is constantly zero."""
+    op = _differentiable(node)
+    if op.slopes is not None:
+        slope = _slope(m, node, op, i, y, xs)
+        if slope is None:
+            return None
+        return m.sum_to(_chain(m, gy, slope, node), shape=tuple(np.shape(xs[i])))
+    assert op.pullback is not None
+    return op.pullback(m, i, gy, y, *xs, **node.params)
+
+
+def _differentiable(node: Node) -> Op:
+    op = TABLE.get(node.op)
+    if op is None or (op.slopes is None and op.pullback is None):
+        what = "is opaque" if node.is_opaque else "has no derivative rule"
+        raise NoDerivative(f"{describe(node)} {what}, and the gradient runs through it")
+    return op
+
+
+def _slope(m: Arithmetic, node: Node, op: Op, i: int, y: Any, xs: list[Any]) -> Any:
+    assert op.slopes is not None
+    rule = op.slopes[i]
+    if rule is None:
+        raise NoDerivative(f"{describe(node)} has no rule for the derivative by its {_ORDINALS[i]} argument")
+    slope = rule(m, y, *xs, **node.params)
+    return None if isinstance(slope, int) and slope == 0 else slope
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def _chain(m: Arithmetic, gy: Any, slope: Any, node: Node) -> Any:
+    if isinstance(slope, int):
+        return gy if slope == 1 else m.neg(gy) if slope == -1 else m.mul(gy, slope)
+    return m.mul(gy, m.conj(slope) if types.is_complex(node.dtype) else slope)
+
+
+def push_forward(run: Run, tangents: Mapping[int, Any], wanted: Iterable[int] | None = None) -> dict[int, Any]:
+    """Tangents of all nodes (or those of `wanted`) that follow from `tangents`.
+
+    A tangent given for an inner node is added to the one that reaches it: this is how errors made at
+    every node are carried to the result in a single sweep.
+    """
+    moved: dict[int, Any] = {}
+    with run.m.domain.active():
+        for node in run.program.nodes:
+            if node.is_discrete:
+                continue
+            y_dot = _push_node(run, node, moved)
+            if node.id in tangents:
+                y_dot = tangents[node.id] if y_dot is None else run.m.add(y_dot, tangents[node.id])
+            if y_dot is not None:
+                moved[node.id] = y_dot
+    return moved if wanted is None else {id: moved[id] for id in wanted if id in moved}
+
+
+def _push_node(run: Run, node: Node, moved: dict[int, Any]) -> Any:
+    if node.op == "item":
+        whole = moved.get(node.inputs[0])
+        return None if whole is None else whole[node.params["index"]]
+    moving = [i for i, id in enumerate(node.inputs) if id in moved]
+    if not moving:
+        return None
+    op, m = _differentiable(node), run.m
+    y, xs = run.values[node.id], [run.values[id] for id in node.inputs]
+    xs_dot = [moved.get(id) for id in node.inputs]
+    if op.linear == "jointly":
+        still = [m.zeros(np.shape(x)) if x_dot is None and not _is_discrete(x) else x for x, x_dot in zip(xs, xs_dot)]
+        return getattr(m, node.op)(*(s if d is None else d for s, d in zip(still, xs_dot)), **node.params)
+    if op.linear == "each":
+        terms = [getattr(m, node.op)(*xs[:i], xs_dot[i], *xs[i + 1 :], **node.params) for i in moving]
+    elif op.slopes is not None:
+        terms = [_forward_term(m, node, op, i, y, xs, xs_dot[i]) for i in moving]
+    else:
+        from gradproof.engine.transpose import push_through_pullback
+
+        return push_through_pullback(m, node, moving, y, xs, xs_dot)
+    total = None
+    for term in terms:
+        if term is not None:
+            total = term if total is None else m.add(total, term)
+    return total
+
+
+def _forward_term(m: Arithmetic, node: Node, op: Op, i: int, y: Any, xs: list[Any], x_dot: Any) -> Any:
+    slope = _slope(m, node, op, i, y, xs)
+    if slope is None:
+        return None
+    if isinstance(slope, int):
+        term = x_dot if slope == 1 else m.mul(x_dot, slope)
+    else:
+        term = m.mul(x_dot, slope)
+    shape = tuple(np.shape(y))
+    return term if tuple(term.shape) == shape else m.broadcast(term, shape=shape)
+
+
+def _is_discrete(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"

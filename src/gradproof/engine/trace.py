@@ -1,0 +1,136 @@
+"""An arithmetic that writes down what it computes: run a derivative in it, and the derivative is a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ieee import Ieee
+from gradproof.ir.program import Builder, Phase
+from gradproof.ir.span import Span
+from gradproof.ops import TABLE, Arithmetic
+
+
+class Traced:
+    """An array whose origin is written down: the node that made it, and its rounded value."""
+
+    __slots__ = ("id", "tracer", "value")
+    __array_ufunc__ = None  # NumPy arrays leave the operators to us
+
+    def __init__(self, tracer: Tracer, id: int, value: Any) -> None:
+        self.tracer, self.id, self.value = tracer, id, value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.value.shape)
+
+    @property
+    def ndim(self) -> int:
+        return int(self.value.ndim)
+
+    def __neg__(self) -> Any:
+        return self.tracer.neg(self)
+
+    def __add__(self, other: Any) -> Any:
+        return self.tracer.add(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.tracer.sub(self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.tracer.mul(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.tracer.div(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.tracer.add(other, self)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.tracer.sub(other, self)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.tracer.mul(other, self)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.tracer.div(other, self)
+
+
+class Tracer(Arithmetic):
+    """Every op called by name becomes a node; its recorded value is computed in `domain` (floating point)."""
+
+    def __init__(self, builder: Builder, phase: Phase = "backward", domain: Any = None) -> None:
+        super().__init__(_Quiet())
+        self.builder = builder
+        self.phase: Phase = phase
+        self.span: Span | None = None  # set by whoever differentiates, so that new nodes keep the source line
+        self.inner = Arithmetic(domain or Ieee())
+
+    def _meaning(self, name: str) -> Callable[..., Any]:
+        if name not in TABLE:
+            raise AttributeError(f"there is no op named {name!r}")
+
+        def append(*xs: Any, **params: Any) -> Any:
+            return self._append(name, xs, params)
+
+        return append
+
+    def literal(self, array: Any) -> Any:
+        array = np.asarray(array)
+        return array if array.dtype.kind in "biu" else self._constant(array)
+
+    def _append(self, name: str, xs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        like = next((x.value.dtype for x in xs if isinstance(x, Traced) and x.value.dtype.kind not in "biu"), None)
+        arguments = [x if isinstance(x, Traced) else self._constant(x, like) for x in xs]
+        if _changes_nothing(name, arguments, params):
+            return arguments[0]
+        with self.inner.domain.active():
+            value = getattr(self.inner, name)(*(argument.value for argument in arguments), **params)
+        return self.record(name, arguments, value, params)
+
+    def record(self, name: str, arguments: list[Traced], value: Any, params: dict[str, Any]) -> Any:
+        """Append a node whose value is known; several results come back as a tuple of traced items."""
+        if isinstance(value, tuple):
+            value = tuple(np.asarray(part) for part in value)
+        else:
+            value = np.asarray(value)
+        ids = [argument.id for argument in arguments]
+        id = self.builder.add(name, *ids, value=value, span=self.span, phase=self.phase, params=params)
+        if not isinstance(value, tuple):
+            return Traced(self, id, value)
+        return tuple(
+            Traced(self, self._item(id, k, part), part) for k, part in enumerate(value)
+        )
+
+    def _item(self, id: int, index: int, value: Any) -> int:
+        params = {"index": index}
+        return self.builder.add("item", id, params=params, value=value, span=self.span, phase=self.phase)
+
+    def _constant(self, x: Any, like: Any = None) -> Traced:
+        array = np.asarray(x)
+        if like is not None and isinstance(x, (int, float)) and not isinstance(x, bool):
+            array = array.astype(like)  # Python numbers take the dtype of their partner, as in NumPy
+        return Traced(self, self.builder.constant(array, self.span, self.phase), array)
+
+
+def _changes_nothing(name: str, arguments: list[Traced], params: dict[str, Any]) -> bool:
+    """Derivative rules are written for the general case; its trivial instances need no node."""
+    if name in ("reshape", "broadcast", "sum_to"):
+        return arguments[0].shape == tuple(params["shape"])
+    return name == "conj" and arguments[0].value.dtype.kind != "c"
+
+
+class _Quiet:
+    """The face of a domain that the engine needs from a tracer."""
+
+    name = "tracing"
+
+    def active(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def settle(self, y: Any, dtype: str) -> Any:
+        del dtype
+        return y

@@ -1,0 +1,58 @@
+"""The dtypes a program may name, and what kind of number each one holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gradproof.errors import InvalidInput
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+# Name -> number of significant bits. The digits a dtype can hold follow from it.
+REAL_BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+COMPLEX_BITS = {"complex64": 24, "complex128": 53}
+DISCRETE = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
+TUPLE = "tuple"  # the type of a node with several results; `item` nodes take them apart
+
+
+def is_real(dtype: str) -> bool:
+    return dtype in REAL_BITS
+
+
+def is_complex(dtype: str) -> bool:
+    return dtype in COMPLEX_BITS
+
+
+def is_discrete(dtype: str) -> bool:
+    """Booleans and integers: exact in every domain, and where all decisions live."""
+    return dtype in DISCRETE
+
+
+def precision_bits(dtype: str) -> int:
+    return REAL_BITS.get(dtype) or COMPLEX_BITS[dtype]
+
+
+def digits_possible(dtype: str) -> float:
+    """Decimal digits that a number of this dtype can carry: 7.2 for float32, 16 for float64."""
+    return float(precision_bits(dtype) * np.log10(2.0))
+
+
+def unit_roundoff(dtype: str) -> float:
+    return float(2.0 ** -precision_bits(dtype))
+
+
+def dtype_name(value: Any) -> str:
+    """The program's name for the dtype of an array; unknown dtypes are refused by name."""
+    dtype = BFLOAT16 if str(value.dtype) == "bfloat16" else np.dtype(value.dtype)
+    name = "bfloat16" if dtype == BFLOAT16 else dtype.name
+    if name in REAL_BITS or name in COMPLEX_BITS or name in DISCRETE:
+        return name
+    raise InvalidInput(f"arrays of dtype {name} have no exact meaning here; known are the floats of 16 to 64 bits, "
+                       "complex64, complex128, integers and booleans")
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    return BFLOAT16 if name == "bfloat16" else np.dtype(name)

@@ -1,0 +1,170 @@
+"""Every op of the table, checked on its own samples against independent oracles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+from flint import acb, arb
+
+from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball64 import BallDomain64
+from gradproof.engine.derive import jvp, vjp
+from gradproof.engine.run import Policy, run
+from gradproof.errors import NoDerivative, NotSupported
+from gradproof.ir.program import Program
+from gradproof.ops import TABLE, Op, Sample
+
+from .references import REFERENCES, reference_value
+from .sampling import op_samples, program_of
+
+BITS = 400
+STEP = arb(2) ** -100  # the difference quotient below is then right to about 2**-200
+AGREEMENT = arb(2) ** -150
+
+
+def _directions(program: Program, seed: int) -> list[np.ndarray[Any, Any]]:
+    """Dyadic directions, so that moving along them is exact; complex inputs move in both parts."""
+    rng = np.random.default_rng(seed)
+
+    def draw(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        return rng.integers(-8, 9, shape) / 8.0
+
+    return [
+        draw(program[id].shape) + (1j * draw(program[id].shape) if program[id].dtype.startswith("complex") else 0)
+        for id in program.inputs
+    ]
+
+
+def _shifted(program: Program, directions: list[Any], step: arb) -> list[Any]:
+    domain = BallDomain(BITS)
+    with domain.active():
+        inputs = {
+            id: domain.enter(program[id].value) + step * domain.enter(direction)
+            for id, direction in zip(program.inputs, directions)
+        }
+        inputs = {id: np.asarray(x, dtype=object) for id, x in inputs.items()}
+    return list(run(domain, program, Policy(inputs=inputs)).outputs())
+
+
+def _difference_quotient(program: Program, directions: list[Any]) -> list[Any]:
+    ahead, behind = _shifted(program, directions, STEP), _shifted(program, directions, -STEP)
+    with BallDomain(BITS).active():
+        return [(a - b) / (2 * STEP) for a, b in zip(ahead, behind)]
+
+
+def _assert_close(found: Any, expected: Any) -> None:
+    with BallDomain(BITS).active():
+        found, expected = np.asarray(found, dtype=object).reshape(-1), np.asarray(expected, dtype=object).reshape(-1)
+        scale = max((abs(acb(entry)).abs_upper() for entry in expected), default=arb(0)) + 1
+        for one, other in zip(found, expected, strict=True):
+            assert abs(acb(one) - acb(other)).abs_upper() <= AGREEMENT * scale, (one, other)
+
+
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+def test_forward_mode_equals_a_high_precision_difference(op: Op, sample: Sample) -> None:
+    program = program_of(op, sample)
+    directions = _directions(program, seed=1)
+    result = run(BallDomain(BITS), program)
+    found = _or_skip(lambda: jvp(result, [result.m.literal(direction) for direction in directions]))
+    for one, other in zip(found, _difference_quotient(program, directions), strict=True):
+        _assert_close(one, other)
+
+
+def _or_skip(compute: Any) -> Any:
+    """An op may have no rule for one of its arguments; it says so, and another sample covers the others."""
+    try:
+        return compute()
+    except NoDerivative as error:
+        assert "has no rule for the derivative by its" in str(error)
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+def test_reverse_mode_is_the_transpose_of_forward_mode(op: Op, sample: Sample) -> None:
+    program = program_of(op, sample)
+    directions = _directions(program, seed=2)
+    result = run(BallDomain(BITS), program)
+    rng = np.random.default_rng(3)
+    seeds = [
+        result.m.literal(
+            rng.integers(-8, 9, program[id].shape) / 8.0
+            + (1j * rng.integers(-8, 9, program[id].shape) / 8.0 if program[id].dtype.startswith("complex") else 0)
+        )
+        for id in program.outputs
+    ]
+    gradients = _or_skip(lambda: vjp(result, seeds))
+    tangents = jvp(result, [result.m.literal(direction) for direction in directions])
+    with BallDomain(BITS).active():
+        forward = sum((_inner(seed, tangent) for seed, tangent in zip(seeds, tangents)), arb(0))
+        reverse = sum((_inner(g, result.m.literal(d)) for g, d in zip(gradients, directions)), arb(0))
+    _assert_close(reverse, forward)
+
+
+def _inner(a: Any, b: Any) -> Any:
+    """The real inner product Re(conj(a) b), which both modes must agree on."""
+    pairs = zip(np.asarray(a, dtype=object).reshape(-1), np.asarray(b, dtype=object).reshape(-1), strict=True)
+    return sum(((acb(one).conjugate() * acb(other)).real for one, other in pairs), arb(0))
+
+
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+def test_float64_balls_enclose_the_exact_value_and_gradient(op: Op, sample: Sample) -> None:
+    program = program_of(op, sample)
+    exact = run(BallDomain(BITS), program)
+    try:
+        balls = run(BallDomain64(), program)
+    except NotSupported:
+        assert any(program[node.id].dtype.startswith("complex") for node in program.nodes) or op.n_outputs > 1, (
+            f"{op.name} is real, so the first rung must be able to run it"
+        )
+        return
+    pairs = list(zip(balls.outputs(), exact.outputs(), strict=True))
+    ones = [np.ones(program[id].shape) for id in program.outputs]
+    try:
+        pairs += list(zip(vjp(balls, [balls.m.literal(one) for one in ones]), vjp(exact, [exact.m.literal(one) for one in ones])))
+    except NoDerivative as error:
+        assert "has no rule" in str(error)
+    for ball, truth in pairs:
+        mid, rad = balls.m.domain.leave(ball)
+        with BallDomain(BITS).active():
+            for m, r, t in zip(mid.reshape(-1), rad.reshape(-1), np.asarray(truth, dtype=object).reshape(-1), strict=True):
+                assert np.isfinite(r), (op.name, m, r, t)
+                assert abs(arb(float(m)) - t).abs_lower() <= arb(float(r)), (op.name, m, r, t)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+def test_rounded_run_lies_within_its_error_bound(op: Op, sample: Sample, dtype: str) -> None:
+    """The bound: a few roundings of the result, and of each input as far as the result depends on it."""
+    from .bounds import assert_within_rounding
+
+    assert_within_rounding(op, sample, dtype)
+
+
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+def test_ball_encloses_the_60_digit_value_of_mpmath(op: Op, sample: Sample) -> None:
+    if op.name not in REFERENCES:
+        assert op.linear is not None, f"{op.name} needs an independent value in tests/ops/references"
+        pytest.skip("a linear op is checked by the tests of its file, entry by entry")
+    program = program_of(op, sample)
+    found = run(BallDomain(BITS), program).outputs()
+    for ball, value in zip(found, reference_value(op.name, sample), strict=True):
+        with BallDomain(BITS).active():
+            for one, digits in zip(np.asarray(ball, dtype=object).reshape(-1), value, strict=True):
+                assert abs(one - arb(digits)).abs_lower() <= abs(arb(digits)) * arb(10) ** -58 + arb(10) ** -70, (one, digits)
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in TABLE.values()])
+def test_op_is_complete(op: Op) -> None:
+    kinds = [op.slopes is not None, op.pullback is not None, op.margin is not None]
+    assert sum(kinds) <= 1, "slopes, pullback and margin exclude each other"
+    assert op.samples or not any(kinds), "an op with a rule needs a sample"
+
+
+def test_precision_is_left_as_it_was() -> None:
+    before = flint.ctx.prec
+    with BallDomain(BITS).active():
+        assert flint.ctx.prec == BITS
+    assert flint.ctx.prec == before
