@@ -27,3 +27,7 @@ class BeyondMemory(GradproofError):
 
 class NotScalar(GradproofError):
     """A scalar was needed and an array came: the message says which entry points take arrays."""
+
+
+class UnreadableReport(GradproofError):
+    """A file that is not a report gradproof has written; the message says where it departs from one."""
