@@ -1,0 +1,143 @@
+"""Turning TensorFlow's op callback on while there is something to listen to, and off again.
+
+An op costs nothing extra while it is off. The callback belongs to the thread; the function that TensorFlow calls
+for the gradient of an op belongs to the process, and passes straight through for threads that do not listen.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager import backprop, context
+from tensorflow.python.framework import op_callbacks
+from tensorflow.python.framework import ops as tf_ops
+
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.recorder import IDLE_EVENTS, RawPullback, Recorder, numbers
+from gradproof.frontends.tensorflow.source import is_users
+
+_TENSOR_METHODS = {
+    "numpy": "numpy()",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__index__": "index",
+    "__bool__": "bool()",
+    "__complex__": "complex()",
+    "__array__": "array",
+    "__format__": "format",
+}
+
+
+class Listener:
+    """Listens for one observation."""
+
+    def __init__(self, observation: Observation, graph_op: Any) -> None:
+        self._observation = observation
+        self._graph_op = graph_op
+        self._gradient_function = backprop._gradient_function
+        self._numpy = tf_ops._EagerTensorBase._numpy
+        self._n_threads = 0
+
+    def update(self) -> None:
+        """Listen exactly if a tape that will be looked at is alive, or the ring is wanted."""
+        recorder = self._observation.recorder
+        wanted = bool(recorder.collections) or recorder.background
+        if wanted and not recorder.listening:
+            self._start(recorder)
+        elif recorder.listening and not wanted:
+            self.stop()
+
+    def _start(self, recorder: Recorder) -> None:
+        op_callbacks.add_op_callback(self.on_op)
+        recorder.listening = True
+        self._n_threads += 1
+        if self._n_threads == 1:
+            pywrap_tfe.TFE_Py_RegisterGradientFunction(self.on_gradient)
+
+    def stop(self) -> None:
+        recorder = self._observation.recorder
+        if not recorder.listening:
+            return
+        recorder.listening = False
+        if self.on_op in context.context().op_callbacks:
+            op_callbacks.remove_op_callback(self.on_op)
+        recorder.ring.clear()
+        self._n_threads -= 1
+        if self._n_threads == 0:
+            pywrap_tfe.TFE_Py_RegisterGradientFunction(self._gradient_function)
+
+    def on_op(
+        self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> None:
+        """TensorFlow's callback: an op has run, or has been added to a graph."""
+        recorder = self._observation.recorder
+        if recorder.quiet:
+            return
+        try:
+            op = op_type.decode() if isinstance(op_type, bytes) else op_type
+            if graph is not None:
+                self._graph_op(graph, op_name, outputs, sys._getframe(1))
+                return
+            recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()))
+            if recorder.idle > IDLE_EVENTS:
+                recorder.background = False
+                self.update()
+        except Exception:
+            self._observation.note_failure()
+
+    def on_gradient(self, op: Any, attrs: Any, n_inputs: Any, inputs: Any, outputs: Any, *rest: Any) -> Any:
+        """TensorFlow asks for the gradient of one recorded op; `rest` begins with the upstream gradients."""
+        recorder = self._observation.recorder
+        if not recorder.collections or recorder.quiet:
+            return self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest)
+        pullback = RawPullback(
+            next(numbers), str(op), tuple(inputs or ()), tuple(outputs or ()), tuple(rest[0] or ())
+        )
+        return run_pullback(
+            recorder,
+            pullback,
+            lambda: self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest),
+        )
+
+    def on_numpy(self, tensor: Any) -> Any:
+        """In the place of the method by which every Python conversion of a tensor goes."""
+        recorder = self._observation.recorder
+        if recorder.collections and not recorder.quiet:
+            try:
+                _note_leave(recorder, tensor, sys._getframe(1))
+            except Exception:
+                self._observation.note_failure()
+        return self._numpy(tensor)
+
+
+def run_pullback(recorder: Recorder, pullback: RawPullback, rule: Any) -> Any:
+    """Run a gradient rule, keeping what went in and what came out."""
+    for collection in recorder.collections:
+        collection.pullbacks.append(pullback)
+    recorder.pullbacks.append(pullback)
+    try:
+        results = rule()
+    except BaseException as error:
+        pullback.exception = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        recorder.pullbacks.pop()
+    pullback.results = tuple(results) if isinstance(results, list | tuple) else (results,)
+    return results
+
+
+def _note_leave(recorder: Recorder, tensor: Any, frame: Any) -> None:
+    """Only what the user's own code asked for: TensorFlow reads its own constants in the same way."""
+    how = _TENSOR_METHODS.get(frame.f_code.co_name)
+    caller = frame.f_back
+    if caller is not None and caller.f_code.co_filename.endswith("resource_variable_ops.py"):
+        how = _TENSOR_METHODS.get(caller.f_code.co_name, how)
+        caller = caller.f_back
+    if caller is not None and caller.f_code.co_name == "convert_to_numpy":
+        how, caller = "numpy()", caller.f_back
+        while caller is not None and not is_users(caller.f_code.co_filename):
+            caller = caller.f_back
+    if how is not None and caller is not None and is_users(caller.f_code.co_filename):
+        recorder.leave(how, tensor, caller)

@@ -1,0 +1,51 @@
+"""What an observer holds: the calls seen, the call sites, and what went wrong in here."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from gradproof.frontends.tensorflow.recorder import Recorder
+from gradproof.frontends.tensorflow.recording import GradientCall
+from gradproof.frontends.tensorflow.sampling import Policy, Sites, by_powers_of_ten
+
+Receiver = Callable[[GradientCall], None]
+
+
+@dataclass(eq=False)
+class Observation:
+    """The result of `observe()`.
+
+    `calls` holds the gradient calls that were looked at, in order, unless a `receiver` takes each as it comes.
+    `executions` counts every execution of every gradient call, looked at or not. `failures` are faults
+    of gradproof that could not be tied to one call; the user's program went on.
+    """
+
+    policy: Policy = by_powers_of_ten
+    receiver: Receiver | None = None
+    calls: list[GradientCall] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    executions: dict[Hashable, int] = field(default_factory=dict)
+    recorder: Recorder = field(default_factory=Recorder)
+
+    def __post_init__(self) -> None:
+        self.sites = Sites(self.policy)
+
+    def add(self, call: GradientCall) -> None:
+        if self.receiver is None:
+            self.calls.append(call)
+        else:
+            with self.recorder.silence():
+                self.receiver(call)
+
+    def count(self, key: Hashable) -> int:
+        """One more execution of a gradient call; which one is it?"""
+        self.executions[key] = self.executions.get(key, 0) + 1
+        return self.executions[key]
+
+    def note_failure(self) -> str:
+        """Keep the exception being handled; nothing of ours may reach the user's program."""
+        text = traceback.format_exc()
+        self.failures.append(text)
+        return text

@@ -1,0 +1,192 @@
+"""The raw record of what one thread executes, kept only while somebody may ask for it.
+
+Everything here is bounded: ops outside the tapes go to a ring that forgets its oldest entries, ops of a tape are
+kept with the tape, and both hold references to TensorFlow's immutable tensors rather than copies.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from gradproof.frontends.tensorflow.source import Place, user_places
+
+RING_EVENTS = 4096  # enough to hold the few steps before a tape, which is as far back as a report looks
+RING_BYTES = 256 * 2**20  # of tensors that nobody but the ring may be holding
+IDLE_EVENTS = 100_000  # without any tape in so many ops the program is not about gradients: stop listening
+MAX_TAPE_EVENTS = 500_000  # a tape with more ops is not judged, and says so
+
+numbers = itertools.count(1)
+"""Serial numbers for events, tapes, calls, scopes and pullbacks: unique in the process, ordered in time."""
+
+
+@dataclass(slots=True, eq=False)
+class RawEvent:
+    """One executed op as TensorFlow's callback described it."""
+
+    index: int
+    op: str
+    inputs: tuple[Any, ...]
+    attrs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    places: tuple[Place, ...]
+    tapes: tuple[int, ...]
+    within: tuple[int, ...]
+    scope: int | None
+    pullback: int | None
+    run: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class RawPullback:
+    """One application of a gradient rule; tensors as they were passed."""
+
+    id: int
+    op: str
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    upstream: tuple[Any, ...]
+    results: tuple[Any, ...] = ()
+    scope: int | None = None
+    exception: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class RawScope:
+    """One use of a custom gradient; inputs and outputs become known when its forward has run."""
+
+    id: int
+    name: str
+    kind: str
+    parent: int | None
+    places: tuple[Place, ...]
+    function: Any
+    inputs: tuple[Any, ...] = ()
+    outputs: tuple[Any, ...] = ()
+    variables: tuple[Any, ...] = ()
+    complete: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class RawLeave:
+    """A tensor whose numbers were read by Python code."""
+
+    index: int
+    how: str
+    tensor: Any
+    places: tuple[Place, ...]
+    tapes: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Collection:
+    """What is kept for one tape that will be looked at."""
+
+    id: int
+    events: list[RawEvent] = field(default_factory=list)
+    pullbacks: list[RawPullback] = field(default_factory=list)
+    scopes: list[RawScope] = field(default_factory=list)
+    leaves: list[RawLeave] = field(default_factory=list)
+    failure: str | None = None
+
+    def clear(self) -> None:
+        self.events, self.pullbacks, self.scopes, self.leaves = [], [], [], []
+
+
+@dataclass(eq=False)
+class Ring:
+    """The latest ops, whoever recorded them; `complete` until something was forgotten or not heard."""
+
+    events: deque[RawEvent] = field(default_factory=deque)
+    n_bytes: int = 0
+    complete: bool = True
+
+    def append(self, event: RawEvent) -> None:
+        self.events.append(event)
+        self.n_bytes += _size(event)
+        while len(self.events) > RING_EVENTS or (self.n_bytes > RING_BYTES and len(self.events) > 1):
+            self.n_bytes -= _size(self.events.popleft())
+            self.complete = False
+
+    def clear(self) -> None:
+        self.events.clear()
+        self.n_bytes = 0
+        self.complete = False
+
+
+class Recorder(threading.local):
+    """The state of one thread: who is recording, and what is under way."""
+
+    def __init__(self) -> None:
+        self.ring = Ring()
+        self.recording: list[int] = []
+        self.collections: list[Collection] = []
+        self.within: list[int] = []
+        self.scopes: list[RawScope] = []
+        self.pullbacks: list[RawPullback] = []
+        self.run: Any = None
+        self.quiet = 0
+        self.within_api = 0
+        self.background = True
+        self.idle = 0
+        self.listening = False
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """Our own ops: neither recorded here nor by the user's tapes."""
+        self.quiet += 1
+        try:
+            yield
+        finally:
+            self.quiet -= 1
+
+    def add(self, op: str, inputs: tuple[Any, ...], attrs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Record one eager op; the caller's frame is the callback itself."""
+        event = RawEvent(
+            next(numbers),
+            op,
+            inputs,
+            attrs,
+            outputs,
+            user_places(sys._getframe(2)),
+            tuple(self.recording),
+            tuple(self.within),
+            self.scopes[-1].id if self.scopes else None,
+            self.pullbacks[-1].id if self.pullbacks else None,
+            self.run,
+        )
+        self.run = None
+        self.ring.append(event)
+        for collection in self.collections:
+            _collect(collection, event)
+        self.idle = 0 if self.collections else self.idle + 1
+
+    def leave(self, how: str, tensor: Any, frame: FrameType) -> None:
+        leave = RawLeave(next(numbers), how, tensor, user_places(frame), tuple(self.recording))
+        for collection in self.collections:
+            collection.leaves.append(leave)
+
+
+def _collect(collection: Collection, event: RawEvent) -> None:
+    if collection.failure is not None:
+        return
+    if len(collection.events) >= MAX_TAPE_EVENTS:
+        collection.clear()
+        collection.failure = f"the tape saw more than {MAX_TAPE_EVENTS} ops"
+        return
+    collection.events.append(event)
+
+
+def _size(event: RawEvent) -> int:
+    total = 0
+    for tensor in event.outputs:
+        n_entries = getattr(tensor, "_num_elements", None)
+        total += 8 * n_entries() if n_entries is not None else 0
+    return total

@@ -1,0 +1,237 @@
+"""What was seen of one gradient call, free of any framework: plain records with NumPy values.
+
+Identities: every tensor has an `id` that is unique in the process; a variable has the id of its handle, and the
+tensors read from it have ids of their own (`ReadVariableOp` links the two). An id that no op event puts out is a
+leaf: a constant, a value that came from outside, or something older than the record reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gradproof.ir.span import Span
+
+Array = npt.NDArray[Any]
+Phase = Literal["forward", "backward"]
+Api = Literal["gradient", "jacobian", "batch_jacobian", "gradients", "jvp"]
+Mode = Literal["eager", "graph", "xla"]
+
+RETURN_OP = "gradproof.Return"
+"""Joins a function's own tensors (inputs) to the tensors its caller received (outputs); an identity."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor: who it is, what it looks like and, on demand, its numbers.
+
+    `fetch` reads the numbers the first time `array` is asked for; TensorFlow's eager tensors never change, so
+    later is as good as now. Where they cannot be known `unknown` says why and `array` is None.
+    """
+
+    id: int
+    dtype: str
+    shape: tuple[int, ...] | None
+    fetch: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
+    unknown: str | None = None
+
+    @cached_property
+    def array(self) -> Array | None:
+        return None if self.fetch is None else np.asarray(self.fetch())
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the user: `id` is its handle's, `path` is Keras' name of it."""
+
+    id: int
+    name: str
+    path: str | None
+    dtype: str
+    shape: tuple[int, ...] | None
+    trainable: bool
+
+
+@dataclass(frozen=True)
+class OpEvent:
+    """One executed op.
+
+    `phase` is told from the gradient call that holds this event; `within` lists the gradient calls that were under way,
+    outermost first, so that the backward ops of an inner tape can be found inside the forward of an outer one.
+    `tapes` are the tapes that were recording. `scope` is the custom gradient whose forward or rule ran the
+    op. `call` is the function call whose graph holds the op, `loop` the iteration of each loop around it.
+    """
+
+    index: int
+    op: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    attrs: Mapping[str, object]
+    span: Span | None
+    stack: tuple[Span, ...]
+    phase: Phase
+    within: tuple[int, ...] = ()
+    tapes: tuple[int, ...] = ()
+    scope: int | None = None
+    pullback: int | None = None
+    call: int | None = None
+    loop: tuple[int, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Pullback:
+    """One application of a gradient rule: upstream in, gradients out, None where there was none.
+
+    `forward` is the index of the op event that is differentiated, where it could be told; for the rule of a custom gradient
+    `scope` is set instead. The ops of the rule are the events that carry this record's `id`.
+    """
+
+    id: int
+    op: str
+    forward: int | None
+    scope: int | None
+    upstream: tuple[Value | None, ...]
+    results: tuple[Value | None, ...]
+    exception: str | None = None
+
+
+@dataclass(frozen=True)
+class CustomScope:
+    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`."""
+
+    id: int
+    name: str
+    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through"]
+    parent: int | None
+    span: Span | None
+    definition: Span | None
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    variables: tuple[int, ...] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """One call of a traced function from eager code.
+
+    The outputs are those of the user's own mode. The op events of the call were had by interpreting
+    its graph on the same inputs; their values are those of op-by-op execution.
+    """
+
+    id: int
+    name: str
+    mode: Mode
+    span: Span | None
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    failure: str | None = None
+    not_known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leave:
+    """A tensor's numbers left TensorFlow: `numpy()`, `float()`, a Python condition, `print`."""
+
+    index: int
+    how: str
+    value: Value
+    span: Span | None
+    tapes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tape:
+    """What the tape was told: `entered` is the `with` line, `exited` whether it was left before the call."""
+
+    id: int
+    kind: Literal["tape", "accumulator", "graph"]
+    entered: Span | None
+    persistent: bool = False
+    watch_accessed_variables: bool = True
+    watched: tuple[tuple[int, Span | None], ...] = ()
+    watched_variables: tuple[int, ...] = ()
+    exited: bool = True
+    consumed: bool = False
+    reset_at: tuple[Span, ...] = ()
+    stopped_at: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A target or a source under the user's name; `variable` is set where it is one."""
+
+    name: str
+    value: Value
+    variable: Variable | None = None
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A gradient as the framework returned it; with `indices` it is a sparse sum of rows."""
+
+    values: Value
+    indices: Value | None = None
+    shape: tuple[int, ...] | None = None
+
+    @cached_property
+    def array(self) -> Array | None:
+        values = self.values.array
+        if self.indices is None or values is None:
+            return values
+        rows = self.indices.array
+        if rows is None or self.shape is None:
+            return None
+        dense = np.zeros(self.shape, values.dtype)
+        np.add.at(dense, rows, values)
+        return dense
+
+
+@dataclass(frozen=True)
+class GradientCall:
+    """Everything known about one call that computed gradients.
+
+    `observed` has one entry per source, None where the framework returned None, and is empty if the call raised.
+    `observed_from` says how the numbers were had: `returned` to the user, `rerun` of the user's function in
+    its own mode with the gradients as further outputs, or `interpreted` op by op. `older` are events from
+    before the tape, or outside it, on which something inside depends; `older_complete` is False if that record had been cut.
+    """
+
+    id: int
+    api: Api
+    span: Span | None
+    stack: tuple[Span, ...]
+    through: str
+    occurrence: int
+    mode: Mode
+    tape: Tape
+    targets: tuple[Operand, ...]
+    sources: tuple[Operand, ...]
+    observed: tuple[Observed | None, ...]
+    observed_from: Literal["returned", "rerun", "interpreted"]
+    output_gradients: tuple[Value | None, ...] | None = None
+    unconnected_gradients: str = "none"
+    events: tuple[OpEvent, ...] = ()
+    older: tuple[OpEvent, ...] = ()
+    older_complete: bool = True
+    pullbacks: tuple[Pullback, ...] = ()
+    scopes: tuple[CustomScope, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
+    leaves: tuple[Leave, ...] = ()
+    variables: Mapping[int, Variable] = field(default_factory=dict)
+    exception: str | None = None
+    failure: str | None = None
+
+    @property
+    def file(self) -> str:
+        return "" if self.span is None else self.span.file
+
+    @property
+    def line(self) -> int:
+        return 0 if self.span is None else self.span.line

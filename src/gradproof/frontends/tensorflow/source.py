@@ -1,0 +1,155 @@
+"""Which frames are the user's, where exactly they stand, and what the user calls things."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any
+
+from gradproof.ir.span import Span
+
+Place = tuple[CodeType, int]
+"""A code object and an offset into its bytecode: all that must be kept to find the source later."""
+
+MAX_STACK = 32  # deeper recursion of the user adds nothing to a report
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_LIBRARY_MARKS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_STDLIB_FOLDERS = tuple(
+    {os.path.realpath(sysconfig.get_paths()[key]) + os.sep for key in ("stdlib", "platstdlib")}
+    | {sysconfig.get_paths()[key] + os.sep for key in ("stdlib", "platstdlib")}
+)
+AUTOGRAPH_MARK = "__autograph_generated_file"
+
+
+@lru_cache(maxsize=4096)
+def is_users(filename: str) -> bool:
+    """Whether a file is the user's own: neither a library, nor Python's, nor ours."""
+    if (
+        filename.startswith("<frozen")
+        or filename == "<string>"
+        or filename == "<__array_function__ internals>"
+    ):
+        return False
+    if filename.startswith((_OWN_FOLDER, *_STDLIB_FOLDERS)):
+        return False
+    return not any(mark in filename for mark in _LIBRARY_MARKS)
+
+
+def user_places(frame: FrameType | None) -> tuple[Place, ...]:
+    """The user's frames, innermost first."""
+    places: list[Place] = []
+    while frame is not None and len(places) < MAX_STACK:
+        code = frame.f_code
+        if is_users(code.co_filename):
+            places.append((code, frame.f_lasti))
+        frame = frame.f_back
+    return tuple(places)
+
+
+@lru_cache(maxsize=65536)
+def span_of(place: Place) -> Span:
+    """The expression that was being evaluated at a place."""
+    code, offset = place
+    position = next(islice(code.co_positions(), offset // 2, None), (None, None, None, None))
+    line, end_line, column, end_column = position
+    if line is None:
+        line = code.co_firstlineno
+    return Span(code.co_filename, line, column, end_line, end_column, _qualified(code))
+
+
+def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:
+    return tuple(span_of(place) for place in places)
+
+
+def _qualified(code: CodeType) -> str:
+    return getattr(code, "co_qualname", code.co_name)
+
+
+@lru_cache(maxsize=256)
+def _tree(filename: str) -> ast.Module | None:
+    lines = linecache.getlines(filename)
+    try:
+        return ast.parse("".join(lines)) if lines else None
+    except (SyntaxError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def call_at(span: Span) -> ast.Call | None:
+    """The call expression that a span covers; on a span without columns, the only gradient call of the line."""
+    tree = _tree(span.file)
+    if tree is None:
+        return None
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno == span.line]
+    if span.column is None:
+        return calls[0] if len(calls) == 1 else None
+    wanted = (span.column, span.end_line, span.end_column)
+    exact = [node for node in calls if (node.col_offset, node.end_lineno, node.end_col_offset) == wanted]
+    return exact[0] if exact else None
+
+
+def argument(call: ast.Call | None, position: int, keyword: str) -> ast.expr | None:
+    """The expression given for a parameter, by position or by name."""
+    if call is None:
+        return None
+    for given in call.keywords:
+        if given.arg == keyword:
+            return given.value
+    before = call.args[: position + 1]
+    if len(before) > position and not any(isinstance(node, ast.Starred) for node in before):
+        return before[position]
+    return None
+
+
+def names_of(node: ast.expr | None, structure: Any, default: str) -> list[str]:
+    """One name per leaf of a nested structure, as the user's source spells it."""
+    return list(_names(node, structure, default))
+
+
+def _names(node: ast.expr | None, structure: Any, text: str) -> Iterator[str]:
+    if node is not None:
+        text = ast.unparse(node)
+    if isinstance(structure, Mapping):
+        spelled = _dict_items(node)
+        for key in _ordered_keys(structure):
+            yield from _names(spelled.get(key), structure[key], f"{text}[{key!r}]")
+    elif isinstance(structure, list | tuple):
+        items = _sequence_items(node, len(structure))
+        for i, (item, part) in enumerate(zip(items, structure)):
+            yield from _names(item, part, f"{text}[{i}]")
+    else:
+        yield text
+
+
+def _sequence_items(node: ast.expr | None, n_items: int) -> list[ast.expr | None]:
+    spelled = isinstance(node, ast.List | ast.Tuple) and len(node.elts) == n_items
+    if isinstance(node, ast.List | ast.Tuple) and spelled:
+        if not any(isinstance(item, ast.Starred) for item in node.elts):
+            return list(node.elts)
+    return [None] * n_items
+
+
+def _dict_items(node: ast.expr | None) -> dict[object, ast.expr]:
+    if not isinstance(node, ast.Dict):
+        return {}
+    return {key.value: value for key, value in zip(node.keys, node.values) if isinstance(key, ast.Constant)}
+
+
+def _ordered_keys(structure: Mapping[Any, Any]) -> list[Any]:
+    """TensorFlow flattens a mapping in the order of its sorted keys."""
+    try:
+        return sorted(structure)
+    except TypeError:
+        return list(structure)
+
+
+def caller(depth: int) -> FrameType:
+    """The frame `depth` levels above the caller of this function."""
+    return sys._getframe(depth + 1)

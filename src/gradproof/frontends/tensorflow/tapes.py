@@ -1,0 +1,260 @@
+"""Following the user's gradient tapes: which will be looked at, what they recorded, what they returned."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary, finalize
+
+import numpy as np
+from tensorflow.python.eager import backprop, context
+from tensorflow.python.framework import indexed_slices
+from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.util import nest
+
+from gradproof.frontends.tensorflow.finish import Ending, build_call
+from gradproof.frontends.tensorflow.listening import Listener
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.recorder import Collection, numbers
+from gradproof.frontends.tensorflow.recording import Tape
+from gradproof.frontends.tensorflow.sampling import Site
+from gradproof.frontends.tensorflow.source import Place, span_of, user_places
+from gradproof.frontends.tensorflow.values import variable_of
+
+Patch = tuple[Any, str, Any]
+
+_METHODS = ("gradient", "jacobian", "batch_jacobian")
+_INTERNAL_FILES = ("ops/custom_gradient.py", "python/eager/", "ops/parallel_for/")
+"""Tapes opened here serve TensorFlow itself: they are part of some gradient call, not one of the user's."""
+
+
+@dataclass(eq=False)
+class TapeState:
+    """One tape of the user that will be looked at."""
+
+    collection: Collection
+    site: Site
+    entered: tuple[Place, ...]
+    persistent: bool
+    watch_accessed_variables: bool
+    watched: list[tuple[int, tuple[Place, ...]]] = field(default_factory=list)
+    reset_at: list[Place] = field(default_factory=list)
+    stopped_at: list[Place] = field(default_factory=list)
+    consumed: bool = False
+
+    @property
+    def id(self) -> int:
+        return self.collection.id
+
+
+class Tapes:
+    """The hooks on `tf.GradientTape`."""
+
+    def __init__(self, observation: Observation, listener: Listener, traced: Any) -> None:
+        self._observation = observation
+        self._recorder = observation.recorder
+        self._listener = listener
+        self._traced = traced
+        self._states: WeakKeyDictionary[Any, TapeState] = WeakKeyDictionary()
+        self._unchecked: WeakKeyDictionary[Any, Site] = WeakKeyDictionary()
+
+    def patches(self) -> list[Patch]:
+        tape = backprop.GradientTape
+        plain = [
+            (tape, name, self._wrapped(name)) for name in ("__enter__", "_push_tape", "_pop_tape", "watch")
+        ]
+        plain += [(tape, name, self._wrapped(name)) for name in ("reset", "stop_recording")]
+        return plain + [(tape, name, self._wrapped_gradient(name)) for name in _METHODS]
+
+    def _wrapped(self, name: str) -> Callable[..., Any]:
+        original = getattr(backprop.GradientTape, name)
+        note = getattr(self, f"_on{name}" if name.startswith("_") else f"_on_{name}")
+
+        def hooked(tape: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(tape, *args, **kwargs)
+            try:
+                note(tape, args, sys._getframe(1))
+            except Exception:
+                self._observation.note_failure()
+            return result
+
+        return _named_like(hooked, original)
+
+    def _on__enter__(self, tape: Any, args: Any, frame: FrameType) -> None:
+        """Decide here whether this execution will be looked at: later the forward ops are gone."""
+        filename = frame.f_code.co_filename
+        if any(part in filename for part in _INTERNAL_FILES) or not context.executing_eagerly():
+            return
+        places = user_places(frame)
+        user_line = span_of(places[0]).line if places else 0
+        site, wanted = self._observation.sites.begin(
+            (frame.f_code, frame.f_lineno, places[0][0] if places else None, user_line)
+        )
+        recorder = self._recorder
+        if wanted:
+            state = TapeState(
+                Collection(next(numbers)), site, places, tape._persistent, tape._watch_accessed_variables
+            )
+            self._states[tape] = state
+            recorder.collections.append(state.collection)
+            recorder.recording.append(state.id)
+            finalize(tape, self._forget, state).atexit = False
+        else:
+            self._unchecked[tape] = site
+        recorder.background = wanted
+        self._listener.update()
+
+    def _on_push_tape(self, tape: Any, args: Any, frame: FrameType) -> None:
+        state = self._states.get(tape)
+        if state is not None and state.id not in self._recorder.recording:
+            self._recorder.recording.append(state.id)
+
+    def _on_pop_tape(self, tape: Any, args: Any, frame: FrameType) -> None:
+        state = self._states.get(tape)
+        if state is not None and state.id in self._recorder.recording:
+            self._recorder.recording.remove(state.id)
+
+    def _on_watch(self, tape: Any, args: Any, frame: FrameType) -> None:
+        state = self._states.get(tape)
+        if state is not None:
+            for tensor in nest.flatten(args, expand_composites=True):
+                watched = getattr(tensor, "handle", tensor)
+                state.watched.append((watched._id, user_places(frame)))
+
+    def _on_reset(self, tape: Any, args: Any, frame: FrameType) -> None:
+        state = self._states.get(tape)
+        if state is not None:
+            state.reset_at += user_places(frame)[:1]
+
+    def _on_stop_recording(self, tape: Any, args: Any, frame: FrameType) -> None:
+        state = self._states.get(tape)
+        if state is not None:
+            state.stopped_at += user_places(frame)[:1]
+
+    def _forget(self, state: TapeState) -> None:
+        """The tape is gone, or used up: nothing of it is needed any more."""
+        self._recorder.collections[:] = [c for c in self._recorder.collections if c is not state.collection]
+        self._recorder.recording[:] = [i for i in self._recorder.recording if i != state.id]
+        state.collection.clear()
+        self._listener.update()
+
+    def _wrapped_gradient(self, api: str) -> Callable[..., Any]:
+        original = getattr(backprop.GradientTape, api)
+
+        def hooked(tape: Any, *args: Any, **kwargs: Any) -> Any:
+            recorder = self._recorder
+            if recorder.quiet or recorder.within_api:
+                return original(tape, *args, **kwargs)
+            frame = sys._getframe(1)
+            if not context.executing_eagerly():
+                return self._traced.gradient(api, original, tape, args, kwargs, frame)
+            state = self._states.get(tape)
+            if state is None:
+                return self._run_unchecked(original, tape, args, kwargs, frame)
+            return self._run(api, original, tape, state, args, kwargs, frame)
+
+        return _named_like(hooked, original)
+
+    def _run_unchecked(self, original: Any, tape: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        self._observation.count((frame.f_code, frame.f_lasti))
+        with self._inside():
+            result = original(tape, *args, **kwargs)
+        site = self._unchecked.get(tape)
+        if site is not None:
+            try:
+                if not _all_finite(result):
+                    site.nonfinite_unchecked += 1
+                    site.suspicious = True
+            except Exception:
+                self._observation.note_failure()
+        return result
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Gradient calls that a gradient call makes itself (a Jacobian makes many) are part of it."""
+        self._recorder.within_api += 1
+        try:
+            yield
+        finally:
+            self._recorder.within_api -= 1
+
+    def _run(
+        self, api: str, original: Any, tape: Any, state: TapeState, args: Any, kwargs: Any, frame: FrameType
+    ) -> Any:
+        recorder = self._recorder
+        ending = Ending(next(numbers), api, user_places(frame), frame.f_code.co_name, args, kwargs)
+        ending.occurrence = self._observation.count((frame.f_code, frame.f_lasti))
+        ending.tape = self._facts(tape, state)
+        if state.collection not in recorder.collections:
+            recorder.collections.append(state.collection)
+            self._listener.update()
+        recorder.within.append(ending.id)
+        try:
+            with self._inside():
+                ending.result = original(tape, *args, **kwargs)
+        except BaseException as error:
+            ending.error = error
+            raise
+        finally:
+            recorder.within.remove(ending.id)
+            self._finish(state, ending)
+        return ending.result
+
+    def _finish(self, state: TapeState, ending: Ending) -> None:
+        try:
+            with self._recorder.silence():
+                call = build_call(ending, state.collection, self._recorder.ring)
+            self._observation.add(call)
+        except Exception:
+            self._observation.note_failure()
+        state.consumed = True
+        self._recorder.background = self._observation.sites.wants_next(state.site)
+        if state.persistent:
+            # The forward record stays for the next call; only the ops of such a call are added to it.
+            self._recorder.collections[:] = [
+                c for c in self._recorder.collections if c is not state.collection
+            ]
+            self._listener.update()
+        else:
+            self._forget(state)
+
+    def _facts(self, tape: Any, state: TapeState) -> Tape:
+        variables = tape.watched_variables() if tape._tape is not None else ()
+        return Tape(
+            state.id,
+            "tape",
+            span_of(state.entered[0]) if state.entered else None,
+            state.persistent,
+            state.watch_accessed_variables,
+            tuple((i, span_of(places[0]) if places else None) for i, places in state.watched),
+            tuple(variable_of(v).id for v in variables),
+            not tape._recording,
+            state.consumed,
+            tuple(span_of(place) for place in state.reset_at),
+            tuple(span_of(place) for place in state.stopped_at),
+        )
+
+
+def _named_like(hooked: Callable[..., Any], original: Any) -> Callable[..., Any]:
+    hooked.__name__ = original.__name__
+    hooked.__doc__ = original.__doc__
+    hooked.__wrapped__ = original  # type: ignore[attr-defined]
+    return hooked
+
+
+def _all_finite(result: Any) -> bool:
+    """Cheap enough for every step: one sum per gradient, which no infinity and no NaN survives."""
+    for gradient in nest.flatten(result):
+        if isinstance(gradient, indexed_slices.IndexedSlices):
+            gradient = gradient.values
+        if not isinstance(gradient, tf_ops.EagerTensor) or not gradient.dtype.is_floating:
+            continue
+        array = np.asarray(gradient._numpy_internal())
+        with np.errstate(all="ignore"):
+            if not np.isfinite(array.sum()) and not np.isfinite(array).all():
+                return False
+    return True
