@@ -1,11 +1,12 @@
 """Elementary functions on float64 arrays with proven error bounds, and their enclosures over balls.
 
-`exp(x)` returns the values y and a mask `ok`; where `ok` holds, |y - exp(x)| <= EXP_ERROR.error(x, y), elsewhere y is
-NaN. `enclose_exp(mid, rad)` returns midpoint and radius of balls that hold exp of every number of the given balls;
-where that is not proven the radius is infinite. The other functions follow the same pattern.
+`exp(x)` returns the values y and a mask `ok`; where `ok` holds, |y - exp(x)| <= EXP_ERROR.error(x, y),
+elsewhere y is NaN. `enclose_exp(mid, rad)` returns midpoint and radius of balls that hold exp of every number
+of the given balls; where that is not proven the radius is infinite. The other functions follow the same
+pattern.
 
-NumPy's own functions come without any bound, so these are built from + - * / and the square root, which IEEE 754
-rounds correctly: reduce the argument, evaluate a polynomial, reconstruct.
+NumPy's own functions come without any bound, so these are built from + - * / and the square root, which IEEE
+754 rounds correctly: reduce the argument, evaluate a polynomial, reconstruct.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """How a float64 function with a proven error becomes values with a mask, and enclosures over balls.
 
-A function is described once, as an `Elementary`; everything here works on blocks that fit the processor's cache.
+A function is described once, as an `Elementary`; everything here works on blocks that fit the processor's
+cache.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ Ends = Callable[[Array, Array], tuple[Array, Array]]
 class Elementary:
     """A function of one variable in float64, with what is proven about it.
 
-    `kernel` gives f(x) within `error` and |f'(x)| to within a relative 2^-48, for low <= x <= high; NaN says that
-    it makes no claim. `spread(mid, rad, y, slope)` bounds |f(x) - f(mid)| over the ball, rounding aside, and is
-    infinite where it cannot. `ends`, for a function that is monotone between them, gives the ends of a wide ball.
+    `kernel` gives f(x) within `error` and an upper bound of |f'(x)|, a relative 2^-48 aside, for
+    low <= x <= high; NaN says that it makes no claim. `spread(mid, rad, y, slope)` bounds |f(x) - f(mid)| over
+    the ball, rounding aside, and is infinite where it cannot. `ends` gives the ends of a wide ball, between
+    which the function is monotone.
     """
 
     kernel: Kernel
@@ -44,20 +46,21 @@ class Elementary:
 
 
 def evaluate(f: Elementary, x: Array) -> tuple[Array, Array]:
-    """Values of f within `f.error`, and a mask of the entries for which that is claimed; the others are NaN."""
+    """Values of f within `f.error`, and a mask of the entries for which that is claimed; others are NaN."""
     flat = np.ascontiguousarray(x, np.float64).reshape(-1)
     y = np.empty_like(flat)
     with np.errstate(all="ignore"):
         for part in _blocks(flat.size):
             y[part] = _inside(f, flat[part])[0]
-    y = y.reshape(np.shape(x))
-    return y, ~np.isnan(y)
+    values = y.reshape(np.shape(x))
+    return values, ~np.isnan(values)
 
 
 def enclose(f: Elementary, mid: Array, rad: Array | None) -> tuple[Array, Array]:
     """Balls that hold f(x) for every x within `rad` of `mid`; None means exact inputs.
 
-    Where nothing is proven (outside the range of f, or a ball too wide) the midpoint is 0 and the radius infinite.
+    Where nothing is proven (outside the range of f, or a ball too wide) the midpoint is 0 and the radius
+    infinite.
     """
     shape = np.shape(mid)
     mids = np.ascontiguousarray(mid, np.float64).reshape(-1)
@@ -83,8 +86,8 @@ def folded_ends(mid: Array, rad: Array) -> tuple[Array, Array]:
 def bending(bend: Callable[[Array, Array], Array]) -> Spread:
     """The spread of a function with |f''| <= L |f'| over the ball, where L = bend(mid, rad).
 
-    Then |f'(x)| <= |f'(mid)| exp(L |x - mid|), so that f moves by at most |f'(mid)| (exp(L rad) - 1) / L. With
-    s = L rad <= 1/4 this is |f'(mid)| rad (1 + s/2 + s^2/6 + ...) <= |f'(mid)| rad (1 + s/2 + s^2/5).
+    Then |f'(x)| <= |f'(mid)| exp(L |x - mid|), so that f moves by at most |f'(mid)| (exp(L rad) - 1) / L.
+    With s = L rad <= 1/4 this is |f'(mid)| rad (1 + s/2 + s^2/6 + ...) <= |f'(mid)| rad (1 + s/2 + s^2/5).
     """
 
     def spread(mid: Array, rad: Array, y: Array, slope: Array) -> Array:

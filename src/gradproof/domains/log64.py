@@ -1,7 +1,7 @@
 """log, log1p, softplus and log_sigmoid in float64, with proven error bounds.
 
-Only operations that IEEE 754 rounds correctly are used. u is the unit 2^-53; the bounds in the comments are sums to
-first order, and the constants leave at least a tenth of slack for the rest.
+Only operations that IEEE 754 rounds correctly are used. u is the unit 2^-53; the bounds in the comments are
+sums to first order, and the constants leave at least a tenth of slack for the rest.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from gradproof.domains.exp64 import LN2_HIGH, LN2_LOW, exp_of
 from gradproof.domains.polynomial64 import MAGIC, horner
 from gradproof.domains.rounding64 import TINY, UNIT, Array, Bound
 
-# (artanh(s)/s - 1) / z with z = s^2 <= 0.0295: the interpolant at Chebyshev's points, rounded; the tests prove that
-# 1 + z R(z) is artanh(s)/s to within 0.1 u.
+# (artanh(s)/s - 1) / z with z = s^2 <= 0.0295: the interpolant at Chebyshev's points, rounded; the tests
+# prove that 1 + z R(z) is artanh(s)/s to within 0.1 u.
 _ARTANH = (
     0.3333333333333335,
     0.19999999999949306,
@@ -68,8 +68,8 @@ def _log(x: Array) -> tuple[Array, Array]:
 def log1p_of(x: Array) -> tuple[Array, Array]:
     """log(1 + x), and 1 + x rounded, for x > -1.
 
-    1 + x = w + e exactly. If k = 0 the reduced argument is x itself; otherwise log(1 + x) = log(w) + e/w to within
-    u^2, and the error of e/w, below 2 u^2, does not count either.
+    1 + x = w + e exactly. If k = 0 the reduced argument is x itself; otherwise log(1 + x) = log(w) + e/w to
+    within u^2, and the error of e/w, below 2 u^2, does not count either.
     """
     w = x + 1.0
     ones = w - x
@@ -90,7 +90,7 @@ def _log1p(x: Array) -> tuple[Array, Array]:
 
 
 def _softplus(x: Array) -> tuple[Array, Array]:
-    """max(x, 0) + log1p(exp(-|x|)): both functions count at most once, the sum 1 u: 3.2 u + 5.4 u + 1 u < 9.7 u."""
+    """max(x, 0) + log1p(exp(-|x|)): both count at most once, the sum 1 u: 3.2 u + 5.4 u + 1 u = 9.6 u."""
     t = exp_of(-np.abs(x))
     y, w = log1p_of(t)
     y += np.maximum(x, 0.0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gradproof.domains.rounding64 import Array
 
-# Added to |t| < 2^31 this leaves the integer nearest to t in the low bits of the significand, correctly rounded by
-# the addition itself; subtracting it again gives that integer as a float, exactly.
+# Added to |t| < 2^31 this leaves the integer nearest to t in the low bits of the significand, correctly
+# rounded by the addition itself; subtracting it again gives that integer as a float, exactly.
 MAGIC = 1.5 * 2.0**52
 
 

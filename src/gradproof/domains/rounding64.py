@@ -1,4 +1,4 @@
-"""Rounding in float64: the unit, the error bound of a function, and the helper that rounds a radius upwards."""
+"""Rounding in float64: the unit, the error bound of a function, and rounding a radius upwards."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ TINY = 2.0**-1022
 class Bound:
     """What is proven of a computed y = f(x): |y - f(x)| <= relative |y| + argument |x| + absolute.
 
-    `argument` speaks of a function whose argument is reduced by multiples of an irrational number; it is far below
-    `relative` unless y nearly vanishes at an x that is not small.
+    `argument` speaks of a function whose argument is reduced by multiples of an irrational number; it is far
+    below `relative` unless y nearly vanishes at an x that is not small.
     """
 
     relative: float
@@ -38,11 +38,11 @@ class Bound:
 
 
 def up(x: Array, roundings: int = 8) -> Array:
-    """An upper bound of a sum of non-negative terms whose computed value x went through at most `roundings` roundings.
+    """An upper bound of a sum of non-negative terms, computed as x with at most `roundings` roundings.
 
-    n roundings lose at most the factor (1 - UNIT)^-n < 1 + 1.01 n UNIT; multiplying by 1 + 2 n UNIT makes up for
-    them and for its own rounding. Zero stays zero: a term that underflowed must be covered with TINY beforehand.
-    The least term added covers what multiplication loses on subnormal numbers.
+    n roundings lose at most the factor (1 - UNIT)^-n < 1 + 1.01 n UNIT; multiplying by 1 + 2 n UNIT makes up
+    for them and for its own rounding. Zero stays zero: a term that underflowed must be covered with TINY
+    beforehand. The least term added covers what multiplication loses on subnormal numbers.
     """
     larger = x * (1.0 + 2.0 * roundings * UNIT)
     larger += np.minimum(x, TINY)

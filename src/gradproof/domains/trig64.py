@@ -1,7 +1,7 @@
 """sin, cos, tan and atan in float64, with proven error bounds.
 
-Only operations that IEEE 754 rounds correctly are used. u is the unit 2^-53; the bounds in the comments are sums to
-first order, and the constants leave at least a tenth of slack for the rest.
+Only operations that IEEE 754 rounds correctly are used. u is the unit 2^-53; the bounds in the comments are
+sums to first order, and the constants leave at least a tenth of slack for the rest.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _QUARTER_2 = float.fromhex("0x1.68c234c400000p-39")
 _QUARTER_3 = float.fromhex("0x1.8cc51701b839ap-72")
 _PER_QUARTER = 2.0 / np.pi
 
-# The interpolants at Chebyshev's points of (sin(r)/r - 1)/z and (cos(r) - 1 + z/2)/z^2 on z = r^2 <= 0.617, and of
-# (atan(t)/t - 1)/z on z = t^2 <= 0.1717, rounded; the tests prove what they leave out: 0.2 u, 0.1 u and 0.1 u.
+# The interpolants at Chebyshev's points of (sin(r)/r - 1)/z and (cos(r) - 1 + z/2)/z^2 on z = r^2 <= 0.617,
+# and of (atan(t)/t - 1)/z on z = t^2 <= 0.1717, rounded; the tests prove what they leave out: 0.2 u, 0.1 u
+# and 0.1 u.
 _SIN = (
     -0.16666666666666666,
     0.008333333333330946,
@@ -56,9 +57,9 @@ _ATAN = (
 def _reduced(x: Array) -> tuple[Array, Array]:
     """The bits of k and r with x = k pi/2 + r, |r| <= 0.7855, for |x| <= 2^17.
 
-    k _QUARTER_1 and k _QUARTER_2 are exact, and so is t = x - k _QUARTER_1: a multiple of 2^-53 below 1. high + low
-    is t - k _QUARTER_2 exactly. What is left are u |r| and errors of at most 3 * 2^-124 |k| from the third part,
-    and |k| <= 1.28 |x|: an error of u |r| + 2^-121 |x|, and none if k = 0.
+    k _QUARTER_1 and k _QUARTER_2 are exact, and so is t = x - k _QUARTER_1: a multiple of 2^-53 below 1.
+    high + low is t - k _QUARTER_2 exactly. What is left are u |r| and errors of at most 3 * 2^-124 |k| from
+    the third part, and |k| <= 1.28 |x|: an error of u |r| + 2^-121 |x|, and none if k = 0.
     """
     n = x * _PER_QUARTER
     n += MAGIC
@@ -77,10 +78,10 @@ def _reduced(x: Array) -> tuple[Array, Array]:
 def _sin_and_cos(x: Array) -> tuple[Array, Array]:
     """sin and cos of x, for |x| <= 2^17.
 
-    sin(r) = r + r z S(z): the second term, 0.103 |r| at most, has 4.2 u, the sum 1 u, the truncation 0.2 u; r has
-    1 u and counts once: 2.8 u. cos(r) = 1 - z (1/2 - z C(z)): the second term, 0.293 at most, has 4 u; r counts
-    0.56 u; over cos(r) >= 0.707 that is 2.6 u with the truncation, and the sum 1 u: 3.6 u.
-    Either has 2^-121 |x| from the reduction in addition.
+    sin(r) = r + r z S(z): the second term, 0.103 |r| at most, has 4.2 u, the sum 1 u, the truncation 0.2 u; r
+    has 1 u and counts once: 2.8 u. cos(r) = 1 - z (1/2 - z C(z)): the second term, 0.293 at most, has 4 u; r
+    counts 0.56 u; over cos(r) >= 0.707 that is 2.6 u with the truncation, and the sum 1 u: 3.6 u. Either has
+    2^-121 |x| from the reduction in addition.
     """
     k, r = _reduced(x)
     z = r * r
@@ -112,7 +113,7 @@ def _cos(x: Array) -> tuple[Array, Array]:
 
 
 def _wave_spread(mid: Array, rad: Array, y: Array, slope: Array) -> Array:
-    """|sin(m + d) - sin(m)| <= |cos m| |d| + |sin m| d^2 / 2, likewise for cos; and never more than 1 + |y|."""
+    """|sin(m + d) - sin(m)| <= |cos m| |d| + |sin m| d^2 / 2, likewise cos; and never more than 1 + |y|."""
     del mid
     size = np.abs(y)
     spread = size * rad
@@ -130,7 +131,11 @@ _STEEPEST = (
 
 
 def _tan(x: Array) -> tuple[Array, Array]:
-    """sin / cos: 2.8 u + 3.6 u + 1 u = 7.4 u; the reduction adds 2^-120 |x| (1 + |y|) / |cos| <= 2^-109 |x| + u |y| / 8."""
+    """sin / cos: 2.8 u + 3.6 u + 1 u = 7.4 u.
+
+    |y| <= 2^10 means |cos| >= 2^-10.1, so that the reduction adds at most 2^-110 |x| (1 + |y|), which is
+    below 2^-110 |x| + 2^-93 |y|.
+    """
     s, c = _sin_and_cos(x)
     s /= c
     s[~(np.abs(s) <= _STEEPEST)] = np.nan
@@ -138,7 +143,7 @@ def _tan(x: Array) -> tuple[Array, Array]:
 
 
 def _tan_spread(mid: Array, rad: Array, y: Array, slope: Array) -> Array:
-    """tan(m + d) - tan(m) = (1 + tan^2 m) tan d / (1 - tan m tan d), and tan d <= d (1 + 0.35 d^2) up to 1/4."""
+    """tan(m + d) - tan(m) = (1 + tan^2 m) tan d / (1 - tan m tan d); tan d <= d (1 + 0.35 d^2) up to 1/4."""
     del mid
     step = rad * (1.0 + 0.35 * rad * rad)
     turn = np.abs(y) * step
@@ -148,9 +153,10 @@ def _tan_spread(mid: Array, rad: Array, y: Array, slope: Array) -> Array:
 def _atan(x: Array) -> tuple[Array, Array]:
     """An offset of 0, pi/4 or pi/2 plus atan(t) with |t| <= 0.4143.
 
-    t is |x|, (|x| - 1)/(|x| + 1) with 3 u, or -1/|x| with 1 u. The polynomial's second term, 0.053 |t| at most, has
-    4 u, the sum 1 u, the truncation 0.1 u: atan(t) has at most 4.4 u, and is at most the result in size. The offset
-    is within 0.28 u of pi/4 (result above 0.392) or 0.56 u of pi/2 (above 1.17); with the last sum below 6.2 u.
+    t is |x|, (|x| - 1)/(|x| + 1) with 3 u, or -1/|x| with 1 u. The polynomial's second term, 0.053 |t| at
+    most, has 4 u, the sum 1 u, the truncation 0.1 u: atan(t) has at most 4.4 u, and is at most the result in
+    size. The offset is within 0.28 u of pi/4 (result above 0.392) or 0.56 u of pi/2 (above 1.17); with the
+    last sum below 6.2 u.
     """
     a = np.abs(x)
     steep = a > 2.414
