@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -84,13 +85,22 @@ class GradientReport:
         rank = max((diagnostic.rank for diagnostic in self.diagnostics), default=0)
         return SEVERITIES[rank] if rank > 0 else _LEVEL_WITHOUT_CAUSE[self.verdict]
 
+    @property
+    def known_digits(self) -> tuple[float, float] | None:
+        """Right digits and possible ones; None where either is not known."""
+        if self.digits is None or self.digits_possible is None or math.isnan(self.digits):
+            return None
+        return self.digits, self.digits_possible
+
     def entry_table(self) -> EntryTable | None:
-        """Observed against reference by entry; None where one of them is lacking."""
+        """Observed against reference by entry; None where one of them is lacking or they do not fit."""
         if self.entries is not None or self.observed is None or self.reference is None:
             return self.entries
-        if self.digits_possible is None or self.observed.shape != self.reference.shape:
+        shape, radius = self.reference.shape, self.reference_radius
+        fit = self.observed.shape == shape and (radius is None or radius.shape in ((), shape))
+        if self.digits_possible is None or not fit:
             return None
-        return tabulate(self.observed, self.reference, self.reference_radius, self.digits_possible)
+        return tabulate(self.observed, self.reference, radius, self.digits_possible)
 
 
 @dataclass(frozen=True)
@@ -132,7 +142,7 @@ class Report:
     @property
     def worst(self) -> Verdict | None:
         """The most severe verdict among deviations that are not intended; None when nothing was judged."""
-        return worst(tuple(g.verdict for g in self.gradients if not g.intended)) or worst(self.verdicts)
+        return worst(g.verdict for g in self.gradients if not g.intended) or worst(self.verdicts)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -35,10 +35,10 @@ def number(value: Any, radius: float = 0.0, dtype: str = "float64") -> str:
     value = float(value)
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if radius == 0:
-        return _arrange(Decimal(_shortest(value, dtype)))
     if not math.isfinite(radius):
         return "unknown"
+    if radius <= 0:
+        return _arrange(Decimal(_shortest(value, dtype)))
     # The last digit kept is the last whose unit is at least twice the radius; with none, nothing is certain.
     unit = math.ceil(math.log10(2 * radius)) if radius > TINIEST else FEWEST_UNIT
     exponent = math.floor(math.log10(abs(value))) if value else unit - 1

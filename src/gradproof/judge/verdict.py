@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 
@@ -12,25 +13,21 @@ class Verdict(Enum):
     and None at least show themselves, and lost digits leave a number that is right in kind.
     """
 
-    sentence: str
-
-    CORRECT = "correct", "equals the true gradient to the accuracy its dtype allows"
-    UNVERIFIED = "unverified", "could not be decided"
-    UNDEFINED = "undefined", "the function has no derivative at this point"
-    INACCURATE = "inaccurate", "right rule, but rounding destroyed digits; more precision would mend it"
-    MISSING = "missing", "there is no gradient: None"
-    NONFINITE = "nonfinite", "NaN or infinity although the true gradient is finite"
-    WRONG = "wrong", "differs from the true gradient, and more precision does not help"
-
-    def __new__(cls, name: str, sentence: str) -> Verdict:
-        # The value is the name alone, so that `Verdict("correct")` is the member when a report is read back.
-        verdict = object.__new__(cls)
-        verdict._value_ = name
-        verdict.sentence = sentence
-        return verdict
+    CORRECT = "correct"
+    UNVERIFIED = "unverified"
+    UNDEFINED = "undefined"
+    INACCURATE = "inaccurate"
+    MISSING = "missing"
+    NONFINITE = "nonfinite"
+    WRONG = "wrong"
 
     def __str__(self) -> str:
-        return str(self.value)
+        return self.value
+
+    @property
+    def sentence(self) -> str:
+        """What the verdict means."""
+        return _SENTENCES[self]
 
     @property
     def severity(self) -> int:
@@ -43,6 +40,17 @@ class Verdict(Enum):
         return self.severity >= Verdict.INACCURATE.severity
 
 
-def worst(verdicts: tuple[Verdict, ...]) -> Verdict | None:
+def worst(verdicts: Iterable[Verdict]) -> Verdict | None:
     """The most severe verdict; None when nothing was judged."""
     return max(verdicts, key=lambda verdict: verdict.severity, default=None)
+
+
+_SENTENCES = {
+    Verdict.CORRECT: "equals the true gradient to the accuracy its dtype allows",
+    Verdict.UNVERIFIED: "could not be decided; the reason is given",
+    Verdict.UNDEFINED: "the function has no derivative at this point: a kink, a jump or an infinite slope",
+    Verdict.INACCURATE: "right rule, but rounding destroyed digits; more precision would mend it",
+    Verdict.MISSING: "there is no gradient: None",
+    Verdict.NONFINITE: "NaN or infinity although the true gradient is finite",
+    Verdict.WRONG: "differs from the true gradient, and more precision does not help",
+}

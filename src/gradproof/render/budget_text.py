@@ -44,7 +44,7 @@ def budget_lines(gradient: GradientReport, sources: Mapping[str, str], width: in
 
 def bar(part: float) -> str:
     """A bar of `BAR` columns for a share of one, to an eighth of a column."""
-    eighths = round(min(abs(part), 1.0) * BAR * 8)
+    eighths = round(min(1.0, abs(part)) * BAR * 8)
     whole, rest = divmod(eighths, 8)
     return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(BAR)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from gradproof.diagnosis.entries import Entry
 from gradproof.diagnosis.report import GradientReport
@@ -92,9 +92,8 @@ _SENTENCES = {
 
 
 def _digits(gradient: GradientReport) -> str:
-    if gradient.digits is None or gradient.digits_possible is None or math.isnan(gradient.digits):
-        return ""
-    return f", {digits_text(gradient.digits, gradient.digits_possible)}"
+    known = gradient.known_digits
+    return "" if known is None else f", {digits_text(*known)}"
 
 
 def _because(gradient: GradientReport) -> str:
@@ -121,5 +120,5 @@ def _value(gradient: GradientReport, value: complex) -> str:
 
 def _reference(gradient: GradientReport) -> str:
     assert gradient.reference is not None
-    radius = 0.0 if gradient.reference_radius is None else float(gradient.reference_radius.ravel()[0])
+    radius = 0.0 if gradient.reference_radius is None else float(np.max(gradient.reference_radius, initial=0))
     return number(gradient.reference.item(), radius)

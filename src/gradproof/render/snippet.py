@@ -51,10 +51,13 @@ def snippet(diagnostic: Diagnostic, sources: Mapping[str, str], width: int) -> I
 
 
 def source_lines(file: str, sources: Mapping[str, str]) -> Sequence[str]:
-    """The lines of a file: as embedded in the report, or else as Python can find them; empty if it cannot."""
+    """The lines of a file whose text the report holds; none for another.
+
+    Nothing is read from disk here: a report may come from somebody else, and what it calls a source could be
+    any file of the reader's.
+    """
     # Not `splitlines`: it would also end a line at a form feed, and every number below would be off by one.
-    lines = sources[file].split("\n") if file in sources else linecache.getlines(file)
-    return [text.rstrip("\r\n") for text in lines]
+    return [text.rstrip("\r") for text in sources[file].split("\n")] if file in sources else []
 
 
 def source_line(span: Span, sources: Mapping[str, str]) -> str:
@@ -64,11 +67,14 @@ def source_line(span: Span, sources: Mapping[str, str]) -> str:
 
 
 def with_sources(report: Report) -> Report:
-    """The report with the text of every file it mentions, so that it can be rendered where they are not."""
+    """The report with the text of every file it mentions, so that it can be rendered anywhere.
+
+    Whoever makes a report calls this once, while the files are still those that ran.
+    """
     sources = dict(report.sources)
     for span in _spans(report):
         if span.file not in sources:
-            text = "\n".join(source_lines(span.file, {}))
+            text = "".join(linecache.getlines(span.file))
             if text and len(text) <= MOST_SOURCE:
                 sources[span.file] = text
     return replace(report, sources=sources)

@@ -106,15 +106,14 @@ def _tally(report: Report) -> str:
 
 
 def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:
-    digits = ""
-    if gradient.digits is not None and gradient.digits_possible is not None:
-        text = whole_digits_text if narrow else digits_text
-        digits = text(gradient.digits, gradient.digits_possible).removesuffix(" digits")
+    known = gradient.known_digits
+    text = whole_digits_text if narrow else digits_text
+    digits = "" if known is None else text(*known).removesuffix(" digits")
     main = main_diagnostic(gradient)
     verdict = f"{gradient.verdict}, intended" if gradient.intended else str(gradient.verdict)
     span = _main_span(gradient)
     place = str(span.line) if one_file else f"{span.file}:{span.line}"
-    return [printable(text) for text in (name(gradient), verdict, digits, main.kind if main else "", place)]
+    return [printable(each) for each in (name(gradient), verdict, digits, main.kind if main else "", place)]
 
 
 def _main_span(gradient: GradientReport) -> Span:

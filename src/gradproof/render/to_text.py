@@ -21,7 +21,7 @@ from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
 from gradproof.render.line import Line, Piece, coloured, cut, line, plain
-from gradproof.render.sentence import name, sentence
+from gradproof.render.sentence import name, reference_word, sentence
 from gradproof.render.summary_text import last_line, main_diagnostic, table_lines
 
 Detail = Literal["quiet", "concise", "normal", "verbose"]
@@ -169,8 +169,8 @@ def _entries(gradient: GradientReport, width: int) -> Iterator[Line]:
         index = f"[{', '.join(map(str, entry.index))}]"
         observed = number(entry.observed, dtype=gradient.dtype)
         reference = number(entry.reference, entry.radius)
-        text = f"    {index}  {framework_name(gradient.framework)} {observed}, proven {reference}"
-        yield line(cut(printable(text), width))
+        found = f"{framework_name(gradient.framework)} {observed}, {reference_word(gradient)} {reference}"
+        yield line(cut(printable(f"    {index}  {found}"), width))
 
 
 def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
@@ -181,6 +181,10 @@ def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     for row in report.unchecked if is_complete else report.unchecked[:LIST_CAP]:
         text = f"not checked: {count(row.count, 'gradient')} at {row.call}: {row.reason}"
         yield from _texts(wrap(text, prose, rest="  "))
+    if len(report.unchecked) > LIST_CAP and not is_complete:
+        yield line(
+            f"not checked: {len(report.unchecked) - LIST_CAP:,} more places; --verbose prints all of them"
+        )
     for note in report.notes:
         yield from _texts(wrap(f"note: {note}", prose, rest="  "))
     if is_complete:

@@ -1,0 +1,208 @@
+"""A report read back from the machine format, to be rendered later or elsewhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.entries import Array, Entry, EntryTable
+from gradproof.diagnosis.report import SCHEMA, BudgetLine, GradientReport, Report, Script, Unchecked
+from gradproof.errors import UnreadableReport
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.render.schema import violations
+
+JSON = Any
+
+
+def from_json(text: str | bytes) -> Report:
+    """The report a text holds; anything else is refused with the place where it departs from a report.
+
+    Arrays come back as float64 or complex128. Of those that were summarised the table of entries is left.
+    """
+    return from_document(_parse(text))
+
+
+def from_document(document: JSON) -> Report:
+    """The report of a parsed document."""
+    if isinstance(document, dict) and isinstance(document.get("schema"), int) and document["schema"] > SCHEMA:
+        raise UnreadableReport(
+            f"the report has format version {document['schema']}; this gradproof reads up to {SCHEMA}"
+        )
+    found = next(violations(document), None)
+    if found is not None:
+        raise UnreadableReport(f"not a gradproof report: {found}")
+    script = document["script"]
+    return Report(
+        gradients=tuple(_gradient(each, f"gradients[{i}]") for i, each in enumerate(document["gradients"])),
+        version=document["gradproof"],
+        frameworks=document["frameworks"],
+        script=script and Script(script["path"], script["exception"], script.get("exit_status", 0)),
+        unchecked=tuple(
+            Unchecked(_span(each["call"]), each["count"], each["reason"])
+            for each in document.get("unchecked", ())
+        ),
+        timing={stage: _number(seconds) for stage, seconds in document.get("timing", {}).items()},
+        notes=tuple(document.get("notes", ())),
+        sources=document.get("sources", {}),
+    )
+
+
+def _parse(text: str | bytes) -> JSON:
+    try:
+        # A plain NaN is no JSON; Python would read it all the same.
+        return json.loads(text, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise UnreadableReport("not a gradproof report: the file is not text in UTF-8") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UnreadableReport(f"not a gradproof report: no JSON at {place}: {error.msg}") from error
+    except RecursionError as error:
+        raise UnreadableReport("not a gradproof report: nested too deeply") from error
+    except ValueError as error:  # an integer with more digits than Python converts
+        raise UnreadableReport(f"not a gradproof report: {error}") from error
+
+
+def _refuse_constant(name: str) -> JSON:
+    raise UnreadableReport(f'not a gradproof report: {name} stands there, which must be written "{name}"')
+
+
+def _gradient(document: JSON, place: str) -> GradientReport:
+    source, sides = document["source"], document["one_sided"]
+    arrays = {
+        field: _array(document[field], f"{place}.{field}")
+        for field in ("observed", "reference", "reference_radius")
+    }
+    if np.iscomplexobj(arrays["reference_radius"]):
+        raise UnreadableReport(f"not a gradproof report: {place}.reference_radius: must be real")
+    slopes = [_array(side, f"{place}.one_sided") for side in sides or ()]
+    entries = document.get("entries")
+    return GradientReport(
+        call=_call(document),
+        framework=document["framework"],
+        target=document["target"]["name"],
+        source=source["name"],
+        shape=tuple(source["shape"]),
+        dtype=source["dtype"],
+        verdict=Verdict(document["verdict"]),
+        occurrence=document["occurrence"],
+        order=document.get("order", 1),
+        oracle=document["oracle"],
+        reason=document["reason"],
+        **arrays,
+        relative_error=_optional(document["relative_error"]),
+        digits=_optional(document["digits"]),
+        digits_possible=_optional(document["digits_possible"]),
+        one_sided=_pair(slopes),
+        diagnostics=tuple(_diagnostic(each) for each in document["causes"]),
+        budget=tuple(
+            BudgetLine(_span(each["span"]), _number(each["share"]), each["op"])
+            for each in document.get("budget", ())
+        ),
+        entries=None if entries is None else _entries(entries),
+        intended=document.get("intended", False),
+    )
+
+
+def _pair(slopes: list[Array | None]) -> tuple[Array, Array] | None:
+    if len(slopes) != 2 or slopes[0] is None or slopes[1] is None:
+        return None
+    return slopes[0], slopes[1]
+
+
+def _call(document: JSON) -> Span:
+    return _span(document["call"]) if "call" in document else Span(document["file"], document["line"])
+
+
+def _diagnostic(document: JSON) -> Diagnostic:
+    primary, fix = document.get("primary"), document["fix"]
+    if "primary" not in document:  # written by something that knows only the fields of version 1
+        primary = {"span": {"file": document["file"], "line": document["line"]}, "label": ""}
+    return Diagnostic(
+        kind=document["kind"],
+        severity=document["severity"],
+        certainty=document.get("certainty", "likely"),
+        headline=document["message"],
+        primary=primary and _annotation(primary),
+        secondary=tuple(_annotation(each) for each in document.get("secondary", ())),
+        subject=document.get("subject", ""),
+        evidence=tuple((label, value) for label, value in document.get("evidence", ())),
+        why=document.get("why", ""),
+        fix=fix and Fix(fix["text"], fix["patch"], fix["checked"], fix.get("changes_meaning", "")),
+        op=document["op"],
+        share=_optional(document["share"]),
+        notes=tuple(document.get("notes", ())),
+    )
+
+
+def _annotation(document: JSON) -> Annotation:
+    return Annotation(_span(document["span"]), document["label"])
+
+
+def _span(document: JSON) -> Span:
+    return Span(
+        file=document["file"],
+        line=document["line"],
+        column=document.get("column"),
+        end_line=document.get("end_line"),
+        end_column=document.get("end_column"),
+        function=document.get("function", ""),
+    )
+
+
+def _entries(document: JSON) -> EntryTable:
+    return EntryTable(
+        count=document["count"],
+        not_finite=document["not_finite"],
+        histogram=tuple(document["digits_histogram"]),
+        worst=tuple(_entry(each) for each in document["worst"]),
+        observed_norm=_number(document["observed_norm"]),
+        reference_norm=_number(document["reference_norm"]),
+        difference_norm=_number(document["difference_norm"]),
+    )
+
+
+def _entry(document: JSON) -> Entry:
+    return Entry(
+        index=tuple(document["index"]),
+        observed=_number(document["observed"]),
+        reference=_number(document["reference"]),
+        radius=_number(document.get("radius", 0.0)),
+        digits=_number(document.get("digits", "nan")),
+    )
+
+
+def _array(document: JSON, place: str) -> Array | None:
+    """The array of nested lists; None for one that is lacking or summarised."""
+    if document is None or (isinstance(document, dict) and "shape" in document):
+        return None
+    numbers = _nested(document)
+    try:
+        return np.array(numbers, dtype=np.complex128 if _has_complex(numbers) else np.float64)
+    except ValueError as error:
+        raise UnreadableReport(f"not a gradproof report: {place}: rows of different lengths") from error
+
+
+def _nested(document: JSON) -> JSON:
+    return [_nested(each) for each in document] if isinstance(document, list) else _number(document)
+
+
+def _has_complex(numbers: JSON) -> bool:
+    return any(map(_has_complex, numbers)) if isinstance(numbers, list) else isinstance(numbers, complex)
+
+
+def _optional(document: JSON) -> float | None:
+    return None if document is None else _number(document)
+
+
+def _number(document: JSON) -> Any:
+    """A float, or a complex number where the parts are given."""
+    if isinstance(document, dict):
+        return complex(_number(document["re"]), _number(document["im"]))
+    try:
+        return float(document)
+    except OverflowError as error:
+        raise UnreadableReport("not a gradproof report: an integer beyond the range of numbers") from error
