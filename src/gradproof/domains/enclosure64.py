@@ -32,9 +32,9 @@ class Elementary:
     """A function of one variable in float64, with what is proven about it.
 
     `kernel` gives f(x) within `error` and an upper bound of |f'(x)|, a relative 2^-48 aside, for
-    low <= x <= high; NaN says that it makes no claim. `spread(mid, rad, y, slope)` bounds |f(x) - f(mid)| over
-    the ball, rounding aside, and is infinite where it cannot. `ends` gives the ends of a wide ball, between
-    which the function is monotone.
+    low <= x <= high; NaN says that it makes no claim. `spread(mid, rad, y, slope)` bounds |f(x) - f(mid)|
+    over the ball, rounding aside, and is infinite where it cannot. `ends` gives the ends of a wide ball,
+    between which the function is monotone.
     """
 
     kernel: Kernel
@@ -83,7 +83,7 @@ def folded_ends(mid: Array, rad: Array) -> tuple[Array, Array]:
     return np.maximum(low, 0.0), high
 
 
-def bending(bend: Callable[[Array, Array], Array]) -> Spread:
+def bending(bend: Callable[[Array, Array], Array | float]) -> Spread:
     """The spread of a function with |f''| <= L |f'| over the ball, where L = bend(mid, rad).
 
     Then |f'(x)| <= |f'(mid)| exp(L |x - mid|), so that f moves by at most |f'(mid)| (exp(L rad) - 1) / L.
@@ -92,8 +92,7 @@ def bending(bend: Callable[[Array, Array], Array]) -> Spread:
 
     def spread(mid: Array, rad: Array, y: Array, slope: Array) -> Array:
         del y
-        s = bend(mid, rad)
-        s *= rad
+        s = rad * bend(mid, rad)
         growth = s * 0.2
         growth += 0.5
         growth *= s
@@ -109,7 +108,7 @@ def bending(bend: Callable[[Array, Array], Array]) -> Spread:
 
 def steady(bend: float) -> Spread:
     """The spread of a function whose |f''| is at most `bend` times |f'| everywhere."""
-    return bending(lambda mid, rad: np.full_like(mid, bend))
+    return bending(lambda mid, rad: bend)
 
 
 def _blocks(size: int) -> Iterator[slice]:

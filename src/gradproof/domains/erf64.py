@@ -18,7 +18,7 @@ _UPPER_BITS = np.int64(-(1 << 27))  # keeps 26 bits of a significand, so that th
 _FARTHEST = 26.7  # erfc is below 2^-1022 from 26.6 on
 
 # erf(x)/x on z = x^2 <= 1/4: the interpolant at Chebyshev's points, rounded, within 0.3 u.
-_ERF = (
+ERF_POLYNOMIAL = (
     1.1283791670955126,
     -0.37612638903183476,
     0.11283791670925353,
@@ -31,7 +31,7 @@ _ERF = (
 )
 
 # g(t) = (1 + 2x) exp(x^2) erfc(x) with t = (x - 3)/(x + 3), for 0 <= x <= 26.7: likewise, within 0.7 u.
-_SCALED_TAIL = (
+TAIL_POLYNOMIAL = (
     1.2530080582697296,
     -0.13562110612458067,
     -0.04756229435344729,
@@ -87,7 +87,7 @@ def _tail(a: Array) -> tuple[Array, Array]:
     gauss = _gauss(a)
     t = a - 3.0
     t /= a + 3.0
-    tail = horner(_SCALED_TAIL, t)
+    tail = horner(TAIL_POLYNOMIAL, t)
     tail /= 1.0 + 2.0 * a
     tail *= gauss
     return tail, gauss
@@ -102,7 +102,7 @@ def _erf(x: Array) -> tuple[Array, Array]:
     a = np.minimum(np.abs(x), _FARTHEST)
     tail, slope = _tail(a)
     np.subtract(1.0, tail, out=tail)
-    near = horner(_ERF, a * a)
+    near = horner(ERF_POLYNOMIAL, a * a)
     near *= a
     np.copyto(tail, near, where=a <= 0.5)
     slope *= _PEAK

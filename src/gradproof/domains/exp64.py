@@ -22,7 +22,7 @@ _PER_LN2 = float.fromhex("0x1.71547652b82fep+0")
 
 # (exp(r) - 1 - r) / r^2 on |r| <= 0.3466: the interpolant at Chebyshev's points, rounded. What is claimed of
 # it, that r + r^2 q(r) is expm1(r) to within 0.4 u |r|, is proven in the tests for the numbers as they stand.
-_EXP = (
+EXP_POLYNOMIAL = (
     0.5000000000000001,
     0.16666666666666669,
     0.041666666666624136,
@@ -50,7 +50,7 @@ def _reduced(x: Array) -> tuple[Array, Array]:
     r = x - k * LN2_HIGH
     k *= LN2_LOW
     r -= k
-    p = horner(_EXP, r)
+    p = horner(EXP_POLYNOMIAL, r)
     p *= r
     p *= r
     p += r

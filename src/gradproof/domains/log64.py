@@ -15,7 +15,7 @@ from gradproof.domains.rounding64 import TINY, UNIT, Array, Bound
 
 # (artanh(s)/s - 1) / z with z = s^2 <= 0.0295: the interpolant at Chebyshev's points, rounded; the tests
 # prove that 1 + z R(z) is artanh(s)/s to within 0.1 u.
-_ARTANH = (
+ARTANH_POLYNOMIAL = (
     0.3333333333333335,
     0.19999999999949306,
     0.1428571431319004,
@@ -49,7 +49,7 @@ def _log_of_parts(k: Array, f: Array, rest: Array | float) -> Array:
     """
     s = f / (f + 2.0)
     z = s * s
-    w = horner(_ARTANH, z)
+    w = horner(ARTANH_POLYNOMIAL, z)
     w *= z
     s += s
     w *= s

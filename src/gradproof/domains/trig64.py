@@ -15,15 +15,15 @@ from gradproof.domains.rounding64 import TINY, UNIT, Array, Bound
 FARTHEST = 2.0**17  # with k below 2^17 the products with the 36-bit parts of pi/2 are exact
 
 # pi/2 in three parts, 36 + 36 + 53 bits.
-_QUARTER_1 = float.fromhex("0x1.921fb54440000p+0")
-_QUARTER_2 = float.fromhex("0x1.68c234c400000p-39")
-_QUARTER_3 = float.fromhex("0x1.8cc51701b839ap-72")
+QUARTER_1 = float.fromhex("0x1.921fb54440000p+0")
+QUARTER_2 = float.fromhex("0x1.68c234c400000p-39")
+QUARTER_3 = float.fromhex("0x1.8cc51701b839ap-72")
 _PER_QUARTER = 2.0 / np.pi
 
 # The interpolants at Chebyshev's points of (sin(r)/r - 1)/z and (cos(r) - 1 + z/2)/z^2 on z = r^2 <= 0.617,
 # and of (atan(t)/t - 1)/z on z = t^2 <= 0.1717, rounded; the tests prove what they leave out: 0.2 u, 0.1 u
 # and 0.1 u.
-_SIN = (
+SIN_POLYNOMIAL = (
     -0.16666666666666666,
     0.008333333333330946,
     -0.00019841269836756245,
@@ -31,7 +31,7 @@ _SIN = (
     -2.5051131593271127e-08,
     1.591811115969976e-10,
 )
-_COS = (
+COS_POLYNOMIAL = (
     0.041666666666666664,
     -0.0013888888888887395,
     2.4801587298764232e-05,
@@ -39,7 +39,7 @@ _COS = (
     2.0876146110922643e-09,
     -1.1382621080319172e-11,
 )
-_ATAN = (
+ATAN_POLYNOMIAL = (
     -0.3333333333333333,
     0.19999999999995519,
     -0.14285714284666184,
@@ -57,19 +57,19 @@ _ATAN = (
 def _reduced(x: Array) -> tuple[Array, Array]:
     """The bits of k and r with x = k pi/2 + r, |r| <= 0.7855, for |x| <= 2^17.
 
-    k _QUARTER_1 and k _QUARTER_2 are exact, and so is t = x - k _QUARTER_1: a multiple of 2^-53 below 1.
-    high + low is t - k _QUARTER_2 exactly. What is left are u |r| and errors of at most 3 * 2^-124 |k| from
+    k QUARTER_1 and k QUARTER_2 are exact, and so is t = x - k QUARTER_1: a multiple of 2^-53 below 1.
+    high + low is t - k QUARTER_2 exactly. What is left are u |r| and errors of at most 3 * 2^-124 |k| from
     the third part, and |k| <= 1.28 |x|: an error of u |r| + 2^-121 |x|, and none if k = 0.
     """
     n = x * _PER_QUARTER
     n += MAGIC
     k = n - MAGIC
-    t = x - k * _QUARTER_1
-    w = k * _QUARTER_2
+    t = x - k * QUARTER_1
+    w = k * QUARTER_2
     high = t - w
     back = high - t
     low = (t - (high - back)) - (w + back)
-    k *= _QUARTER_3
+    k *= QUARTER_3
     low -= k
     high += low
     return n.view(np.int64), high
@@ -85,11 +85,11 @@ def _sin_and_cos(x: Array) -> tuple[Array, Array]:
     """
     k, r = _reduced(x)
     z = r * r
-    s = horner(_SIN, z)
+    s = horner(SIN_POLYNOMIAL, z)
     s *= z
     s *= r
     s += r
-    c = horner(_COS, z)
+    c = horner(COS_POLYNOMIAL, z)
     c *= z
     c -= 0.5
     c *= z
@@ -168,7 +168,7 @@ def _atan(x: Array) -> tuple[Array, Array]:
     np.copyto(d, a, where=steep)
     t /= d
     z = t * t
-    y = horner(_ATAN, z)
+    y = horner(ATAN_POLYNOMIAL, z)
     y *= z
     y *= t
     y += t
