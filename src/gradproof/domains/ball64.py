@@ -11,14 +11,15 @@ import flint
 import numpy as np
 from flint import arb
 
-from gradproof.domains import elementary64
 from gradproof.domains.ball import ENTRYWISE, float_ball
-from gradproof.domains.rounding64 import up
+from gradproof.domains.elementary64 import FUNCTIONS
+from gradproof.domains.enclosure64 import Elementary, enclose
+from gradproof.domains.rounding64 import TINY, UNIT, up
 
 Array = np.ndarray[Any, Any]
 
-U = 2.0**-53  # half an ulp: the relative error of one correctly rounded operation
-TINY = 2.0**-1073  # covers the absolute error of a product or quotient that underflows
+# Only a result smaller than this can have underflowed, or lost a term of its radius that way.
+SMALL = 2.0**-900
 
 
 class Ball64:
@@ -93,7 +94,7 @@ def known(mid: Array, rad: Array) -> Ball64:
 
 def add(a: Ball64, b: Ball64) -> Ball64:
     mid = np.asarray(a.mid + b.mid)
-    rad = np.abs(mid) * U
+    rad = np.abs(mid) * UNIT
     for term in (a.rad, b.rad):
         if term is not None:
             rad = rad + term
@@ -102,40 +103,52 @@ def add(a: Ball64, b: Ball64) -> Ball64:
 
 def mul(a: Ball64, b: Ball64) -> Ball64:
     mid = np.asarray(a.mid * b.mid)
-    rad = np.abs(mid) * U
+    rad = np.abs(mid) * UNIT
     if a.rad is not None:
         rad = rad + a.rad * b.magnitude()
     if b.rad is not None:
         rad = rad + np.abs(a.mid) * b.rad
-    return zero_absorbs(known(mid, up(rad + TINY)), a, b)
+    return zero_absorbs(known(mid, _cover_underflow(mid, up(rad), a, b)), a, b)
 
 
 def div(a: Ball64, b: Ball64) -> Ball64:
     with np.errstate(all="ignore"):
         mid = np.asarray(a.mid / b.mid)
-        rad = np.abs(mid) * U
+        rad = np.abs(mid) * UNIT
         if a.rad is not None or b.rad is not None:
             # |(a+s)/(b+t) - a/b| <= (|s| + |a/b| |t|) / (|b| - |t|), the denominator rounded down.
-            nearest = np.abs(b.mid) * (1.0 - 4.0 * U)
-            nearest = nearest if b.rad is None else nearest - b.rad * (1.0 + 4.0 * U)
+            nearest = np.abs(b.mid) * (1.0 - 4.0 * UNIT)
+            nearest = nearest if b.rad is None else nearest - b.rad * (1.0 + 4.0 * UNIT)
             spread = (0.0 if a.rad is None else a.rad) + (0.0 if b.rad is None else up(np.abs(mid)) * b.rad)
             rad = rad + np.where(nearest > 0.0, up(spread) / nearest, np.inf)
-    return zero_absorbs(known(mid, up(up(rad) + TINY)), a, Ball64(np.ones(())))
+        rad = _cover_underflow(mid, up(rad), a)
+    return zero_absorbs(known(mid, rad), a)
 
 
-def zero_absorbs(y: Ball64, a: Ball64, b: Ball64) -> Ball64:
+def _cover_underflow(mid: Array, rad: Array, *factors: Ball64) -> Array:
+    """A radius that also covers results too small for float64. Products with an exact zero stay exact."""
+    small = np.abs(mid) < SMALL
+    if not small.any():
+        return rad
+    inexact = small & ~_any_zero(factors)
+    return np.where(inexact, up(rad + TINY), rad)
+
+
+def zero_absorbs(y: Ball64, *factors: Ball64) -> Ball64:
     """Exactly zero times anything is zero: a branch that is not taken contributes nothing, whatever its slope."""
     if y.rad is None or np.isfinite(y.rad).all():
         return y
-    zero = _is_zero(a) | _is_zero(b)
+    zero = _any_zero(factors)
     if not zero.any():
         return y
     return Ball64(np.where(zero, 0.0, y.mid), np.where(zero, 0.0, y.rad))
 
 
-def _is_zero(x: Ball64) -> Array:
-    zero = x.mid == 0.0
-    return np.asarray(zero if x.rad is None else zero & (x.rad == 0.0))
+def _any_zero(factors: tuple[Ball64, ...]) -> Array:
+    zero = np.zeros((), bool)
+    for x in factors:
+        zero = zero | ((x.mid == 0.0) if x.rad is None else (x.mid == 0.0) & (x.rad == 0.0))
+    return zero
 
 
 class BallDomain64:
@@ -147,8 +160,8 @@ class BallDomain64:
         return Ball64(np.asarray(np.pi), np.asarray(2.0**-52))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name in elementary64.ENCLOSURES:
-            kernel = _vectorised(elementary64.ENCLOSURES[name])
+        if name in FUNCTIONS:
+            kernel = _vectorised(FUNCTIONS[name], _through_arb(ENTRYWISE[name]) if name in ENTRYWISE else None)
         elif name in ENTRYWISE:
             kernel = _through_arb(ENTRYWISE[name])
         else:
@@ -225,8 +238,19 @@ class BallDomain64:
         return matmul(as_ball(a), as_ball(b))
 
 
-def _vectorised(enclose: Callable[[Array, Array], tuple[Array, Array]]) -> Callable[..., Ball64]:
-    return lambda x: known(*enclose(as_ball(x).mid, as_ball(x).radius()))
+def _vectorised(function: Elementary, fallback: Callable[..., Ball64] | None) -> Callable[..., Ball64]:
+    """The proven float64 function; the few entries outside its range are done in `arb`."""
+
+    def kernel(x: Any) -> Ball64:
+        x = as_ball(x)
+        y = Ball64(*enclose(function, x.mid, x.rad))
+        outside = ~np.isfinite(y.radius()) & np.isfinite(x.radius())
+        if fallback is not None and outside.any():
+            patch = fallback(Ball64(x.mid[outside], x.radius()[outside]))
+            y.mid[outside], y.radius()[outside] = patch.mid, patch.radius()
+        return y
+
+    return kernel
 
 
 ARB_BITS = 80  # enough for a float64 midpoint with a radius of a few ulp
@@ -253,9 +277,9 @@ def _through_arb(function: Callable[..., Any]) -> Callable[..., Ball64]:
 def _sum(x: Ball64, total: Callable[[Array], Array], n: int) -> Ball64:
     """A sum of at most `n` terms in whatever order: its rounding error is below n*U times the sum of sizes."""
     mid = total(x.mid)
-    rad = total(np.abs(x.mid)) * (n * U * 1.01)
+    rad = total(np.abs(x.mid)) * (n * UNIT * 1.01)
     if x.rad is not None:
-        rad = rad + total(x.rad) * (1.0 + n * U * 1.01)
+        rad = rad + total(x.rad) * (1.0 + n * UNIT * 1.01)
     return known(mid, up(rad))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.domains.ball64 import TINY, Ball64, U, known
-from gradproof.domains.rounding64 import up
+from gradproof.domains.ball64 import Ball64, known
+from gradproof.domains.rounding64 import TINY, UNIT, up
 
 Array = np.ndarray[Any, Any]
 
@@ -23,13 +23,14 @@ def matmul(a: Ball64, b: Ball64) -> Ball64:
     n = a.mid.shape[-1]
     mid = np.matmul(a.mid, b.mid)
     rows, columns = _norm(a.mid, -1), _norm(b.mid, -2)
-    rad = rows * columns * ((n + 2) * U * 1.01)
+    rad = rows * columns * ((n + 2) * UNIT * 1.01)
     if a.rad is not None:
         spread = columns if b.rad is None else up(columns + _norm(b.rad, -2))
         rad = rad + _norm(a.rad, -1) * spread
     if b.rad is not None:
         rad = rad + rows * _norm(b.rad, -2)
-    return known(mid, up(up(rad) + n * TINY))
+    # Where a row or a column is exactly zero the product is, too; elsewhere a term may have underflowed.
+    return known(mid, np.where(rad > 0.0, up(up(rad) + n * TINY), 0.0))
 
 
 def _norm(x: Array, axis: int) -> Array:
@@ -38,7 +39,7 @@ def _norm(x: Array, axis: int) -> Array:
     # Scaled, so that squares of tiny or huge entries neither vanish nor overflow.
     unit = np.where(scale > 0.0, scale, 1.0)
     squares = np.sum(np.square(x / unit), axis=axis, keepdims=True)
-    return np.asarray(up(unit * np.sqrt(squares) * (1.0 + (x.shape[axis] + 8) * U)))
+    return np.asarray(up(unit * np.sqrt(squares) * (1.0 + (x.shape[axis] + 8) * UNIT)))
 
 
 def _all_finite(x: Ball64) -> bool:

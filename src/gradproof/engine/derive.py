@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,66 +12,91 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.errors import NotScalar
-from gradproof.ir.program import Builder, Program
+from gradproof.errors import InvalidProgram, NotScalar
+from gradproof.ir.program import Builder, Node, Program
 
 
-def gradient_program(program: Program, wrt: Sequence[int] | None = None, output: int | None = None) -> Program:
+@dataclass(frozen=True)
+class Pullback:
+    """One application of a derivative rule in a gradient program, by the ids of what went in and came out."""
+
+    node: int  # the forward node
+    index: int  # which of its inputs
+    upstream: tuple[int, ...]  # the gradient of its result, or of each of its results
+    result: int  # the gradient handed to that input
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A gradient program and the rules it was made of. Its outputs are the gradients, in the order of `wrt`."""
+
+    program: Program
+    wrt: tuple[int, ...]
+    pullbacks: tuple[Pullback, ...]
+
+
+def derive(program: Program, wrt: Sequence[int] | None = None, output: int | None = None) -> Derived:
     """The program that computes the gradient of a scalar output: the nodes of `program`, then the backward ones.
 
     It is an ordinary program with recorded values: it can be run in any domain and differentiated again.
     """
     wrt = tuple(program.inputs if wrt is None else wrt)
-    output = program.outputs[0] if output is None else output
-    if program[output].shape != ():
-        raise NotScalar(f"a gradient needs a single number, but node %{output} has shape {program[output].shape}")
+    output = _scalar_output(program, output)
     builder = Builder()
     tracer = Tracer(builder, phase="backward")
     traced = _copy(program, builder, tracer)
-    recorded = Run(program, tracer, traced)
-    seed = tracer._constant(np.ones((), _value(traced[output]).dtype))
-    gradients = _spanned_pull_back(recorded, {output: seed}, wrt)
-    outputs = [_gradient_id(gradients.get(id), tracer, _value(traced[id])) for id in wrt]
-    return builder.build(outputs)
+    pullbacks: list[Pullback] = []
+
+    def note(node: Node, index: int, gy: Any, gx: Any) -> None:
+        upstream = tuple(part.id for part in (gy if isinstance(gy, tuple) else (gy,)))
+        pullbacks.append(Pullback(node.id, index, upstream, gx.id))
+
+    seed = tracer.constant(np.ones((), traced[output].value.dtype))
+    gradients = pull_back(Run(program, tracer, traced), {output: seed}, wrt, watcher=note)
+    absent = {id: tracer.constant(np.zeros_like(traced[id].value)) for id in wrt if id not in gradients}
+    derived = builder.build([(gradients.get(id) or absent[id]).id for id in wrt])
+    return Derived(derived, wrt, tuple(pullbacks))
+
+
+def _scalar_output(program: Program, output: int | None) -> int:
+    output = program.outputs[0] if output is None else output
+    if program[output].shape != ():
+        raise NotScalar(f"a gradient needs a single number, but node %{output} has shape {program[output].shape}")
+    return output
 
 
 def _copy(program: Program, builder: Builder, tracer: Tracer) -> dict[int, Any]:
-    """The same nodes in `builder`, as traced arrays; discrete ones stay plain, but keep their nodes."""
+    """The same nodes in `builder`, as traced arrays; what was not recorded is computed in floating point."""
+    values: Mapping[int, Any] = {node.id: node.value for node in program.nodes}
+    if any(value is None for value in values.values()):
+        values = run(Ieee(), program).values
     traced: dict[int, Any] = {}
-    values = None if all(node.value is not None for node in program.nodes) else run(Ieee(), program).values
+    new_id: dict[int, int] = {}
     for node in program.nodes:
-        value = node.value if node.value is not None else values[node.id]  # type: ignore[index]
-        id = builder.add(node.op, *node.inputs, value=value, span=node.span, phase=node.phase, scope=node.scope, params=node.params)
-        assert id == node.id
-        traced[node.id] = tuple(Traced(tracer, -1, part) for part in value) if isinstance(value, tuple) else Traced(tracer, id, np.asarray(value))
-        if node.op == "item":
+        place: dict[str, Any] = {"span": node.span, "phase": node.phase, "scope": node.scope}
+        inputs = [new_id[id] for id in node.inputs]
+        new_id[node.id] = builder.add(node.op, *inputs, params=node.params, value=values[node.id], **place)
+        traced[node.id] = _traced(tracer, new_id[node.id], values[node.id])
+        if node.op == "item":  # the parts of a tuple are the nodes that take it apart
             whole = list(traced[node.inputs[0]])
             whole[node.params["index"]] = traced[node.id]
             traced[node.inputs[0]] = tuple(whole)
+    if any(old != new for old, new in new_id.items()):
+        raise InvalidProgram("a program to be differentiated must number its nodes from 0 in order")
     builder.inputs.extend(program.inputs)
     builder.names.update(program.names)
     return traced
 
 
-def _spanned_pull_back(recorded: Run, seeds: dict[int, Any], wrt: Sequence[int]) -> dict[int, Any]:
-    return pull_back(recorded, seeds, wrt)
-
-
-def _gradient_id(gradient: Any, tracer: Tracer, like: Any) -> int:
-    if gradient is None:
-        gradient = tracer._constant(np.zeros(like.shape, like.dtype))
-    return int(gradient.id)
-
-
-def _value(traced: Any) -> Any:
-    return traced.value
+def _traced(tracer: Tracer, id: int, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(Traced(tracer, id, part) for part in value)
+    return Traced(tracer, id, np.asarray(value))
 
 
 def gradient(domain: Any, program: Program, wrt: Sequence[int] | None = None, policy: Policy = Policy()) -> list[Any]:  # noqa: B008
     """The gradient of the scalar output for each of `wrt`, in the domain's numbers."""
-    output = program.outputs[0]
-    if program[output].shape != ():
-        raise NotScalar(f"a gradient needs a single number, but node %{output} has shape {program[output].shape}")
+    _scalar_output(program, None)
     result = run(domain, program, policy)
     return vjp(result, [result.m.literal(np.ones(()))], wrt)
 

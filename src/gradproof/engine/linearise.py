@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,12 @@ from gradproof.ir.verify import describe
 from gradproof.ops import TABLE, Arithmetic, Op
 
 
-def pull_back(run: Run, seeds: Mapping[int, Any], wrt: Iterable[int], keep_all: bool = False) -> dict[int, Any]:
+Watcher = Callable[[Node, int, Any, Any], None]  # told of each pullback: node, input, gy, gx
+
+
+def pull_back(
+    run: Run, seeds: Mapping[int, Any], wrt: Iterable[int], keep_all: bool = False, watcher: Watcher | None = None
+) -> dict[int, Any]:
     """Gradients of <seeds, values> for the nodes `wrt`, or for all nodes on the way with `keep_all`.
 
     A node that the seeds do not reach is absent from the result.
@@ -31,11 +36,14 @@ def pull_back(run: Run, seeds: Mapping[int, Any], wrt: Iterable[int], keep_all: 
             gy = gradients.pop(node.id)
             if keep_all or node.id in wrt:
                 kept[node.id] = gy
-            _pull_back_node(run, node, gy, active, gradients)
+            run.m.at(node.span, node.scope)
+            _pull_back_node(run, node, gy, active, gradients, watcher)
     return kept
 
 
-def _pull_back_node(run: Run, node: Node, gy: Any, active: set[int], gradients: dict[int, Any]) -> None:
+def _pull_back_node(
+    run: Run, node: Node, gy: Any, active: set[int], gradients: dict[int, Any], watcher: Watcher | None
+) -> None:
     if node.op == "item":
         slots = gradients.setdefault(node.inputs[0], {})
         _accumulate(run.m, slots, node.params["index"], gy)
@@ -49,8 +57,11 @@ def _pull_back_node(run: Run, node: Node, gy: Any, active: set[int], gradients: 
         gy = tuple(gy.get(k) if gy.get(k) is not None else run.m.zeros(part.shape) for k, part in enumerate(y))
     for i in wanted:
         gx = input_gradient(run.m, node, i, gy, y, xs)
-        if gx is not None:
-            _accumulate(run.m, gradients, node.inputs[i], gx)
+        if gx is None:
+            continue
+        if watcher is not None:
+            watcher(node, i, gy, gx)
+        _accumulate(run.m, gradients, node.inputs[i], gx)
 
 
 def _accumulate(m: Arithmetic, gradients: dict[int, Any], key: int, gx: Any) -> None:

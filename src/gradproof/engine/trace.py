@@ -66,7 +66,8 @@ class Tracer(Arithmetic):
         super().__init__(_Quiet())
         self.builder = builder
         self.phase: Phase = phase
-        self.span: Span | None = None  # set by whoever differentiates, so that new nodes keep the source line
+        self.span: Span | None = None
+        self.scope: int | None = None
         self.inner = Arithmetic(domain or Ieee())
 
     def _meaning(self, name: str) -> Callable[..., Any]:
@@ -78,13 +79,16 @@ class Tracer(Arithmetic):
 
         return append
 
+    def at(self, span: Span | None, scope: int | None) -> None:
+        self.span, self.scope = span, scope
+
     def literal(self, array: Any) -> Any:
         array = np.asarray(array)
-        return array if array.dtype.kind in "biu" else self._constant(array)
+        return array if array.dtype.kind in "biu" else self.constant(array)
 
     def _append(self, name: str, xs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         like = next((x.value.dtype for x in xs if isinstance(x, Traced) and x.value.dtype.kind not in "biu"), None)
-        arguments = [x if isinstance(x, Traced) else self._constant(x, like) for x in xs]
+        arguments = [x if isinstance(x, Traced) else self.constant(x, like) for x in xs]
         if _changes_nothing(name, arguments, params):
             return arguments[0]
         with self.inner.domain.active():
@@ -98,21 +102,21 @@ class Tracer(Arithmetic):
         else:
             value = np.asarray(value)
         ids = [argument.id for argument in arguments]
-        id = self.builder.add(name, *ids, value=value, span=self.span, phase=self.phase, params=params)
+        place = {"span": self.span, "phase": self.phase, "scope": self.scope}
+        id = self.builder.add(name, *ids, value=value, params=params, **place)
         if not isinstance(value, tuple):
             return Traced(self, id, value)
-        return tuple(
-            Traced(self, self._item(id, k, part), part) for k, part in enumerate(value)
-        )
+        return tuple(Traced(self, self._item(id, k, part), part) for k, part in enumerate(value))
 
     def _item(self, id: int, index: int, value: Any) -> int:
-        params = {"index": index}
-        return self.builder.add("item", id, params=params, value=value, span=self.span, phase=self.phase)
+        place = {"span": self.span, "phase": self.phase, "scope": self.scope}
+        return self.builder.add("item", id, params={"index": index}, value=value, **place)
 
-    def _constant(self, x: Any, like: Any = None) -> Traced:
+    def constant(self, x: Any, like: Any = None) -> Traced:
+        """A constant node; Python numbers take the dtype of their partner `like`, as in NumPy."""
         array = np.asarray(x)
         if like is not None and isinstance(x, (int, float)) and not isinstance(x, bool):
-            array = array.astype(like)  # Python numbers take the dtype of their partner, as in NumPy
+            array = array.astype(like)
         return Traced(self, self.builder.constant(array, self.span, self.phase), array)
 
 

@@ -47,6 +47,7 @@ class Op:
     samples: tuple[Sample, ...] = ()
     edges: tuple[float, ...] = ()  # inputs where the slope jumps or is unbounded
     n_outputs: int = 1
+    moves_only: bool = False  # the op moves entries and changes none, so it never rounds
 
     @property
     def is_decision(self) -> bool:
@@ -75,6 +76,9 @@ class Arithmetic:
         """An exact NumPy array as an array of the domain; booleans and integers stay what they are."""
         array = np.asarray(array)
         return array if array.dtype.kind in "biu" else self.domain.enter(array)
+
+    def at(self, span: Any, scope: int | None) -> None:
+        """Told by the engine whose derivative comes next; an arithmetic that writes programs keeps the source line."""
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
         return self.literal(np.zeros(shape))

@@ -1,0 +1,116 @@
+"""The precision ladder: float64 balls first, then `arb` balls of doubling precision, until the question is decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball64 import BallDomain64
+from gradproof.engine.derive import vjp
+from gradproof.engine.run import Run, run
+from gradproof.errors import BeyondMemory, NotSupported
+from gradproof.ir import types
+from gradproof.ir.program import Program
+from gradproof.options import Options
+
+Array = np.ndarray[Any, Any]
+
+FIRST_ARB_BITS = 128
+BYTES_PER_BALL = 110  # an arb as a Python object, measured
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """The true value of an array: within `rad` of `mid`, entry by entry. An infinite radius: nothing is known."""
+
+    mid: Array
+    rad: Array
+
+    @property
+    def is_bounded(self) -> bool:
+        return bool(np.isfinite(self.rad).all())
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Enclosures of everything asked for, the rung that gave them, and whether the question was decided there."""
+
+    enclosures: tuple[Enclosure, ...]
+    rung: str
+    precision_bits: int
+    decided: bool
+    reason: str | None  # why the climb ended undecided
+    run: Run
+
+
+Measure = Callable[[Run], Sequence[Any]]
+Question = Callable[[tuple[Enclosure, ...]], bool]
+
+
+def refine(program: Program, measure: Measure, is_decided: Question, options: Options) -> Refined:
+    """Climb until `is_decided` accepts the enclosures of what `measure` computes from a run."""
+    deadline = None if options.seconds is None else time.monotonic() + options.seconds
+    refined: Refined | None = None
+    reason = None
+    for domain, bits in _rungs(options.precision_cap_bits):
+        if refined is not None and deadline is not None and time.monotonic() > deadline:
+            reason = f"the time limit of {options.seconds:g} s was reached at {refined.rung}"
+            break
+        try:
+            if bits > 53:
+                _check_memory(program, options)
+            refined = _climb(domain, bits, program, measure, is_decided)
+        except NotSupported as error:
+            reason = str(error)  # the next rung may be able to
+            continue
+        except BeyondMemory as error:
+            if refined is None:
+                raise
+            reason = str(error)
+            break
+        if refined.decided:
+            return refined
+        reason = f"the enclosure is still too wide at {refined.rung}"
+    if refined is None:
+        raise NotSupported(reason or "no domain can run this program")
+    return Refined(refined.enclosures, refined.rung, refined.precision_bits, False, reason, refined.run)
+
+
+def gradient_measure(wrt: Sequence[int]) -> Measure:
+    """What to compute from a run when the gradient of its scalar output is wanted."""
+
+    def measure(result: Run) -> Sequence[Any]:
+        return vjp(result, [result.m.literal(np.ones(()))], wrt)
+
+    return measure
+
+
+def _rungs(cap_bits: int) -> list[tuple[Any, int]]:
+    rungs: list[tuple[Any, int]] = [(BallDomain64(), 53)]
+    bits = FIRST_ARB_BITS
+    while bits <= cap_bits:
+        rungs.append((BallDomain(bits), bits))
+        bits *= 2
+    return rungs
+
+
+def _climb(domain: Any, bits: int, program: Program, measure: Measure, is_decided: Question) -> Refined:
+    result = run(domain, program)
+    with domain.active():
+        enclosures = tuple(Enclosure(*domain.leave(value)) for value in measure(result))
+    return Refined(enclosures, domain.name, bits, is_decided(enclosures), None, result)
+
+
+def _check_memory(program: Program, options: Options) -> None:
+    entries = sum(int(np.prod(node.shape, dtype=np.int64)) for node in program.nodes if not types.is_discrete(node.dtype))
+    needed = 2 * entries * BYTES_PER_BALL  # every value and every gradient
+    if needed > options.memory_limit_bytes:
+        raise BeyondMemory(
+            f"balls of arbitrary precision for {entries:,} numbers would take {needed / 2**30:.1f} GiB, "
+            f"and the limit is {options.memory_limit_bytes / 2**30:.1f} GiB"
+        )

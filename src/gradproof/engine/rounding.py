@@ -1,0 +1,105 @@
+"""Where the rounding error of a recorded program came from, and where it went: two linear passes.
+
+Every node made a local error: what it returned minus what exact arithmetic gives on the very inputs it had.
+Pushed forward through the linearised program they are the error of every entry of the result; pulled back
+from the result they are each node's share of it, and the shares add up to the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.linearise import pull_back, push_forward
+from gradproof.engine.run import Run
+from gradproof.errors import NotSupported
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program, ancestors
+from gradproof.ops import TABLE, Arithmetic
+
+Array = np.ndarray[Any, Any]
+
+LOCAL_BITS = 160  # more than twice float64, so that a local error of float64 is known to 16 digits
+
+
+def local_errors(program: Program) -> dict[int, Array]:
+    """For each node that rounded: value returned minus exact value of the inputs it had, in float64.
+
+    Nodes whose value is not finite have no such error and are left out, as are leaves and opaque nodes.
+    """
+    narrow, wide = Arithmetic(BallDomain64()), Arithmetic(BallDomain(LOCAL_BITS))
+    reaches = ancestors(program, program.outputs)
+    errors: dict[int, Array] = {}
+    for node in program.nodes:
+        if node.id not in reaches or not _may_round(node):
+            continue
+        error = _local_error(program, node, narrow, wide)
+        if error is not None and np.any(error):
+            errors[node.id] = error
+    return errors
+
+
+def _may_round(node: Node) -> bool:
+    if node.op in ("input", "constant", "item") or node.is_opaque or node.is_discrete or node.value is None:
+        return False
+    return not TABLE[node.op].moves_only and not isinstance(node.value, tuple)
+
+
+def _local_error(program: Program, node: Node, narrow: Arithmetic, wide: Arithmetic) -> Array | None:
+    values = [program[id].value for id in node.inputs]
+    if any(value is None or isinstance(value, tuple) for value in values) or not np.isfinite(node.value).all():
+        return None
+    if all(_fits_narrow(program[id].dtype) for id in (*node.inputs, node.id)):
+        try:
+            return _difference(narrow, node, values)
+        except NotSupported:
+            pass
+    return _difference(wide, node, values)
+
+
+def _fits_narrow(dtype: str) -> bool:
+    return types.is_discrete(dtype) or (types.is_real(dtype) and types.precision_bits(dtype) <= 24)
+
+
+def _difference(m: Arithmetic, node: Node, values: list[Any]) -> Array | None:
+    with m.domain.active():
+        exact = m.domain.settle(getattr(m, node.op)(*(m.literal(value) for value in values), **node.params), node.dtype)
+        mid, rad = m.domain.leave(m.sub(m.literal(node.value), exact))
+    if not np.isfinite(rad).all():
+        return None
+    # What lies within the enclosure's own width is not known to be an error.
+    return np.where(np.abs(mid) > rad, mid, 0.0)
+
+
+def recorded_run(program: Program) -> Run:
+    """The recorded values as a float64 run: the point at which the program is linearised."""
+    m = Arithmetic(Ieee("float64"))
+    values: dict[int, Any] = {}
+    for node in program.nodes:
+        if isinstance(node.value, tuple):
+            values[node.id] = tuple(m.literal(part) for part in node.value)
+        else:
+            values[node.id] = m.literal(node.value)
+    return Run(program, m, values)
+
+
+def push_errors(program: Program, errors: Mapping[int, Array]) -> dict[int, Array]:
+    """The error of every entry of the outputs that the local errors explain, to first order (one JVP)."""
+    result = recorded_run(program)
+    moved = push_forward(result, errors)
+    return {id: np.asarray(moved.get(id, np.zeros(program[id].shape))) for id in program.outputs}
+
+
+def error_budget(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, float]:
+    """Each node's share in `sum(weights * error of output)`; the shares add up to it (one VJP)."""
+    result = recorded_run(program)
+    seeds: dict[int, Any] = {}
+    for id, weight in zip(program.outputs, weights):
+        seeds[id] = np.asarray(weight, np.float64) + seeds.get(id, 0.0)
+    adjoints = pull_back(result, seeds, errors, keep_all=True)
+    return {id: float(np.sum(adjoints[id] * error)) for id, error in errors.items() if id in adjoints}
