@@ -86,8 +86,7 @@ class BallDomain:
         return zero_absorbs(y, a, b)
 
     def div(self, a: Any, b: Any) -> Array:
-        y = np.asarray(_divide(a, b), dtype=object)
-        return zero_absorbs(y, a, None)
+        return np.asarray(a / b, dtype=object)
 
     def neg(self, a: Any) -> Array:
         return np.asarray(-a, dtype=object)
@@ -138,14 +137,8 @@ def zero_absorbs(y: Array, a: Any, b: Any) -> Array:
     if all(entry.is_finite() for entry in y.reshape(-1)):
         return y
     is_zero = np.frompyfunc(lambda entry: entry == 0, 1, 1)
-    zero = np.asarray(is_zero(a), bool)
-    if b is not None:
-        zero = zero | np.asarray(is_zero(b), bool)
+    zero = np.asarray(is_zero(a), bool) | np.asarray(is_zero(b), bool)
     return np.where(np.broadcast_to(zero, y.shape), ZERO, y)
-
-
-def _divide(a: Any, b: Any) -> Any:
-    return a / b
 
 
 def _exact_real(value: float) -> arb:

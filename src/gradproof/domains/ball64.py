@@ -122,7 +122,7 @@ def div(a: Ball64, b: Ball64) -> Ball64:
             spread = (0.0 if a.rad is None else a.rad) + (0.0 if b.rad is None else up(np.abs(mid)) * b.rad)
             rad = rad + np.where(nearest > 0.0, up(spread) / nearest, np.inf)
         rad = _cover_underflow(mid, up(rad), a)
-    return zero_absorbs(known(mid, rad), a)
+    return known(mid, rad)  # 0 / 0 stays unknown: only products absorb
 
 
 def _cover_underflow(mid: Array, rad: Array, *factors: Ball64) -> Array:
