@@ -10,6 +10,7 @@ import numpy as np
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.entries import Array, Entry, EntryTable
 from gradproof.diagnosis.report import SCHEMA, BudgetLine, GradientReport, Report, Script, Unchecked
+from gradproof.diagnosis.words import printable
 from gradproof.errors import UnreadableReport
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
@@ -34,7 +35,7 @@ def from_document(document: JSON) -> Report:
         )
     found = next(violations(document), None)
     if found is not None:
-        raise UnreadableReport(f"not a gradproof report: {found}")
+        raise UnreadableReport(f"not a gradproof report: {printable(found)}")
     script = document["script"]
     return Report(
         gradients=tuple(_gradient(each, f"gradients[{i}]") for i, each in enumerate(document["gradients"])),
@@ -76,7 +77,8 @@ def _gradient(document: JSON, place: str) -> GradientReport:
         field: _array(document[field], f"{place}.{field}")
         for field in ("observed", "reference", "reference_radius")
     }
-    if np.iscomplexobj(arrays["reference_radius"]):
+    radius = arrays["reference_radius"]
+    if radius is not None and np.iscomplexobj(radius):
         raise UnreadableReport(f"not a gradproof report: {place}.reference_radius: must be real")
     slopes = [_array(side, f"{place}.one_sided") for side in sides or ()]
     entries = document.get("entries")

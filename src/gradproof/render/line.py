@@ -84,7 +84,12 @@ def cut(text: str, width: int) -> str:
 
 def cut_middle(text: str, width: int) -> str:
     """The text, or its beginning and end around an ellipsis: both ends of a name tell it from others."""
-    if len(text) <= width:
+    if columns(text) <= width:
         return text
-    head = (width - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+    n_kept = width - 1
+    while True:
+        tail = n_kept // 2
+        shortened = f"{text[: n_kept - tail]}…{text[len(text) - tail :]}"
+        if columns(shortened) <= width or n_kept == 0:
+            return shortened
+        n_kept -= 1

@@ -158,12 +158,6 @@ def _ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-# What the checker below understands; a test holds the schema to it.
-KEYWORDS = frozenset(
-    ("$schema", "$defs", "$ref", "title", "type", "const", "enum", "anyOf", "required", "properties")
-    + ("additionalProperties", "items", "minimum", "maximum", "minItems", "maxItems")
-)
-
 _TYPES: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
     "boolean": (bool,),

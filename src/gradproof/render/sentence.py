@@ -71,8 +71,8 @@ def _missing(gradient: GradientReport) -> str:
 def _nonfinite(gradient: GradientReport) -> str:
     table = gradient.entry_table()
     if table is not None and table.count > 1:
-        counted = f"{table.not_finite:,} of {count(table.count, 'entry', 'entries')} not finite, first"
-        return f": {counted}{_both_values(gradient).removeprefix(':')}{_because(gradient)}"
+        counted = f"{table.not_finite:,} of {count(table.count, 'entry', 'entries')} not finite"
+        return f", {counted}{_both_values(gradient)}{_because(gradient)}"
     return f"{_both_values(gradient)}{_because(gradient)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,15 +11,17 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import comma_list, count, digits_text, printable, whole_digits_text
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
-from gradproof.render.line import Line, Piece, columns, cut, cut_middle, line
+from gradproof.render.line import Line, Piece, columns, cut_middle, line
 from gradproof.render.sentence import name
 
 MOST_FAULTY, MOST_CORRECT = (
     20,
     5,
 )  # rows before "and 7 more": faults are looked through, right ones only counted
-NARROW = 80  # columns below which the digits are given as whole numbers
-FEWEST_NAME = 10  # columns a gradient's name keeps however narrow the screen is
+NARROW = 80  # columns below which digits are whole numbers and a gradient is called by its source alone
+
+# Where the table is too wide, columns (by number) are cut in this order, each down to so many characters.
+_CUTS = ((0, 24), (4, 16), (0, 12), (3, 14), (4, 8), (0, 8))
 
 _HEADINGS = ("gradient", "verdict", "digits", "cause", "line")
 _GAP = "  "
@@ -38,8 +41,7 @@ def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]
     yield _table_line([Piece(heading, "faint") for heading in _HEADINGS], widths)
     for gradient, row in zip(shown, rows):
         role = "good" if gradient.verdict is Verdict.CORRECT else gradient.level
-        cells = [cut_middle(row[0], widths[0]), row[1], row[2], row[3], cut_middle(row[4], widths[4])]
-        yield _table_line([Piece(cell, role if k == 1 else "") for k, cell in enumerate(cells)], widths)
+        yield _table_line([Piece(cell, role if k == 1 else "") for k, cell in enumerate(row)], widths)
     for left, what in ((faulty[MOST_FAULTY:], "not correct"), (correct[MOST_CORRECT:], "correct")):
         if left and not is_complete:
             yield line(Piece(f"and {len(left):,} more, {what}", "faint"))
@@ -63,18 +65,18 @@ def last_line(report: Report) -> str:
 
 
 def _first_to_mend(report: Report) -> tuple[GradientReport, Diagnostic | None] | None:
-    """The gravest fault; among equals the one a fix is known for, then the first that was found."""
-    found: list[tuple[int, bool, GradientReport, Diagnostic | None]] = []
-    for gradient in report.gradients:
-        if gradient.level == "note" or gradient.verdict is Verdict.UNVERIFIED:
-            continue
-        main = main_diagnostic(gradient)
-        has_fix = main is not None and main.fix is not None
-        found.append((SEVERITIES.index(gradient.level), has_fix, gradient, main))
-    if not found:
-        return None
-    _, _, gradient, diagnostic = max(found, key=lambda entry: entry[:2])
-    return gradient, diagnostic
+    """The gravest fault; among equals one that a fix is known for, then the one with the worse verdict."""
+    faults = [
+        (gradient, main_diagnostic(gradient))
+        for gradient in report.gradients
+        if gradient.level != "note" and gradient.verdict is not Verdict.UNVERIFIED
+    ]
+    return max(faults, key=lambda fault: _urgency(*fault), default=None)
+
+
+def _urgency(gradient: GradientReport, diagnostic: Diagnostic | None) -> tuple[int, bool, int]:
+    has_fix = diagnostic is not None and diagnostic.fix is not None
+    return SEVERITIES.index(gradient.level), has_fix, gradient.verdict.severity
 
 
 def _to_mend(gradient: GradientReport, diagnostic: Diagnostic | None) -> str:
@@ -97,8 +99,9 @@ def _tally(report: Report) -> str:
     counts = Counter(
         "intended" if gradient.intended else str(gradient.verdict) for gradient in report.gradients
     )
-    if counts["correct"] == total:
-        return f"{count(total, 'gradient')} correct"
+    if len(counts) == 1:
+        proven = ", proven" if counts["correct"] and all(g.is_proven for g in report.gradients) else ""
+        return f"{count(total, 'gradient')} {next(iter(counts))}{proven}"
     right = f"{counts.pop('correct', 0):,} of {count(total, 'gradient')} correct"
     order = [str(verdict) for verdict in reversed(Verdict)] + ["intended"]
     others = [f"{counts[kind]:,} {kind}" for kind in order if counts[kind]]
@@ -110,10 +113,11 @@ def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:
     text = whole_digits_text if narrow else digits_text
     digits = "" if known is None else text(*known).removesuffix(" digits")
     main = main_diagnostic(gradient)
-    verdict = f"{gradient.verdict}, intended" if gradient.intended else str(gradient.verdict)
+    cause = "intended" if gradient.intended else ("" if main is None else main.kind)
     span = _main_span(gradient)
-    place = str(span.line) if one_file else f"{span.file}:{span.line}"
-    return [printable(each) for each in (name(gradient), verdict, digits, main.kind if main else "", place)]
+    place = str(span.line) if one_file else f"{os.path.basename(span.file)}:{span.line}"
+    called = gradient.source if narrow else name(gradient)
+    return [printable(each) for each in (called, str(gradient.verdict), digits, cause, place)]
 
 
 def _main_span(gradient: GradientReport) -> Span:
@@ -122,9 +126,9 @@ def _main_span(gradient: GradientReport) -> Span:
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Columns of the table; what is too much is taken from the places, then from the names."""
+    """The columns of the table, cut where together they would be wider than the screen."""
     widths = [max(map(columns, column)) for column in zip(_HEADINGS, *rows)]
-    for k, least in ((4, len("…py:1234")), (0, FEWEST_NAME)):
+    for k, least in _CUTS:
         excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
         if excess > 0:
             widths[k] = max(widths[k] - excess, min(least, widths[k]))
@@ -132,8 +136,8 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def _table_line(cells: Sequence[Piece], widths: Sequence[int]) -> Line:
-    padded = [
-        Piece(cut(cell.text, n) + " " * (n - columns(cell.text)) + _GAP, cell.role)
-        for cell, n in zip(cells, widths)
-    ]
-    return line(*padded)
+    pieces = []
+    for cell, n in zip(cells, widths):
+        text = cut_middle(cell.text, n)
+        pieces.append(Piece(text + " " * (n - columns(text)) + _GAP, cell.role))
+    return line(*pieces)

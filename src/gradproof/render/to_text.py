@@ -51,7 +51,8 @@ def _concise(report: Report, width: int) -> Iterator[Line]:
     for diagnostic in report.diagnostics:
         yield line(concise_line(diagnostic))
     for gradient in _unexplained(report):
-        yield line(printable(f"{gradient.call}: {gradient.level}[{gradient.verdict}]: {sentence(gradient)}"))
+        said = sentence(gradient).replace("  ", " is ", 1)
+        yield line(printable(f"{gradient.call}: {gradient.level}[{gradient.verdict}]: {said}"))
 
 
 def _normal(report: Report, width: int) -> Iterator[Line]:
