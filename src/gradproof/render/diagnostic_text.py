@@ -39,11 +39,10 @@ def patch_lines(patch: str) -> list[str]:
     """The lines of a diff as they are shown: a sign, a blank, and the code without common indentation."""
     lines = patch.expandtabs(4).rstrip("\n").split("\n")
     shown: list[tuple[str, str]] = []
-    for text, following in zip(lines, [*lines[1:], ""]):
-        if text.startswith("--- ") and following.startswith("+++ "):
-            continue  # the name of the file; the place stands above the patch
-        if text.startswith("+++ ") and (not shown or shown[-1][0] == ""):
-            continue
+    for previous, text, following in zip(["", *lines], lines, [*lines[1:], ""]):
+        heads = (text, following), (previous, text)
+        if any(old.startswith("--- ") and new.startswith("+++ ") for old, new in heads):
+            continue  # the names of the file; the place stands above the patch
         if text.startswith("@@"):
             shown += [("", "...")] if shown else []
         elif not text.startswith("\\"):  # a remark about the end of the file is no line of it
