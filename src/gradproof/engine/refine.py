@@ -49,7 +49,7 @@ class Refined:
 
 
 Measure = Callable[[Run], Sequence[Any]]
-Question = Callable[[tuple[Enclosure, ...]], bool]
+Question = Callable[[tuple[Enclosure, ...], Run], bool]
 
 
 def refine(program: Program, measure: Measure, is_decided: Question, options: Options) -> Refined:
@@ -103,14 +103,19 @@ def _climb(domain: Any, bits: int, program: Program, measure: Measure, is_decide
     result = run(domain, program)
     with domain.active():
         enclosures = tuple(Enclosure(*domain.leave(value)) for value in measure(result))
-    return Refined(enclosures, domain.name, bits, is_decided(enclosures), None, result)
+    return Refined(enclosures, domain.name, bits, is_decided(enclosures, result), None, result)
 
 
 def _check_memory(program: Program, options: Options) -> None:
-    entries = sum(int(np.prod(node.shape, dtype=np.int64)) for node in program.nodes if not types.is_discrete(node.dtype))
+    entries = entry_count(program)
     needed = 2 * entries * BYTES_PER_BALL  # every value and every gradient
     if needed > options.memory_limit_bytes:
         raise BeyondMemory(
             f"balls of arbitrary precision for {entries:,} numbers would take {needed / 2**30:.1f} GiB, "
             f"and the limit is {options.memory_limit_bytes / 2**30:.1f} GiB"
         )
+
+
+def entry_count(program: Program) -> int:
+    """How many real numbers a program computes."""
+    return sum(int(np.prod(node.shape, dtype=np.int64)) for node in program.nodes if not types.is_discrete(node.dtype))
