@@ -12,18 +12,9 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.errors import InvalidProgram, NotScalar
+from gradproof.errors import NotScalar
+from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Builder, Node, Program
-
-
-@dataclass(frozen=True)
-class Pullback:
-    """One application of a derivative rule in a gradient program, by the ids of what went in and came out."""
-
-    node: int  # the forward node
-    index: int  # which of its inputs
-    upstream: tuple[int, ...]  # the gradient of its result, or of each of its results
-    result: int  # the gradient handed to that input
 
 
 @dataclass(frozen=True)
@@ -71,18 +62,14 @@ def _copy(program: Program, builder: Builder, tracer: Tracer) -> dict[int, Any]:
     if any(value is None for value in values.values()):
         values = run(Ieee(), program).values
     traced: dict[int, Any] = {}
-    new_id: dict[int, int] = {}
     for node in program.nodes:
         place: dict[str, Any] = {"span": node.span, "phase": node.phase, "scope": node.scope}
-        inputs = [new_id[id] for id in node.inputs]
-        new_id[node.id] = builder.add(node.op, *inputs, params=node.params, value=values[node.id], **place)
-        traced[node.id] = _traced(tracer, new_id[node.id], values[node.id])
+        builder.add(node.op, *node.inputs, params=node.params, value=values[node.id], id=node.id, **place)
+        traced[node.id] = _traced(tracer, node.id, values[node.id])
         if node.op == "item":  # the parts of a tuple are the nodes that take it apart
             whole = list(traced[node.inputs[0]])
             whole[node.params["index"]] = traced[node.id]
             traced[node.inputs[0]] = tuple(whole)
-    if any(old != new for old, new in new_id.items()):
-        raise InvalidProgram("a program to be differentiated must number its nodes from 0 in order")
     builder.inputs.extend(program.inputs)
     builder.names.update(program.names)
     return traced

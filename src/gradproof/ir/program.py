@@ -77,6 +77,7 @@ class Builder:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.next_id = 0
         self.inputs: list[int] = []
         self.names: dict[int, str] = {}
 
@@ -101,8 +102,9 @@ class Builder:
         span: Span | None = None,
         phase: Phase = "forward",
         scope: int | None = None,
+        id: int | None = None,
     ) -> int:
-        """Append a node; dtype and shape are read off `value` unless given."""
+        """Append a node; dtype and shape are read off `value` unless given, and ids are counted up."""
         if isinstance(value, tuple):
             dtype, shape = types.TUPLE, ()
         elif value is not None:
@@ -111,7 +113,8 @@ class Builder:
             shape = value.shape if shape is None else shape
         if dtype is None or shape is None:
             raise ValueError(f"node {op!r} needs a value, or a dtype and a shape")
-        id = len(self.nodes)
+        id = self.next_id if id is None else id
+        self.next_id = max(self.next_id, id + 1)
         self.nodes.append(Node(id, op, inputs, dtype, shape, dict(params or {}), span, value, phase, scope))
         return id
 
@@ -124,6 +127,14 @@ class Builder:
         program = Program(tuple(self.nodes), tuple(self.inputs), tuple(outputs), dict(self.names))
         verify(program)
         return program
+
+
+def prune(program: Program, outputs: Iterable[int]) -> Program:
+    """The part of a program that its new outputs need; ids stay, and so do all inputs."""
+    outputs = tuple(outputs)
+    needed = ancestors(program, outputs) | set(program.inputs)
+    nodes = tuple(node for node in program.nodes if node.id in needed)
+    return replace(program, nodes=nodes, outputs=outputs)
 
 
 def ancestors(program: Program, ids: Iterable[int]) -> set[int]:

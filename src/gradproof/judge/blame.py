@@ -10,10 +10,10 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
-from gradproof.engine.derive import Pullback
 from gradproof.engine.linearise import input_gradient
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import NoDerivative, NotSupported
+from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Program
 from gradproof.judge.compare import compare
 from gradproof.ops import Arithmetic

@@ -1,0 +1,57 @@
+"""Shared by the frontends: what a framework's op means, written as ops of the program.
+
+A lowering is a function of an arithmetic `m` and the op's inputs, in the style of the derivative rules. Run in
+a `Lowering` it appends nodes; the last one then gets the value the framework really returned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.trace import Traced, Tracer
+from gradproof.ir import types
+from gradproof.ir.program import Builder, Phase
+from gradproof.ir.span import Span
+
+
+class Lowering(Tracer):
+    """An arithmetic that appends nodes at the user's line, and knows what the framework returned."""
+
+    def __init__(self, builder: Builder) -> None:
+        super().__init__(builder, phase="forward")
+
+    def place(self, span: Span | None, phase: Phase, scope: int | None) -> None:
+        self.span, self.phase, self.scope = span, phase, scope
+
+    def input(self, value: Any, name: str | None = None) -> Traced:
+        value = np.asarray(value)
+        return Traced(self, self.builder.input(value, name, self.span), value)
+
+    def opaque(self, name: str, arguments: list[Traced], value: Any) -> Traced:
+        """A node without a meaning: its value is what was recorded, its derivative is not known."""
+        value = np.asarray(value)
+        ids = [argument.id for argument in arguments]
+        place = {"span": self.span, "phase": self.phase, "scope": self.scope}
+        return Traced(self, self.builder.add(f"opaque:{name}", *ids, value=value, **place), value)
+
+    def settle_value(self, result: Traced, value: Any, since: int) -> Traced:
+        """`result` with the value the framework returned.
+
+        If the lowering made no node of its own (it returned one of its inputs), nothing is replaced: that node
+        has its own recorded value. `since` is the first id the lowering could have made.
+        """
+        value = np.asarray(value)
+        if tuple(result.shape) != value.shape:
+            raise ValueError(f"the lowering gives shape {result.shape}, the framework returned {value.shape}")
+        if types.dtype_name(result.value) != types.dtype_name(value):
+            result = self.cast(result, dtype=types.dtype_name(value))
+        if result.id < since:
+            return result
+        place = len(self.builder.nodes) - 1
+        while self.builder.nodes[place].id != result.id:
+            place -= 1
+        self.builder.nodes[place] = replace(self.builder.nodes[place], value=value)
+        return Traced(self, result.id, value)

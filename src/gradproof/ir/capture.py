@@ -1,0 +1,93 @@
+"""One gradient call as it was seen, free of any framework: the program, what was returned, and the facts around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradproof.ir.program import Program
+from gradproof.ir.span import Span
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Pullback:
+    """One application of a derivative rule in a gradient program, by the ids of what went in and came out."""
+
+    node: int  # the forward node
+    index: int  # which of its inputs
+    upstream: tuple[int, ...]  # the gradient of its result, or of each of its results
+    result: int  # the gradient handed to that input
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One use of a custom gradient: its forward is the nodes of this scope from `inputs` to `outputs`.
+
+    `upstream` and `results` are what its rule was given and returned (None where it returned None), if it ran.
+    """
+
+    id: int
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    upstream: tuple[int, ...] | None = None
+    results: tuple[int | None, ...] | None = None
+    used_at: Span | None = None
+    defined_at: Span | None = None
+    rule_at: Span | None = None
+    complaint: str | None = None  # what the framework said when the rule failed: a dtype, a shape
+
+
+@dataclass(frozen=True)
+class Break:
+    """Why a gradient is missing: the kind of cause, where the path broke, and the places that contributed."""
+
+    kind: str
+    span: Span | None
+    label: str = ""
+    contributing: tuple[tuple[Span, str], ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was differentiated for, under the user's name, and what came back.
+
+    `node` is its place in the program, None where the program does not reach it; `recorded` is the node of the
+    recorded gradient program that holds the gradient returned.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    node: int | None
+    observed: Array | None
+    recorded: int | None = None
+    missing: Break | None = None
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Everything known about one gradient call.
+
+    `program` computes one number, the target weighted with the output gradients, from the forward ops that
+    ran; `gradient_program` has the backward ops too, as far as they were recorded. They share their ids.
+    """
+
+    framework: str
+    call: Span
+    target: str
+    sources: tuple[Source, ...]
+    program: Program | None
+    gradient_program: Program | None = None
+    pullbacks: tuple[Pullback, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    occurrence: int = 1
+    order: int = 1
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    failure: str | None = None  # why there is no program: an exception of the call, or a limit of ours
