@@ -42,7 +42,18 @@ EXACT: dict[str, Callable[[arb], arb]] = {
     "cosh": arb.cosh,
     "erf": arb.erf,
     "erfc": arb.erfc,
+    "sqrt": arb.sqrt,
+    "rsqrt": arb.rsqrt,
+    "asin": arb.asin,
+    "acos": arb.acos,
+    "asinh": arb.asinh,
+    "acosh": arb.acosh,
+    "atanh": arb.atanh,
 }
+
+# An interval in which a function is defined, where it is not the usual one.
+_USUAL = (0.05, 1.4)
+_INTERVALS = {"asin": (0.05, 0.9), "acos": (0.05, 0.9), "atanh": (0.05, 0.9), "acosh": (1.05, 2.4)}
 
 # Where branches, reductions and saturations switch; the neighbours of each are tried as well.
 SWITCHES = (0.0, 0.5**0.5, 2**0.5, 0.4142, 2.414, 0.5, 3.0, 22.0, 26.6, 26.7, 708.0, 709.0, 1.0, 2.0**17)
@@ -67,6 +78,10 @@ def _precision() -> Any:
         yield
 
 
+def interval(name: str) -> tuple[float, float]:
+    return _INTERVALS.get(name, _USUAL)
+
+
 def points() -> Array:
     """20,000 numbers: all scales, the usual range, multiples of ln 2 / 2 and pi / 2, special values."""
     rng = np.random.default_rng(20)
@@ -76,10 +91,11 @@ def points() -> Array:
     near_one = 1.0 + sign[:2000] * 2.0 ** rng.uniform(-53, -1, 2000)
     halves = (rng.integers(-1020, 1020, 1000) + 0.5) * math.log(2.0)
     quarters = rng.integers(-83000, 83000, 4000) * (math.pi / 2)  # the doubles nearest to zeros and poles
+    below_one = sign[:1000] * (1.0 - 2.0 ** rng.uniform(-53, -1, 1000))
     switches = np.array([s * x for x in SWITCHES for s in (1.0, -1.0)])
     steps = [np.nextafter(switches, side) for side in (-np.inf, np.inf)]
     return np.concatenate(
-        [scales, usual, near_one, halves, quarters, 3 * quarters[:1000], switches, *steps, SPECIAL]
+        [scales, usual, near_one, halves, quarters, 3 * quarters[:1000], below_one, switches, *steps, SPECIAL]
     )
 
 
@@ -160,13 +176,19 @@ OUTSIDE = {
     "sin": [131073.0, -1e308],
     "cos": [131073.0, -1e308],
     "tan": [131073.0, math.pi / 2],
+    "sqrt": [-1.0, -5e-324],
+    "rsqrt": [0.0, 5e-324, -1.0],
+    "asin": [1.0, -1.0, 1.5],
+    "acos": [1.0, -1.0, 1.5],
+    "atanh": [1.0, -1.0, 1.5],
+    "acosh": [0.99, -2.0],
 }
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_claim_is_made_outside_the_range_nor_for_what_is_not_a_number(name: str) -> None:
     outside = np.array([np.nan, np.inf, -np.inf, *OUTSIDE.get(name, [])])
-    y, ok = evaluate(FUNCTIONS[name], np.concatenate([outside, [0.25]]))
+    y, ok = evaluate(FUNCTIONS[name], np.concatenate([outside, [interval(name)[0]]]))
     assert not ok[:-1].any()
     assert ok[-1]
     assert np.isnan(y[:-1]).all()
@@ -175,18 +197,18 @@ def test_no_claim_is_made_outside_the_range_nor_for_what_is_not_a_number(name: s
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_shapes_are_kept_and_inputs_left_alone(name: str) -> None:
     for shape in [(), (0,), (3, 0), (2, 3), (20000,)]:
-        x = np.full(shape, 0.75)
+        x = np.full(shape, interval(name)[1])
         y, ok = evaluate(FUNCTIONS[name], x)
         assert y.shape == ok.shape == shape
-        assert (x == 0.75).all()
-    strided = np.linspace(0.1, 0.9, 40).reshape(8, 5).T[::2]
+        assert (x == interval(name)[1]).all()
+    strided = np.linspace(*interval(name), 40).reshape(8, 5).T[::2]
     flat = evaluate(FUNCTIONS[name], strided.copy())[0]
     assert (evaluate(FUNCTIONS[name], strided)[0] == flat).all()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_function_has_its_three_public_names(name: str) -> None:
-    x = np.array([0.3, 0.7])
+    x = np.linspace(*interval(name), 3)
     assert getattr(elementary64, f"{name.upper()}_ERROR") is FUNCTIONS[name].error
     assert (getattr(elementary64, name)(x)[0] == evaluate(FUNCTIONS[name], x)[0]).all()
     mid, rad = getattr(elementary64, f"enclose_{name}")(x, None)

@@ -12,7 +12,7 @@ from flint import arb
 
 from gradproof.domains.elementary64 import FUNCTIONS
 from gradproof.domains.enclosure64 import BLOCK, Elementary, enclose
-from tests.domains.test_elementary64 import EXACT
+from tests.domains.test_elementary64 import EXACT, interval
 
 Array = np.ndarray[Any, Any]
 
@@ -31,11 +31,13 @@ def balls(name: str, count: int = 1500) -> tuple[Array, Array]:
     rng = np.random.default_rng(21)
     mid = rng.choice([-1.0, 1.0], count) * 10.0 ** rng.uniform(-12.0, 2.5, count)
     mid[: count // 2] = rng.uniform(-4.0, 4.0, count // 2)
-    if name == "log":
-        mid = np.abs(mid)
     rad = 10.0 ** rng.uniform(-25.0, 2.0, count)
     rad[::5] = 10.0 ** rng.uniform(-1.5, 0.5, len(rad[::5]))
     rad[::7] = 0.0
+    if FUNCTIONS[name].low >= 0.0:
+        mid = FUNCTIONS[name].low + np.abs(mid)
+    if FUNCTIONS[name].high <= 1.0:
+        mid, rad = mid % 1.0, rad % 0.9  # else few balls would stay within -1 and 1
     return mid, rad
 
 
@@ -73,7 +75,9 @@ def test_ends_that_do_not_reach_the_ball_s_are_noticed(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_narrow_balls_stay_within_a_tenth_of_the_best_radius_and_twice_the_rounding(name: str) -> None:
     rng = np.random.default_rng(22)
-    mid = rng.uniform(0.05, 1.4, 300) * rng.choice([1.0] if name.startswith("log") else [-1.0, 1.0], 300)
+    mid = rng.uniform(*interval(name), 300)
+    if FUNCTIONS[name].low < -2.0:
+        mid *= rng.choice([-1.0, 1.0], 300)
     rad = 10.0 ** rng.uniform(-20.0, -3.0, 300)
     y, radius = enclose(FUNCTIONS[name], mid, rad)
     error = FUNCTIONS[name].error.error(mid, y)
@@ -86,7 +90,7 @@ def test_narrow_balls_stay_within_a_tenth_of_the_best_radius_and_twice_the_round
         assert width <= 1.1 * best + 2.0 * rounding
 
 
-@pytest.mark.parametrize("name", MONOTONE)
+@pytest.mark.parametrize("name", [name for name in MONOTONE if FUNCTIONS[name].high > 1.0])
 def test_wide_balls_are_as_narrow_as_the_values_at_their_ends_allow(name: str) -> None:
     mid, rad = np.linspace(3.0, 20.0, 50), np.linspace(0.6, 2.5, 50)
     y, radius = enclose(FUNCTIONS[name], mid, rad)
@@ -101,7 +105,8 @@ def test_wide_balls_are_as_narrow_as_the_values_at_their_ends_allow(name: str) -
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_information_in_means_no_information_out(name: str) -> None:
-    mid = np.array([0.5, np.nan, 0.5, np.inf, 0.5])
+    known = interval(name)[0] + 0.4
+    mid = np.array([known, np.nan, known, np.inf, known])
     rad = np.array([np.inf, 0.1, np.nan, 0.1, 0.01])
     y, radius = enclose(FUNCTIONS[name], mid, rad)
     assert (radius[:4] == np.inf).all()
@@ -121,6 +126,12 @@ def test_no_information_in_means_no_information_out(name: str) -> None:
         ("tan", 0.0, 2.0),
         ("sin", 1e6, 0.1),
         ("cosh", 0.0, 800.0),
+        ("sqrt", 0.0, 1e-9),
+        ("rsqrt", 1.0, 1.0),
+        ("asin", 0.5, 0.5),
+        ("acos", -0.5, 0.6),
+        ("atanh", 0.9, 0.2),
+        ("acosh", 1.5, 0.6),
     ],
 )
 def test_a_ball_that_leaves_the_range_or_meets_a_pole_is_left_open(name: str, mid: float, rad: float) -> None:
@@ -128,9 +139,17 @@ def test_a_ball_that_leaves_the_range_or_meets_a_pole_is_left_open(name: str, mi
     assert (y[0], radius[0]) == (0.0, np.inf)
 
 
+@pytest.mark.parametrize(("name", "edge"), [("sqrt", 0.0), ("acosh", 1.0), ("exp", 709.0)])
+def test_an_exact_ball_at_the_edge_of_a_range_is_enclosed(name: str, edge: float) -> None:
+    mids = np.array([edge, edge])
+    y, radius = enclose(FUNCTIONS[name], mids, np.array([0.0, 1e-12]))
+    assert abs(float(EXACT[name](arb(edge))) - y[0]) <= radius[0] <= 1e-14 * y[0] + 1e-300
+    assert radius[1] == np.inf or name == "exp"
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_exact_inputs_need_no_radius_and_radii_are_broadcast(name: str) -> None:
-    mid = np.linspace(0.1, 1.3, BLOCK + 5)
+    mid = np.linspace(*interval(name), BLOCK + 5)
     exact = enclose(FUNCTIONS[name], mid, None)
     zero = enclose(FUNCTIONS[name], mid, np.zeros(()))
     assert (exact[0] == zero[0]).all()

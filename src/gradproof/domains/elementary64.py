@@ -16,6 +16,7 @@ from functools import partial
 from gradproof.domains.enclosure64 import Elementary, enclose, evaluate
 from gradproof.domains.erf64 import ERF, ERFC
 from gradproof.domains.exp64 import COSH, EXP, EXPM1, SIGMOID, SINH, TANH
+from gradproof.domains.inverse64 import ACOS, ACOSH, ASIN, ASINH, ATANH, RSQRT, SQRT
 from gradproof.domains.log64 import LOG, LOG1P, LOG_SIGMOID, SOFTPLUS
 from gradproof.domains.trig64 import ATAN, COS, SIN, TAN
 
@@ -36,6 +37,13 @@ FUNCTIONS: dict[str, Elementary] = {
     "cosh": COSH,
     "erf": ERF,
     "erfc": ERFC,
+    "sqrt": SQRT,
+    "rsqrt": RSQRT,
+    "asin": ASIN,
+    "acos": ACOS,
+    "asinh": ASINH,
+    "acosh": ACOSH,
+    "atanh": ATANH,
 }
 
 EXP_ERROR, exp, enclose_exp = EXP.error, partial(evaluate, EXP), partial(enclose, EXP)
@@ -59,3 +67,10 @@ SINH_ERROR, sinh, enclose_sinh = SINH.error, partial(evaluate, SINH), partial(en
 COSH_ERROR, cosh, enclose_cosh = COSH.error, partial(evaluate, COSH), partial(enclose, COSH)
 ERF_ERROR, erf, enclose_erf = ERF.error, partial(evaluate, ERF), partial(enclose, ERF)
 ERFC_ERROR, erfc, enclose_erfc = ERFC.error, partial(evaluate, ERFC), partial(enclose, ERFC)
+SQRT_ERROR, sqrt, enclose_sqrt = SQRT.error, partial(evaluate, SQRT), partial(enclose, SQRT)
+RSQRT_ERROR, rsqrt, enclose_rsqrt = RSQRT.error, partial(evaluate, RSQRT), partial(enclose, RSQRT)
+ASIN_ERROR, asin, enclose_asin = ASIN.error, partial(evaluate, ASIN), partial(enclose, ASIN)
+ACOS_ERROR, acos, enclose_acos = ACOS.error, partial(evaluate, ACOS), partial(enclose, ACOS)
+ASINH_ERROR, asinh, enclose_asinh = ASINH.error, partial(evaluate, ASINH), partial(enclose, ASINH)
+ACOSH_ERROR, acosh, enclose_acosh = ACOSH.error, partial(evaluate, ACOSH), partial(enclose, ACOSH)
+ATANH_ERROR, atanh, enclose_atanh = ATANH.error, partial(evaluate, ATANH), partial(enclose, ATANH)
