@@ -45,5 +45,5 @@ def _sensitivity(exact: Any, id: int) -> Any:
     shape = exact.program[id].shape
     for slopes, source in zip(jacobians, exact.program.inputs):
         size = np.abs(exact.m.domain.leave(slopes)[0]) * np.abs(np.asarray(exact.program[source].value, np.complex128))
-        total = total + size.reshape(*shape, -1).sum(axis=-1)
+        total = total + size.sum(axis=tuple(range(len(shape), size.ndim)))
     return total

@@ -97,7 +97,7 @@ class BallDomain:
             return x if not axes else np.full(shape, ZERO, dtype=object)
         return np.asarray(np.sum(x, axis=axes), dtype=object)
 
-    def cumsum(self, x: Array, axis: int) -> Array:
+    def running_sum(self, x: Array, axis: int) -> Array:
         return np.asarray(np.cumsum(x, axis=axis), dtype=object) if x.size else x
 
     def scatter_add(self, x: Array, indices: Any, size: int) -> Array:

@@ -220,7 +220,7 @@ class BallDomain64:
     def sum(self, x: Ball64, axes: tuple[int, ...]) -> Ball64:
         return _sum(x, lambda v: np.asarray(np.sum(v, axis=axes)), _count(x.shape, axes))
 
-    def cumsum(self, x: Ball64, axis: int) -> Ball64:
+    def running_sum(self, x: Ball64, axis: int) -> Ball64:
         return _sum(x, lambda v: np.cumsum(v, axis=axis), x.shape[axis])
 
     def scatter_add(self, x: Ball64, indices: Any, size: int) -> Ball64:
@@ -229,7 +229,8 @@ class BallDomain64:
             np.add.at(y, indices, values)
             return y
 
-        most = int(np.bincount(np.reshape(indices, -1), minlength=1).max()) if np.size(indices) else 0
+        places = np.reshape(indices, -1) % max(size, 1)  # negative ones count from the back
+        most = int(np.bincount(places, minlength=1).max()) if np.size(indices) else 0
         return _sum(x, scatter, most)
 
     def matmul(self, a: Ball64, b: Ball64) -> Ball64:

@@ -76,7 +76,7 @@ class Ieee:
     def sum(self, x: Any, axes: tuple[int, ...]) -> Any:
         return np.sum(x, axis=axes)
 
-    def cumsum(self, x: Any, axis: int) -> Any:
+    def running_sum(self, x: Any, axis: int) -> Any:
         return np.cumsum(x, axis=axis)
 
     def matmul(self, a: Any, b: Any) -> Any:

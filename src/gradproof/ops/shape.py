@@ -1,8 +1,7 @@
-"""Ops that move, repeat or drop entries and change none."""
+"""Ops that change the shape of an array or the order of its axes, and the sums that undo repetition."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gradproof.ops._op import Sample, op
 
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0))
+_OTHER = ((0.25, -1.0, 6.0), (9.0, 0.125, -3.0))
 
 
 def _reshape(m: Any, x: Any, shape: tuple[int, ...]) -> Any:
@@ -37,7 +37,7 @@ op(
     forward=_reshape,
     pullback=lambda m, i, gy, y, x, shape: m.reshape(gy, shape=x.shape),
     linear="jointly",
-    samples=(Sample((_MATRIX,), {"shape": (3, 2)}),),
+    samples=(Sample((_MATRIX,), {"shape": (3, 2)}), Sample((_MATRIX,), {"shape": (1, 2, 3, 1)})),
 )
 op(
     "broadcast",
@@ -58,25 +58,104 @@ op(
     forward=lambda m, x, order: m.domain.lift(lambda v: np.transpose(v, order), x),
     pullback=lambda m, i, gy, y, x, order: m.transpose(gy, order=_inverse(order)),
     linear="jointly",
-    samples=(Sample((_MATRIX,), {"order": (1, 0)}),),
+    samples=(
+        Sample((_MATRIX,), {"order": (1, 0)}),
+        Sample(((_MATRIX, _OTHER, _OTHER),), {"order": (2, 0, 1)}),
+    ),
 )
 
 
-def _kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
+def _concat(m: Any, *xs: Any, axis: int) -> Any:
+    return m.domain.lift(lambda *parts: np.concatenate(parts, axis=axis), *xs)
 
 
-def _sum_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, axes: tuple[int, ...]) -> Any:
-    return m.broadcast(m.reshape(gy, shape=_kept(x.shape, axes)), shape=x.shape)
+def _concat_pullback(m: Any, i: int, gy: Any, y: Any, *xs: Any, axis: int) -> Any:
+    start = sum(x.shape[axis] for x in xs[:i])
+    begin, end = [0] * gy.ndim, list(gy.shape)
+    begin[axis], end[axis] = start, start + xs[i].shape[axis]
+    return m.strided_slice(gy, begin=tuple(begin), end=tuple(end))
 
 
-op("sum", pullback=_sum_pullback, linear="jointly", samples=(Sample((_MATRIX,), {"axes": (0,)}), Sample((_MATRIX,), {"axes": (0, 1)})))
+def _stack(m: Any, *xs: Any, axis: int) -> Any:
+    return m.domain.lift(lambda *parts: np.stack(parts, axis=axis), *xs)
+
+
+def _stack_pullback(m: Any, i: int, gy: Any, y: Any, *xs: Any, axis: int) -> Any:
+    begin, end = [0] * gy.ndim, list(gy.shape)
+    begin[axis], end[axis] = i, i + 1
+    return m.reshape(m.strided_slice(gy, begin=tuple(begin), end=tuple(end)), shape=xs[i].shape)
+
+
 op(
-    "mean",
-    forward=lambda m, x, axes: m.div(m.sum(x, axes=axes), math.prod(x.shape[axis] for axis in axes)),
-    pullback=lambda m, i, gy, y, x, axes: m.div(
-        _sum_pullback(m, i, gy, y, x, axes), math.prod(x.shape[axis] for axis in axes)
+    "concat",
+    forward=_concat,
+    pullback=_concat_pullback,
+    linear="jointly",
+    samples=(
+        Sample((_MATRIX, _OTHER, ((5.0, 0.5, 1.5),)), {"axis": 0}),
+        Sample((_MATRIX, ((5.0,), (0.5,))), {"axis": 1}),
+    ),
+)
+op(
+    "stack",
+    forward=_stack,
+    pullback=_stack_pullback,
+    linear="jointly",
+    samples=(Sample((_MATRIX, _OTHER), {"axis": 1}), Sample((0.5, -3.0, 7.0), {"axis": 0})),
+)
+
+
+def _tile_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, repeats: tuple[int, ...]) -> Any:
+    """Each axis of the gradient is `repeats` copies of the axis of `x`; the copies are summed."""
+    paired = tuple(n for pair in zip(repeats, x.shape) for n in pair)
+    copies = tuple(range(0, 2 * x.ndim, 2))
+    return m.sum(m.reshape(gy, shape=paired), axes=copies)
+
+
+op(
+    "tile",  # one number of repeats per axis of x
+    forward=lambda m, x, repeats: m.domain.lift(lambda v: np.tile(v, repeats), x),
+    pullback=_tile_pullback,
+    linear="jointly",
+    samples=(Sample((_MATRIX,), {"repeats": (2, 3)}), Sample((_MATRIX,), {"repeats": (1, 2)})),
+)
+op(
+    "reverse",
+    forward=lambda m, x, axes: m.domain.lift(lambda v: np.flip(v, axes), x),
+    pullback=lambda m, i, gy, y, x, axes: m.reverse(gy, axes=axes),
+    linear="jointly",
+    samples=(Sample((_MATRIX,), {"axes": (1,)}), Sample((_MATRIX,), {"axes": (0, 1)})),
+)
+op(
+    "roll",
+    forward=lambda m, x, shifts, axes: m.domain.lift(lambda v: np.roll(v, shifts, axes), x),
+    pullback=lambda m, i, gy, y, x, shifts, axes: m.roll(
+        gy, shifts=tuple(-shift for shift in shifts), axes=axes
     ),
     linear="jointly",
-    samples=(Sample((_MATRIX,), {"axes": (1,)}),),
+    samples=(
+        Sample((_MATRIX,), {"shifts": (2,), "axes": (1,)}),
+        Sample((_MATRIX,), {"shifts": (1, -1), "axes": (0, 1)}),
+    ),
+)
+
+
+def _cast(m: Any, x: Any, dtype: str) -> Any:
+    """Rounds to `dtype` where the domain rounds; elsewhere a number is the same in every dtype."""
+    is_discrete = isinstance(x, np.ndarray) and x.dtype.kind in "biu"
+    return m.domain.settle(m.domain.enter(x) if is_discrete else x, dtype)
+
+
+op(
+    "cast",
+    forward=_cast,
+    slopes=(lambda m, y, x, dtype: 1,),
+    linear="jointly",
+    samples=(Sample((_MATRIX,), {"dtype": "float64"}), Sample((_MATRIX,), {"dtype": "float32"})),
+)
+op(
+    "stop_gradient",  # its true slope is 1; that the gradient treats it as a constant is what it means
+    forward=lambda m, x: x,
+    slopes=(lambda m, y, x: 0,),
+    samples=((np.zeros(0),),),
 )
