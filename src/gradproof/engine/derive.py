@@ -13,6 +13,7 @@ from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.errors import NotScalar
+from gradproof.ir import types
 from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Builder, Node, Program
 
@@ -36,17 +37,26 @@ def derive(program: Program, wrt: Sequence[int] | None = None, output: int | Non
     builder = Builder()
     tracer = Tracer(builder, phase="backward")
     traced = _copy(program, builder, tracer)
-    pullbacks: list[Pullback] = []
+    rules: dict[int, tuple[Node, tuple[int, ...], dict[int, int]]] = {}
 
     def note(node: Node, index: int, gy: Any, gx: Any) -> None:
         upstream = tuple(part.id for part in (gy if isinstance(gy, tuple) else (gy,)))
-        pullbacks.append(Pullback(node.id, index, upstream, gx.id))
+        rules.setdefault(node.id, (node, upstream, {}))[2][index] = gx.id
 
     seed = tracer.constant(np.ones((), traced[output].value.dtype))
     gradients = pull_back(Run(program, tracer, traced), {output: seed}, wrt, watcher=note)
     absent = {id: tracer.constant(np.zeros_like(traced[id].value)) for id in wrt if id not in gradients}
     derived = builder.build([(gradients.get(id) or absent[id]).id for id in wrt])
-    return Derived(derived, wrt, tuple(pullbacks))
+    return Derived(derived, wrt, tuple(_pullback(program, *rule) for rule in rules.values()))
+
+
+def _pullback(program: Program, node: Node, upstream: tuple[int, ...], results: dict[int, int]) -> Pullback:
+    outputs = (node.id,)
+    if node.dtype == types.TUPLE:
+        parts = {n.params["index"]: n.id for n in program.nodes if n.op == "item" and n.inputs == (node.id,)}
+        outputs, upstream = tuple(parts.values()), tuple(upstream[k] for k in parts)
+    by_input = tuple(results.get(index) for index in range(len(node.inputs)))
+    return Pullback(node.op, node.inputs, outputs, upstream, by_input, node.span)
 
 
 def _scalar_output(program: Program, output: int | None) -> int:

@@ -16,12 +16,18 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Pullback:
-    """One application of a derivative rule in a gradient program, by the ids of what went in and came out."""
+    """One application of a derivative rule in a gradient program, by the ids of what went in and came out.
 
-    node: int  # the forward node
-    index: int  # which of its inputs
-    upstream: tuple[int, ...]  # the gradient of its result, or of each of its results
-    result: int  # the gradient handed to that input
+    The rule differentiates the piece of the program from `inputs` to `outputs`: one op, or the nodes one op of
+    a framework stands for, or the forward of a custom gradient. None where there was no gradient.
+    """
+
+    op: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    upstream: tuple[int | None, ...]  # per output
+    results: tuple[int | None, ...]  # per input
+    span: Span | None = None
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
-from gradproof.engine.linearise import input_gradient
+from gradproof.engine.linearise import pull_back
 from gradproof.engine.refine import Enclosure
+from gradproof.engine.run import Policy, Run, run
 from gradproof.errors import NoDerivative, NotSupported
 from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Program
@@ -27,89 +28,93 @@ class Departure:
     """A rule that does not return the derivative: in exact arithmetic, on the inputs it had, it differs."""
 
     pullback: Pullback
+    input: int  # the id of the node that gets the wrong gradient
     meant: Enclosure  # what the rule computes, without rounding
     true: Enclosure  # what it should
     relative_error: float
 
 
 def departures(program: Program, pullbacks: Iterable[Pullback], options: Options) -> list[Departure]:
-    """The pullbacks of a recorded gradient program that are not the derivative, in the order they ran.
+    """The rules of a recorded gradient program that are not the derivative, in the order they ran.
 
     Each is judged alone, at the upstream gradient it really had, so one wrong rule does not taint the others.
     """
-    found = []
-    for pullback in pullbacks:
-        departure = _departure(program, pullback, options)
-        if departure is not None:
-            found.append(departure)
-    return found
+    return [departure for pullback in pullbacks for departure in examine_rule(program, pullback, options)]
 
 
-def _departure(program: Program, pullback: Pullback, options: Options) -> Departure | None:
+def examine_rule(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
+    """Where one rule departs, per input; empty if it is the derivative or cannot be told."""
     for m in (Arithmetic(BallDomain64()), Arithmetic(BallDomain(BLAME_BITS))):
         try:
-            meant, true = _both(m, program, pullback)
+            pairs = _meant_and_true(m, program, pullback)
         except NotSupported:
             continue
         except NoDerivative:
-            return None
-        reference = Enclosure(true.mid, true.rad + meant.rad)
-        comparison = compare(meant.mid, reference, program[pullback.result].dtype, options)
-        if comparison.outcome == "beyond":
-            return Departure(pullback, meant, true, comparison.relative_error)
-        if comparison.outcome == "within":
-            return None
-    return None
+            return []
+        found, undecided = [], False
+        for id, (meant, true) in pairs.items():
+            widened = Enclosure(true.mid, true.rad + meant.rad)
+            comparison = compare(meant.mid, widened, program[id].dtype, options)
+            undecided |= comparison.outcome in ("undecided", "unbounded")
+            if comparison.outcome == "beyond":
+                found.append(Departure(pullback, id, meant, true, comparison.relative_error))
+        if not undecided:
+            return found
+    return found
 
 
-def _both(m: Arithmetic, program: Program, pullback: Pullback) -> tuple[Enclosure, Enclosure]:
-    """What the recorded backward ops mean, and what the derivative is, for the recorded upstream gradient."""
-    node = program[pullback.node]
+def _meant_and_true(m: Arithmetic, program: Program, pullback: Pullback) -> dict[int, tuple[Enclosure, Enclosure]]:
+    """Per input: what the recorded backward ops mean, and what the derivative is, both without rounding."""
+    wanted = [id for id, result in zip(pullback.inputs, pullback.results) if result is not None]
+    forward = _run_piece(m, program, set(pullback.inputs), pullback.outputs)
+    upstream = {id: m.literal(program[id].value) for id in pullback.upstream if id is not None}
+    seeds: dict[int, Any] = {}
+    for output, id in zip(pullback.outputs, pullback.upstream):
+        if id is not None:
+            seeds[output] = upstream[id] if output not in seeds else m.add(seeds[output], upstream[id])
+    true = pull_back(forward, seeds, wanted)
+    results = [result for result in pullback.results if result is not None]
+    backward = _run_piece(m, program, {*upstream, *_forward_ids(program)}, results)
+    meant: dict[int, Any] = {}
     with m.domain.active():
-        upstream = tuple(m.literal(program[id].value) for id in pullback.upstream)
-        xs = [m.literal(program[id].value) for id in node.inputs]
-        y = getattr(m, node.op)(*xs, **node.params)
-        gy: Any = upstream if isinstance(y, tuple) else upstream[0]
-        true = input_gradient(m, node, pullback.index, gy, y, xs)
-        if true is None:
-            true = m.zeros(program[node.inputs[pullback.index]].shape)
-        meant = _replay(m, program, pullback, dict(zip(pullback.upstream, upstream)))
-        return Enclosure(*m.domain.leave(meant)), Enclosure(*m.domain.leave(true))
+        # An input that occurs twice gets the sum of what its places get.
+        for id, result in zip(pullback.inputs, pullback.results):
+            if result is not None:
+                part = backward.values[result]
+                meant[id] = part if id not in meant else m.add(meant[id], part)
+        return {
+            id: (
+                Enclosure(*m.domain.leave(meant[id])),
+                Enclosure(*m.domain.leave(true.get(id, m.zeros(program[id].shape)))),
+            )
+            for id in dict.fromkeys(wanted)
+        }
 
 
-def _replay(m: Arithmetic, program: Program, pullback: Pullback, known: dict[int, Any]) -> Any:
-    """The backward ops from the upstream gradient to the result, in exact arithmetic on recorded forward values."""
-    order: list[int] = []
-    pending = [pullback.result]
-    first = min(pullback.upstream)
-    seen: set[int] = set(known)
+def _forward_ids(program: Program) -> set[int]:
+    return {node.id for node in program.nodes if node.phase == "forward"}
+
+
+def _run_piece(m: Arithmetic, program: Program, start: set[int], outputs: Iterable[int]) -> Run:
+    """The nodes from `start` to `outputs`, run on the recorded values of `start`."""
+    outputs = tuple(outputs)
+    needed: set[int] = set()
+    pending = list(outputs)
     while pending:
         id = pending.pop()
-        if id in seen:
-            continue
-        seen.add(id)
-        order.append(id)
-        node = program[id]
-        if node.phase == "backward" and id > first:
-            pending.extend(node.inputs)
-    values = dict(known)
-    for id in sorted(order):
-        node = program[id]
-        if node.phase != "backward" or id <= first or not all(k in values for k in node.inputs) or node.op == "constant":
-            values[id] = _recorded(m, node.value)
-        elif node.op == "item":
-            values[id] = values[node.inputs[0]][node.params["index"]]
-        elif node.is_discrete:
-            values[id] = node.value
-        else:
-            y = getattr(m, node.op)(*(values[k] for k in node.inputs), **node.params)
-            values[id] = y if isinstance(y, tuple) else m.domain.settle(y, node.dtype)
-    return values[pullback.result]
+        if id not in needed:
+            needed.add(id)
+            pending.extend(() if id in start else program[id].inputs)
+    nodes = tuple(node for node in program.nodes if node.id in needed)
+    piece = Program(nodes, (), outputs)
+    return run(m, piece, Policy(inputs={id: _recorded(m, program[id].value) for id in needed & start}))
 
 
 def _recorded(m: Arithmetic, value: Any) -> Any:
     return tuple(m.literal(part) for part in value) if isinstance(value, tuple) else m.literal(value)
 
 
-def worst(found: list[Departure]) -> Departure | None:
-    return max(found, key=lambda departure: np.nan_to_num(departure.relative_error, nan=np.inf), default=None)
+def worst(found: Iterable[Departure]) -> Departure | None:
+    return max(found, key=lambda departure: float(np.nan_to_num(departure.relative_error, nan=np.inf)), default=None)
+
+
