@@ -165,7 +165,11 @@ class BallDomain64:
         elif name in ENTRYWISE:
             kernel = _through_arb(ENTRYWISE[name])
         else:
-            raise AttributeError(name)
+            from gradproof.domains import matrix64
+
+            if name not in matrix64.KERNELS:
+                raise AttributeError(name)
+            kernel = matrix64.KERNELS[name]
         setattr(self, name, kernel)
         return kernel
 
@@ -244,6 +248,8 @@ def _vectorised(function: Elementary, fallback: Callable[..., Ball64] | None) ->
 
     def kernel(x: Any) -> Ball64:
         x = as_ball(x)
+        if fallback is not None and x.size < FEW:
+            return fallback(x)
         y = Ball64(*enclose(function, x.mid, x.rad))
         outside = ~np.isfinite(y.radius()) & np.isfinite(x.radius())
         if fallback is not None and outside.any():
@@ -254,6 +260,7 @@ def _vectorised(function: Elementary, fallback: Callable[..., Ball64] | None) ->
     return kernel
 
 
+FEW = 64  # below this many entries calls of `arb` are cheaper than the passes over a vector
 ARB_BITS = 80  # enough for a float64 midpoint with a radius of a few ulp
 
 

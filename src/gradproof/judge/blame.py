@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,8 @@ def _run_piece(m: Arithmetic, program: Program, start: set[int], outputs: Iterab
         if id not in needed:
             needed.add(id)
             pending.extend(() if id in start else program[id].inputs)
-    nodes = tuple(node for node in program.nodes if node.id in needed)
-    piece = Program(nodes, (), outputs)
+    nodes = (replace(n, op="input", inputs=()) if n.id in start else n for n in program.nodes if n.id in needed)
+    piece = Program(tuple(nodes), (), outputs)
     return run(m, piece, Policy(inputs={id: _recorded(m, program[id].value) for id in needed & start}))
 
 
