@@ -125,7 +125,8 @@ def test_the_last_line_names_place_cause_and_cure_of_the_first_fault() -> None:
         ),
         (
             Report((gradient(Verdict.WRONG),)),
-            "gradproof: 1 gradient wrong; first mend d loss / d x, wrong at train.py:12:9: no cause was found",
+            "gradproof: 1 gradient wrong; first mend d loss / d x, wrong at train.py:12:9: "
+            "no cause was found",
         ),
         (
             Report((gradient(Verdict.WRONG, intended=True),)),

@@ -16,8 +16,6 @@ from gradproof.diagnosis.entries import digits_possible
 LIST_CAP = 5  # a reader compares five things at a glance; of more, the number says enough
 FEWEST_PLAIN, MOST_PLAIN = -4, 6  # powers of ten between which a number is written without an exponent
 
-# The logarithm of twice a smaller radius would not be exact; every digit of a float64 is certain long before.
-TINIEST, FEWEST_UNIT = 1e-300, -300
 
 FRAMEWORKS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "numpy": "NumPy"}
 
@@ -40,7 +38,7 @@ def number(value: Any, radius: float = 0.0, dtype: str = "float64") -> str:
     if radius <= 0:
         return _arrange(Decimal(_shortest(value, dtype)))
     # The last digit kept is the last whose unit is at least twice the radius; with none, nothing is certain.
-    unit = math.ceil(math.log10(2 * radius)) if radius > TINIEST else FEWEST_UNIT
+    unit = math.ceil(math.log10(radius) + math.log10(2))
     exponent = math.floor(math.log10(abs(value))) if value else unit - 1
     if exponent < unit:
         return f"{_round(value, 2)} ± {_round(radius, 2)}"
@@ -165,12 +163,13 @@ def _printable_character(character: str) -> str:
 
 def _shortest(value: float, dtype: str) -> str:
     """The fewest digits that are read back as the same number of this dtype."""
-    if dtype in ("float32", "complex64"):
-        return str(np.float32(value))
-    if dtype == "float16":
-        return str(np.float16(value))
     if dtype == "bfloat16":
         return f"{value:.3g}"  # three digits tell any two of its neighbours apart
+    if dtype in ("float16", "float32"):
+        with np.errstate(over="ignore"):
+            narrow = np.dtype(dtype).type(value)
+        # A number that is none of its dtype, such as one computed from several, is shown as it is.
+        return str(narrow) if float(narrow) == value else repr(value)
     return repr(value)
 
 

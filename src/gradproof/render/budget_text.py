@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import LIST_CAP, comma_list, count, printable, share
 from gradproof.ir.span import Span
-from gradproof.render.line import Line, Piece, cut, line
+from gradproof.render.line import Line, Piece, cut, cut_middle, line
 from gradproof.render.sentence import name
 from gradproof.render.snippet import source_line
 
@@ -23,7 +23,9 @@ def budget_lines(gradient: GradientReport, sources: Mapping[str, str], width: in
     shown = [row for row in by_line if abs(row[1]) >= LEAST_SHARE][:LIST_CAP]
     if not shown:
         return
-    yield line("  where the error of ", Piece(printable(name(gradient)), "strong"), " arises")
+    before, after = "  where the error of ", " arises"
+    called = cut_middle(printable(name(gradient)), width - len(before) - len(after))
+    yield line(before, Piece(called, "strong"), after)
     gutter = max(len(str(span.line)) for span, _, _ in shown)
     for span, part, ops in shown:
         number = f"{span.line:>{gutter}} | "

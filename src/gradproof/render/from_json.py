@@ -54,8 +54,10 @@ def from_document(document: JSON) -> Report:
 
 def _parse(text: str | bytes) -> JSON:
     try:
+        # With `utf-8-sig` the mark that some editors put at the beginning of a file is no part of it.
+        characters = text.decode("utf-8-sig") if isinstance(text, bytes) else text
         # A plain NaN is no JSON; Python would read it all the same.
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(characters, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
         raise UnreadableReport("not a gradproof report: the file is not text in UTF-8") from error
     except json.JSONDecodeError as error:

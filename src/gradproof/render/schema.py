@@ -50,8 +50,11 @@ def schema() -> Schema:
 
 def violations(document: Any) -> Iterator[str]:
     """Where a document departs from the schema, as `gradients[0].line: ...`; nothing where it does not."""
+    if _is_deep(document):
+        yield f"the document: nested more than {DEEPEST} levels deep"
+        return
     whole = schema()
-    return _violations(document, whole, whole["$defs"], "", 0)
+    yield from _violations(document, whole, whole["$defs"], "")
 
 
 def _definitions() -> Schema:
@@ -169,15 +172,25 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _violations(value: Any, schema: Schema, definitions: Schema, place: str, depth: int) -> Iterator[str]:
+def _is_deep(document: Any) -> bool:
+    """Whether the check below, which descends by recursion, would run out of stack."""
+    level = [document]
+    for _ in range(DEEPEST):
+        containers = [each for each in level if isinstance(each, dict | list)]
+        level = [
+            inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _violations(value: Any, schema: Schema, definitions: Schema, place: str) -> Iterator[str]:
     """The keywords that the schema above uses, and no others."""
-    if depth > DEEPEST:
-        yield f"{place[:80]}...: nested more than {DEEPEST} levels deep"
-        return
     if "$ref" in schema:
         schema = definitions[schema["$ref"].removeprefix("#/$defs/")]
     if "anyOf" in schema:
-        yield from _fits_none(value, schema["anyOf"], definitions, place, depth)
+        yield from _fits_none(value, schema["anyOf"], definitions, place)
         return
     fault = _own_fault(value, schema)
     if fault:
@@ -187,19 +200,17 @@ def _violations(value: Any, schema: Schema, definitions: Schema, place: str, dep
         others = schema.get("additionalProperties", {})
         for key, each in value.items():
             inner = schema.get("properties", {}).get(key, others)
-            yield from _violations(each, inner, definitions, f"{place}.{key}".lstrip("."), depth + 1)
+            yield from _violations(each, inner, definitions, f"{place}.{key}".lstrip("."))
     elif isinstance(value, list):
         for i, each in enumerate(value):
-            yield from _violations(each, schema.get("items", {}), definitions, f"{place}[{i}]", depth + 1)
+            yield from _violations(each, schema.get("items", {}), definitions, f"{place}[{i}]")
 
 
-def _fits_none(
-    value: Any, choices: list[Schema], definitions: Schema, place: str, depth: int
-) -> Iterator[str]:
+def _fits_none(value: Any, choices: list[Schema], definitions: Schema, place: str) -> Iterator[str]:
     """Nothing if one of the choices fits; otherwise the complaint of the one that came closest."""
     complaints = []
     for choice in choices:
-        found = next(_violations(value, choice, definitions, place, depth), None)
+        found = next(_violations(value, choice, definitions, place), None)
         if found is None:
             return
         complaints.append(found)
@@ -218,7 +229,7 @@ def _own_fault(value: Any, schema: Schema) -> str:
         return f"must be {schema['const']!r}, but is {_shown(value)}"
     if "enum" in schema and value not in schema["enum"]:
         return f"must be one of {', '.join(schema['enum'])}, but is {_shown(value)}"
-    if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+    if "minimum" in schema and not schema["minimum"] <= value <= schema["maximum"]:
         return f"must be between {schema['minimum']} and {schema['maximum']}, but is {_shown(value)}"
     lacking = [key for key in schema.get("required", ()) if key not in value]
     if lacking:

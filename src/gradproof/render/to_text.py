@@ -20,7 +20,7 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
-from gradproof.render.line import Line, Piece, coloured, cut, line, plain
+from gradproof.render.line import Line, Piece, coloured, cut, cut_middle, line, plain
 from gradproof.render.sentence import name, reference_word, sentence
 from gradproof.render.summary_text import last_line, main_diagnostic, table_lines
 
@@ -158,9 +158,9 @@ def _entries(gradient: GradientReport, width: int) -> Iterator[Line]:
     table = gradient.entry_table()
     if table is None or table.count < 2:
         return
-    yield line(
-        "  ", Piece(printable(name(gradient)), "strong"), f", {count(table.count, 'entry', 'entries')}"
-    )
+    counted = f", {count(table.count, 'entry', 'entries')}"
+    called = cut_middle(printable(name(gradient)), width - 2 - len(counted))
+    yield line("  ", Piece(called, "strong"), counted)
     if table.not_finite:
         yield line(f"    not finite  {bar(table.not_finite / table.count)} {table.not_finite:,}")
     for k, n in enumerate(table.histogram):

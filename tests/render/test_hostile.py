@@ -1,0 +1,132 @@
+"""Files that are no report, or a forged one: a clear error or a harmless rendering, nothing else."""
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gradproof.errors import UnreadableReport
+from gradproof.render.from_json import from_document, from_json
+from gradproof.render.schema import schema, violations
+from gradproof.render.to_json import to_document, to_json
+from gradproof.render.to_text import to_text
+from tests.render.reports import RICH
+
+INTRUDERS: list[Any] = [None, True, -1, 0, 10**400, 1e308, -0.5, "", "nan", "\x1b[2J\u202e", [], [[1], 2], {}]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "no JSON at line 1, column 1"),
+        ("{", "no JSON at line 1"),
+        (b"\xff\xfe\x00\x80", "the file is not text in UTF-8"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1]", "the document: must be of type object"),
+        ("{}", "lacks the field `schema`"),
+        ('{"schema": 2}', "format version 2; this gradproof reads up to 1"),
+        ('{"schema": 1, "gradproof": NaN}', "NaN stands there"),
+        ('{"schema": ' + "9" * 5000 + "}", "not a gradproof report"),
+    ],
+)
+def test_what_is_no_report_is_refused_with_the_reason(text: str | bytes, complaint: str) -> None:
+    with pytest.raises(UnreadableReport) as caught:
+        from_json(text)
+    assert complaint in str(caught.value)
+
+
+def test_the_complaint_names_the_place() -> None:
+    document = to_document(RICH)
+    document["gradients"][2]["verdict"] = "fine"
+    with pytest.raises(UnreadableReport, match=r"gradients\[2\]\.verdict: must be one of correct, .* 'fine'"):
+        from_document(document)
+
+
+def test_the_complaint_about_a_field_that_may_be_null_speaks_of_what_is_in_it() -> None:
+    document = to_document(RICH)
+    document["gradients"][1]["causes"][0]["fix"]["patch"] = 7
+    with pytest.raises(UnreadableReport, match=r"causes\[0\]\.fix\.patch: must be of type string, but is 7"):
+        from_document(document)
+
+
+def test_rows_of_different_lengths_are_refused() -> None:
+    document = to_document(RICH)
+    document["gradients"][0]["observed"] = [[1.0, 2.0], [3.0]]
+    with pytest.raises(UnreadableReport, match="rows of different lengths"):
+        from_document(document)
+
+
+def test_a_deeply_nested_array_is_refused() -> None:
+    document = json.loads(to_json(RICH))
+    nested: Any = 1.0
+    for _ in range(300):
+        nested = [nested]
+    document["gradients"][0]["observed"] = nested
+    with pytest.raises(UnreadableReport, match="nested more than"):
+        from_document(document)
+
+
+def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value in a document, a few of each list."""
+    yield path
+    items = document.items() if isinstance(document, dict) else enumerate(document[:3])
+    for key, value in items:
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
+    original = json.loads(to_json(RICH))
+    n_refused = n_rendered = 0
+    for path in list(places(original))[1:]:
+        for intruder in INTRUDERS:
+            document = _replaced(original, path, intruder)
+            try:
+                report = from_document(document)
+            except UnreadableReport:
+                n_refused += 1
+                continue
+            text = to_text(report, detail="verbose") + to_text(report, detail="concise")
+            assert "\x1b" not in text
+            assert "\u202e" not in text
+            n_rendered += 1
+    assert n_refused > 1000
+    assert n_rendered > 500
+
+
+def _replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """The document with one value exchanged, copied only along the way to it."""
+    if not path:
+        return value
+    changed = copy.copy(document)
+    changed[path[0]] = _replaced(document[path[0]], path[1:], value)
+    return changed
+
+
+def test_every_required_field_that_lacks_is_named() -> None:
+    original = to_document(RICH)
+    for key in schema()["required"]:
+        document = {k: v for k, v in original.items() if k != key}
+        assert list(violations(document)) == [f"the document: lacks the field `{key}`"]
+
+
+def test_fields_of_later_releases_are_ignored() -> None:
+    document = to_document(RICH)
+    document["colour"] = {"of": ["the", "sky"]}
+    document["gradients"][0]["mood"] = "calm"
+    assert to_text(from_document(document)) == to_text(RICH)
+
+
+def test_a_boolean_is_no_number() -> None:
+    document = to_document(RICH)
+    document["gradients"][0]["line"] = True
+    assert list(violations(document)) == ["gradients[0].line: must be of type integer, but is True"]
+
+
+def test_the_schema_is_a_json_document_that_names_its_dialect() -> None:
+    assert json.loads(json.dumps(schema())) == schema()
+    assert schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
