@@ -11,7 +11,7 @@ import flint
 import numpy as np
 from flint import acb, arb
 
-from gradproof.domains import ball_special
+from gradproof.domains import ball_special, matrix
 
 Array = np.ndarray[Any, Any]
 
@@ -33,10 +33,12 @@ class BallDomain:
         return np.asarray(y, dtype=object)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = ENTRYWISE.get(name)
-        if function is None:
+        if name in matrix.KERNELS:
+            kernel = matrix.KERNELS[name]
+        elif name in ENTRYWISE:
+            kernel = _entrywise(ENTRYWISE[name])
+        else:
             raise AttributeError(name)
-        kernel = _entrywise(function)
         setattr(self, name, kernel)
         return kernel
 
@@ -192,8 +194,6 @@ ENTRYWISE: dict[str, Callable[..., Any]] = {
     "sin": lambda x: x.sin(),
     "cos": lambda x: x.cos(),
     "tan": lambda x: x.tan(),
-    "asin": lambda x: x.asin(),
-    "acos": lambda x: x.acos(),
     "atan": lambda x: x.atan(),
     "atan2": lambda y, x: arb.atan2(y, x),
     "sinh": lambda x: x.sinh(),
@@ -201,7 +201,6 @@ ENTRYWISE: dict[str, Callable[..., Any]] = {
     "tanh": lambda x: x.tanh(),
     "asinh": lambda x: x.asinh(),
     "acosh": lambda x: x.acosh(),
-    "atanh": lambda x: x.atanh(),
     "conj": lambda x: x.conjugate() if isinstance(x, acb) else x,
     "real": lambda x: x.real if isinstance(x, acb) else x,
     "imag": lambda x: x.imag if isinstance(x, acb) else ZERO,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from gradproof.domains import matrix_ieee
 from gradproof.ir import types
 
 Array = np.ndarray[Any, Any]
@@ -39,10 +40,12 @@ class Ieee:
         self.dtype = None if dtype is None else types.numpy_dtype(dtype)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = _SPELLINGS.get(name)
-        if function is None:
+        if name in matrix_ieee.KERNELS:
+            kernel = matrix_ieee.KERNELS[name]
+        elif name in _SPELLINGS:
+            kernel = _rounded_once(_SPELLINGS[name])
+        else:
             raise AttributeError(name)
-        kernel = _rounded_once(function)
         setattr(self, name, kernel)
         return kernel
 

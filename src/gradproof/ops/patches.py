@@ -133,8 +133,8 @@ def _patches_transposed_pullback(
 
 _LINE = (((1.0, -2.0, 0.5, 4.0, 3.0),),)
 
-# All windows of the trailing axes, (..., *counts, *window). Outside the data is the second argument, a scalar,
-# or zero without one.
+# All windows of the trailing axes, (..., *counts, *window). Outside the data is the second argument, a single
+# number, or zero if there is none.
 op(
     "patches",
     forward=_patches,

@@ -1,0 +1,177 @@
+"""Matrix functions of arbitrary-precision balls, enclosed by python-flint or by plain elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import flint
+import numpy as np
+from flint import acb, acb_mat, arb, arb_mat
+
+Array = np.ndarray[Any, Any]
+
+UNKNOWN = arb("nan")  # a ball without information: what cannot be enclosed is not guessed
+GUARD_BITS = 64  # more precision inside, where a method is known to lose some
+
+
+def is_complex(*arrays: Array) -> bool:
+    return any(isinstance(entry, acb) for array in arrays for entry in array.flat)
+
+
+def to_flint(x: Array, as_complex: bool = False) -> Any:
+    kind: Any = acb_mat if as_complex or is_complex(x) else arb_mat
+    return kind(*x.shape, x.reshape(-1).tolist())
+
+
+def from_flint(matrix: Any) -> Array:
+    y = np.empty(matrix.nrows() * matrix.ncols(), dtype=object)
+    y[:] = matrix.entries()
+    return y.reshape(matrix.nrows(), matrix.ncols())
+
+
+def unknown(shape: tuple[int, ...]) -> Array:
+    return np.full(shape, UNKNOWN, dtype=object)
+
+
+def per_matrix(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of single matrices, applied to every matrix of stacks whose leading axes broadcast."""
+
+    def stacked(*xs: Array, **params: Any) -> Any:
+        xs = tuple(np.asarray(x) for x in xs)
+        lead = np.broadcast_shapes(*(x.shape[:-2] for x in xs))
+        if not lead:
+            return kernel(*xs, **params)
+        spread = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in xs]
+        results = [kernel(*(x[place] for x in spread), **params) for place in np.ndindex(*lead)]
+        # A stack of no matrices still has a shape: that of the result for any matrices.
+        like = results[0] if results else kernel(*map(_any_matrix, xs), **params)
+        if isinstance(like, tuple):
+            return tuple(_stack([result[k] for result in results], lead, part) for k, part in enumerate(like))
+        return _stack(results, lead, like)
+
+    return stacked
+
+
+def _stack(parts: list[Array], lead: tuple[int, ...], like: Array) -> Array:
+    y = np.empty((len(parts), *np.shape(like)), dtype=object)
+    for place, part in enumerate(parts):
+        y[place, ...] = part
+    return y.reshape(*lead, *np.shape(like))
+
+
+def _any_matrix(x: Array) -> Array:
+    return np.ones(x.shape[-2:], np.int64) if x.dtype.kind in "biu" else _eye(*x.shape[-2:])
+
+
+def _solve(a: Array, b: Array) -> Array:
+    if a.size == 0 or b.size == 0:
+        return b
+    mixed = is_complex(a, b)
+    try:
+        return from_flint(to_flint(a, mixed).solve(to_flint(b, mixed)))
+    except ZeroDivisionError:
+        return unknown(b.shape)
+
+
+def _inverse(a: Array) -> Array:
+    if a.size == 0:
+        return a
+    try:
+        return from_flint(to_flint(a).inv())
+    except ZeroDivisionError:
+        return unknown(a.shape)
+
+
+def _det(a: Array) -> Array:
+    return np.asarray(to_flint(a).det() if a.size else arb(1), dtype=object)
+
+
+def _log_abs_det(a: Array) -> Array:
+    size = abs(_det(a).item())
+    return np.asarray(UNKNOWN if size.contains(0) else size.log(), dtype=object)
+
+
+def _adjugate(a: Array) -> Array:
+    """det(a) times the inverse; where that is not known, the recursion that divides by integers only."""
+    if a.size == 0:
+        return a
+    y = np.asarray(_inverse(a) * _det(a), dtype=object)
+    if all(entry.is_finite() for entry in y.flat):
+        return y
+    before = flint.ctx.prec
+    flint.ctx.prec = 2 * before + GUARD_BITS  # the recursion cancels; exact input pays nothing for it
+    try:
+        return _faddeev_leverrier(a)
+    finally:
+        flint.ctx.prec = before
+
+
+def _faddeev_leverrier(a: Array) -> Array:
+    n = a.shape[0]
+    matrix, term = to_flint(a), to_flint(np.asarray(_eye(n, n)))
+    for k in range(1, n):
+        product = matrix * term
+        term = product - to_flint(np.asarray(_eye(n, n) * (product.trace() / k), dtype=object))
+    return from_flint(term) * (1 if n % 2 else -1)
+
+
+def _eye(rows: int, columns: int) -> Array:
+    y = np.full((rows, columns), arb(0), dtype=object)
+    np.fill_diagonal(y, arb(1))
+    return y
+
+
+def _matrix_exp(a: Array) -> Array:
+    return from_flint(to_flint(a).exp()) if a.size else a
+
+
+def _cholesky(a: Array) -> Array:
+    """The lower factor, row by row; only the lower triangle of `a` is read."""
+    n = a.shape[0]
+    y = np.full((n, n), arb(0), dtype=object)
+    for i in range(n):
+        for j in range(i + 1):
+            rest = a[i, j] - (np.dot(y[i, :j], conjugate(y[j, :j])) if j else 0)
+            y[i, j] = rest / y[j, j] if j < i else _real(rest).sqrt()
+    return y
+
+
+def conjugate(x: Array) -> Array:
+    return np.asarray(
+        np.frompyfunc(lambda entry: entry.conjugate() if isinstance(entry, acb) else entry, 1, 1)(x)
+    )
+
+
+def _real(entry: Any) -> Any:
+    return entry.real if isinstance(entry, acb) else entry
+
+
+def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
+    """Gram-Schmidt, twice per column; what is lost in orthogonality is covered by the balls.
+
+    `signs` has one row and says which sign every diagonal entry of R has.
+    """
+    rows, n = a.shape
+    q, r = np.full((rows, n), arb(0), dtype=object), np.full((n, n), arb(0), dtype=object)
+    for j in range(n):
+        column = a[:, j]
+        for i in range(j):
+            r[i, j] = np.dot(conjugate(q[:, i]), a[:, j])
+            column = column - q[:, i] * r[i, j]
+        size = _real(np.dot(conjugate(column), column)).sqrt()
+        r[j, j] = size * int(signs[0, j])
+        q[:, j] = column / r[j, j]
+    return q, r
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "solve": per_matrix(_solve),
+    "inverse": per_matrix(_inverse),
+    "det": per_matrix(_det),
+    "log_abs_det": per_matrix(_log_abs_det),
+    "adjugate": per_matrix(_adjugate),
+    "matrix_exp": per_matrix(_matrix_exp),
+    "cholesky": per_matrix(_cholesky),
+    "qr": per_matrix(_qr),
+}

@@ -1,0 +1,65 @@
+"""Matrix functions of float64 balls, by way of arbitrary precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb
+
+from gradproof.domains import matrix
+from gradproof.domains.ball import float_ball
+from gradproof.domains.ball64 import Ball64, as_ball
+
+Array = np.ndarray[Any, Any]
+
+# The first suffices unless a matrix is nearly singular; the second then may, if the input is known that well.
+BITS = (128, 640)
+
+
+def through_arb(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel for arrays of `arb` as one for float64 balls; integer arrays are passed on as they are."""
+
+    def enclosed(*xs: Any, **params: Any) -> Any:
+        entered = [x if _is_discrete(x) else _enter(as_ball(x)) for x in xs]
+        results: Any = ()
+        before = flint.ctx.prec
+        try:
+            for flint.ctx.prec in BITS:
+                results = kernel(*entered, **params)
+                if _is_known(results):
+                    break
+        finally:
+            flint.ctx.prec = before
+        return tuple(map(_leave, results)) if isinstance(results, tuple) else _leave(results)
+
+    return enclosed
+
+
+def _is_discrete(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
+
+
+def _enter(x: Ball64) -> Array:
+    def one(mid: float, rad: float) -> arb:
+        return arb(mid, rad) if math.isfinite(rad) else matrix.UNKNOWN
+
+    return np.asarray(np.frompyfunc(one, 2, 1)(x.mid, x.radius()), dtype=object)
+
+
+def _leave(x: Array) -> Ball64:
+    mid, rad = np.frompyfunc(float_ball, 1, 2)(np.asarray(x, dtype=object))
+    return Ball64(np.asarray(mid, np.float64), np.asarray(rad, np.float64))
+
+
+def _is_known(results: Any) -> bool:
+    parts = results if isinstance(results, tuple) else (results,)
+    return all(entry.is_finite() for part in parts for entry in np.asarray(part, dtype=object).flat)
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    name: through_arb(kernel) for name, kernel in matrix.KERNELS.items()
+}

@@ -1,0 +1,78 @@
+"""Matrix functions in floating point, as LAPACK computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def _widened(function: Callable[..., Any]) -> Callable[..., Any]:
+    """LAPACK has no 16-bit types: they are computed in float32 and rounded once."""
+
+    def kernel(*xs: Any, **params: Any) -> Any:
+        arrays = [np.asarray(x) for x in xs]
+        narrow = next((x.dtype for x in arrays if x.dtype.itemsize == 2 and x.dtype.kind not in "biu"), None)
+        if narrow is None:
+            return _attempt(function, arrays, params)
+        wide = [x if x.dtype.kind in "biu" else x.astype(np.float32) for x in arrays]
+        y = _attempt(function, wide, params)
+        return (
+            tuple(part.astype(narrow) for part in y) if isinstance(y, tuple) else np.asarray(y).astype(narrow)
+        )
+
+    return kernel
+
+
+def _attempt(function: Callable[..., Any], arrays: list[Array], params: dict[str, Any]) -> Any:
+    """Where LAPACK gives up on a matrix (it is singular, say), the result for that matrix is not a number."""
+    try:
+        return function(*arrays, **params)
+    except np.linalg.LinAlgError:
+        lead = np.broadcast_shapes(*(x.shape[:-2] for x in arrays))
+        if not lead:
+            y = function(*map(_harmless, arrays), **params)  # only to learn the shapes
+            return tuple(part * np.nan for part in y) if isinstance(y, tuple) else y * np.nan
+    spread = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in arrays]
+    results = [_attempt(function, [x[place] for x in spread], params) for place in np.ndindex(*lead)]
+    if not isinstance(results[0], tuple):
+        return np.stack(results).reshape(*lead, *np.shape(results[0]))
+    return tuple(np.stack(parts).reshape(*lead, *np.shape(parts[0])) for parts in zip(*results))
+
+
+def _harmless(x: Array) -> Array:
+    """A matrix of the same shape that every function accepts."""
+    return x if x.dtype.kind in "biu" else np.eye(*x.shape, dtype=x.dtype)
+
+
+def _adjugate(a: Array) -> Array:
+    """From the singular values, each replaced by the product of the others; exact also where one is zero."""
+    u, s, v = np.linalg.svd(a)
+    others = np.where(np.eye(s.shape[-1], dtype=bool), s.dtype.type(1), s[..., None, :])
+    sign = np.linalg.det(u) * np.linalg.det(v)
+    adjoint = [np.conj(np.swapaxes(x, -1, -2)) for x in (v, u)]
+    return np.asarray(
+        sign[..., None, None] * (adjoint[0] * np.prod(others, axis=-1)[..., None, :]) @ adjoint[1]
+    )
+
+
+def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
+    q, r = np.linalg.qr(a)
+    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
+    with np.errstate(all="ignore"):
+        flip = np.where(diagonal == 0, 1, signs[..., 0, :] * np.abs(diagonal) / diagonal).astype(a.dtype)
+    return q * np.conj(flip)[..., None, :], r * flip[..., None]
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "solve": _widened(np.linalg.solve),
+    "inverse": _widened(np.linalg.inv),
+    "det": _widened(np.linalg.det),
+    "log_abs_det": _widened(lambda a: np.linalg.slogdet(a)[1]),
+    "adjugate": _widened(_adjugate),
+    "cholesky": _widened(np.linalg.cholesky),
+    "qr": _widened(_qr),
+}
