@@ -13,7 +13,7 @@ from gradproof.engine.run import Run
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
-from gradproof.ir.program import Program
+from gradproof.ir.program import Program, prune
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -32,6 +32,7 @@ class Judgement:
     reference: Enclosure | None
     comparison: Comparison | None
     rung: str | None = None
+    one_sided: tuple[Array, Array] | None = None  # slopes from below and above, where they differ
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,15 @@ class Evidence:
     """What the judge needs: the program, what was observed, and, where the framework's own ran, its gradient program.
 
     `program` computes a scalar; `wrt` are the nodes it was differentiated for; `observed` the gradients returned,
-    None where there was none. `recorded` has the backward ops that really ran, one output per entry of `wrt`.
+    None where there was none. `gradient_program` has the backward ops that really ran; `recorded` are its nodes
+    that hold the observed gradients.
     """
 
     program: Program
     wrt: tuple[int, ...]
     observed: tuple[Array | None, ...]
-    recorded: Program | None = None
+    recorded: tuple[int | None, ...] = ()
+    gradient_program: Program | None = None
 
 
 def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
@@ -116,11 +119,12 @@ def _recorded_meaning(
 
     Within the tolerance, the rule is right and rounding is to blame; beyond it, more precision does not help.
     """
-    suspects = [k for k, c in enumerate(comparisons) if c is not None and c.outcome == "beyond"]
+    recorded = evidence.recorded or (None,) * len(comparisons)
+    suspects = [k for k, c in enumerate(comparisons) if c is not None and c.outcome == "beyond" and recorded[k] is not None]
     none: list[Comparison | None] = [None] * len(comparisons)
-    if evidence.recorded is None or not suspects:
+    if evidence.gradient_program is None or not suspects:
         return none
-    outputs = [evidence.recorded.outputs[k] for k in suspects]
+    outputs = [id for k in suspects if (id := recorded[k]) is not None]
     found: list[Comparison] = []
 
     def measure(result: Run) -> Sequence[Any]:
@@ -134,7 +138,7 @@ def _recorded_meaning(
         return all(comparison.outcome in ("within", "beyond") for comparison in found)
 
     try:
-        refine(evidence.recorded.with_outputs(outputs), measure, is_decided, options)
+        refine(prune(evidence.gradient_program, outputs), measure, is_decided, options)
     except (NotSupported, BeyondMemory):
         return none
     for k, comparison in zip(suspects, found):

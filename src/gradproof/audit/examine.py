@@ -1,0 +1,113 @@
+"""From a capture to its reports: judge, gather the evidence, find the causes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.causes import find_all
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.report import BudgetLine, GradientReport
+from gradproof.engine.rounding import error_budget, local_errors
+from gradproof.ir import types
+from gradproof.ir.capture import Capture
+from gradproof.ir.program import prune
+from gradproof.judge.blame import departures
+from gradproof.judge.judge import Evidence, Judgement, judge
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
+
+Array = np.ndarray[Any, Any]
+
+
+def examine(capture: Capture, options: Options) -> list[GradientReport]:
+    """One report per source of a gradient call."""
+    return [report(case) for case in cases(capture, options)]
+
+
+def cases(capture: Capture, options: Options) -> list[Case]:
+    judgements = _judgements(capture, options)
+    found = []
+    for index, judgement in enumerate(judgements):
+        case = Case(capture, index, judgement, options)
+        found.append(_with_evidence(case))
+    return found
+
+
+def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
+    reached = [k for k, source in enumerate(capture.sources) if source.node is not None]
+    judged: dict[int, Judgement] = {}
+    if capture.program is not None and reached:
+        recorded = [capture.sources[k].recorded for k in reached]
+        evidence = Evidence(
+            capture.program,
+            tuple(node for k in reached if (node := capture.sources[k].node) is not None),
+            tuple(capture.sources[k].observed for k in reached),
+            tuple(recorded),
+            capture.gradient_program,
+        )
+        judged = dict(zip(reached, judge(evidence, options)))
+    return [judged.get(k) or _unjudged(capture, k) for k in range(len(capture.sources))]
+
+
+def _unjudged(capture: Capture, k: int) -> Judgement:
+    source = capture.sources[k]
+    if source.observed is None:
+        return Judgement(Verdict.MISSING, "none", capture.failure, None, None)
+    reason = capture.failure or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
+    return Judgement(Verdict.UNVERIFIED, "none", reason, None, None)
+
+
+def _with_evidence(case: Case) -> Case:
+    if case.verdict is Verdict.INACCURATE and case.source.recorded is not None:
+        return _with_budget(case)
+    if case.verdict is Verdict.WRONG and case.capture.gradient_program is not None:
+        found = departures(case.capture.gradient_program, case.capture.pullbacks, case.options)
+        return replace(case, departures=tuple(found))
+    return case
+
+
+def _with_budget(case: Case) -> Case:
+    """Whose rounding it was, measured at the worst entry of the gradient."""
+    assert case.capture.gradient_program is not None and case.source.recorded is not None
+    program = prune(case.capture.gradient_program, [case.source.recorded])
+    errors = local_errors(program)
+    weight = np.zeros(case.source.shape)
+    comparison = case.judgement.comparison
+    assert comparison is not None
+    weight[comparison.worst or ()] = 1.0
+    shares = error_budget(program, errors, [weight])
+    total = sum(shares.values())
+    if total:
+        shares = {id: share / total for id, share in shares.items()}
+    return replace(case, local_errors=errors, budget=shares)
+
+
+def report(case: Case) -> GradientReport:
+    source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
+    known = types.is_real(source.dtype) or types.is_complex(source.dtype)
+    return GradientReport(
+        call=case.capture.call,
+        framework=case.capture.framework,
+        target=case.capture.target,
+        source=source.name,
+        shape=source.shape,
+        dtype=source.dtype,
+        verdict=judgement.verdict,
+        occurrence=case.capture.occurrence,
+        order=case.capture.order,
+        oracle=judgement.oracle,
+        reason=judgement.reason,
+        observed=source.observed,
+        reference=None if judgement.reference is None else judgement.reference.mid,
+        reference_radius=None if judgement.reference is None else judgement.reference.rad,
+        relative_error=None if comparison is None else comparison.relative_error,
+        digits=None if comparison is None else comparison.digits,
+        digits_possible=types.digits_possible(source.dtype) if known else None,
+        one_sided=judgement.one_sided,
+        diagnostics=find_all(case),
+        budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
+    )

@@ -1,0 +1,98 @@
+"""A finished case: one gradient, its verdict and all evidence, as the causes read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.refine import Enclosure
+from gradproof.engine.run import Run
+from gradproof.ir.capture import Capture, Source
+from gradproof.ir.program import Node, Program, ancestors
+from gradproof.ir.span import Span
+from gradproof.judge.blame import Departure
+from gradproof.judge.judge import Judgement
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Everything about the gradient for one source. Causes read it and compute nothing on their own.
+
+    `proven` is the ball run of the forward program; `local_errors` what every node of the recorded gradient
+    program rounded away, and `budget` each node's share in the error of the worst entry (they add up to one).
+    `departures` are the rules that are not the derivative.
+    """
+
+    capture: Capture
+    index: int
+    judgement: Judgement
+    options: Options
+    proven: Run | None = None
+    local_errors: Mapping[int, Array] = field(default_factory=dict)
+    budget: Mapping[int, float] = field(default_factory=dict)
+    departures: tuple[Departure, ...] = ()
+
+    @property
+    def source(self) -> Source:
+        return self.capture.sources[self.index]
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.judgement.verdict
+
+    @property
+    def reference(self) -> Enclosure | None:
+        return self.judgement.reference
+
+    @property
+    def subject(self) -> str:
+        """The heading of the evidence: `d loss / d x`."""
+        return f"d {self.capture.target} / d {self.source.name}"
+
+    @property
+    def program(self) -> Program | None:
+        """The recorded gradient program where there is one, else the forward program."""
+        return self.capture.gradient_program or self.capture.program
+
+    def node(self, id: int) -> Node:
+        program = self.program
+        assert program is not None
+        return program[id]
+
+    @cached_property
+    def reaching(self) -> frozenset[int]:
+        """The nodes from which the returned gradient, or the target, was computed."""
+        program = self.program
+        if program is None:
+            return frozenset()
+        outputs = [self.source.recorded] if self.source.recorded is not None else program.outputs
+        return frozenset(ancestors(program, [id for id in outputs if id is not None]))
+
+    @cached_property
+    def shares_by_span(self) -> list[tuple[Span, float, str]]:
+        """Share of the error by source line, the largest first, with the op that has most of it."""
+        totals: dict[tuple[str, int], float] = {}
+        best: dict[tuple[str, int], tuple[float, Node]] = {}
+        for id, share in self.budget.items():
+            node = self.node(id)
+            if node.span is None:
+                continue
+            key = (node.span.file, node.span.line)
+            totals[key] = totals.get(key, 0.0) + share
+            if key not in best or abs(share) > best[key][0]:
+                best[key] = (abs(share), node)
+        ordered = sorted(totals, key=lambda key: -abs(totals[key]))
+        return [(_span(best[key][1]), totals[key], best[key][1].op) for key in ordered]
+
+
+def _span(node: Node) -> Span:
+    assert node.span is not None
+    return node.span
