@@ -41,3 +41,23 @@ op(
     linear="jointly",
     samples=(Sample((_MATRIX,), {"axes": (1,)}),),
 )
+
+
+def _var(m: Any, x: Any, axes: tuple[int, ...], ddof: int = 0) -> Any:
+    """The mean square distance from the mean, divided by the number of entries less `ddof`."""
+    deviation = m.sub(x, spread(m, m.mean(x, axes=axes), x.shape, axes))
+    return m.div(m.sum(m.mul(deviation, deviation), axes=axes), _count(x, axes) - ddof)
+
+
+def _var_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, axes: tuple[int, ...], ddof: int = 0) -> Any:
+    # The mean moves too, but the deviations from it sum to zero.
+    deviation = m.sub(x, spread(m, m.mean(x, axes=axes), x.shape, axes))
+    return m.mul(spread(m, m.div(m.mul(gy, 2), _count(x, axes) - ddof), x.shape, axes), deviation)
+
+
+op(
+    "var",
+    forward=_var,
+    pullback=_var_pullback,
+    samples=(Sample((_MATRIX,), {"axes": (1,)}), Sample((_MATRIX,), {"axes": (0, 1), "ddof": 1})),
+)
