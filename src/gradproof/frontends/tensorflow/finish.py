@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, cast
 
 from tensorflow.python.util import nest
 
-from gradproof.frontends.tensorflow.recorder import (
-    Collection,
-    RawEvent,
-    RawLeave,
-    RawPullback,
-    RawScope,
-    Ring,
-)
+from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
+from gradproof.frontends.tensorflow.events import Program
+from gradproof.frontends.tensorflow.recorder import Collection, RawEvent, RawLeave, Ring
 from gradproof.frontends.tensorflow.recording import (
     Api,
-    CustomScope,
-    FunctionCall,
     GradientCall,
     Leave,
     Mode,
     Observed,
     Operand,
     OpEvent,
-    Pullback,
     Tape,
     Value,
     Variable,
 )
-from gradproof.frontends.tensorflow.source import Place, argument, call_at, names_of, span_of, spans_of
-from gradproof.frontends.tensorflow.values import (
-    observed_of,
-    optional_value_of,
-    plain_attrs,
-    value_of,
-    variable_of,
-    variable_value,
-)
-
-_PARAMETERS = {
-    "gradient": ("target", "sources", "output_gradients", "unconnected_gradients"),
-    "jacobian": ("target", "sources", "unconnected_gradients"),
-    "batch_jacobian": ("target", "source", "unconnected_gradients"),
-    "gradients": ("ys", "xs", "grad_ys"),
-    "jvp": ("primals", "unconnected_gradients"),
-}
+from gradproof.frontends.tensorflow.source import span_of, spans_of, user_places
+from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.values import observed_of, optional_value_of, variable_of, variable_value
 
 
 @dataclass(eq=False)
@@ -56,109 +35,93 @@ class Ending:
 
     id: int
     api: str
-    places: tuple[Place, ...]
-    function: str
+    frame: FrameType
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    occurrence: int = 1
-    tape: Tape | None = None
+    occurrence: int
+    tape: Tape
     result: Any = None
     error: BaseException | None = None
-    mode: Mode = "eager"
-    observed_from: Literal["returned", "rerun", "interpreted"] = "returned"
-    extra: dict[str, Any] = field(default_factory=dict)
-
-    def given(self, name: str) -> Any:
-        """The value the user passed for a parameter, None if left out."""
-        if name in self.kwargs:
-            return self.kwargs[name]
-        position = _PARAMETERS[self.api].index(name)
-        return self.args[position] if position < len(self.args) else None
-
-    def names(self, parameter: str, structure: Any) -> list[str]:
-        """The user's names for the leaves of an argument."""
-        call = call_at(span_of(self.places[0])) if self.places else None
-        position = _PARAMETERS[self.api].index(parameter)
-        return names_of(argument(call, position, parameter), structure, parameter)
 
 
-def build_call(ending: Ending, collection: Collection, ring: Ring) -> GradientCall:
-    """Everything about one call; what fails in here is told in the record, the rest is kept."""
-    assert ending.tape is not None
-    spans = spans_of(ending.places)
-    parameters = _PARAMETERS[ending.api]
-    targets = _operands(ending, parameters[0])
-    sources = _operands(ending, parameters[1])
-    raw_events = collection.events
-    older = _older(raw_events, ring, [o.value.id for o in targets])
-    events = tuple(_event(raw, ending.id) for raw in raw_events)
-    scopes = tuple(_scope(raw) for raw in collection.scopes)
+def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Traces) -> GradientCall:
+    """Everything about one eager call."""
+    places = user_places(ending.frame)
+    spans = spans_of(places)
+    given = bind(ending.api, ending.args, ending.kwargs)
+    targets, sources = (
+        operands(ending.frame, ending.api, name, given.get(name)) for name in PARAMETERS[ending.api][:2]
+    )
+    program = program_of(collection, ending.id, traces)
+    grad_ys = given.get("output_gradients")
     return GradientCall(
         id=ending.id,
         api=cast(Api, ending.api),
         span=spans[0] if spans else None,
         stack=spans,
-        through=ending.function,
+        through=call_text(spans),
         occurrence=ending.occurrence,
-        mode=ending.mode,
+        mode=mode_of(program),
         tape=ending.tape,
         targets=targets,
         sources=sources,
-        observed=_observed(ending),
-        observed_from=ending.observed_from,
-        output_gradients=_output_gradients(ending),
-        unconnected_gradients=_unconnected(ending),
-        events=events,
-        older=tuple(_event(raw, ending.id) for raw in older),
+        observed=observed(ending),
+        observed_from="returned",
+        output_gradients=None if grad_ys is None else tuple(map(optional_value_of, nest.flatten(grad_ys))),
+        unconnected_gradients=unconnected(given),
+        events=tuple(program.events),
+        older=older(collection.events, ring, [target.value.id for target in targets], traces),
         older_complete=ring.complete,
-        pullbacks=tuple(_pullbacks(collection.pullbacks, raw_events)),
-        scopes=scopes,
-        calls=(),
-        leaves=tuple(_leave(raw) for raw in collection.leaves),
-        variables=_variables(sources),
+        pullbacks=tuple(program.pullbacks),
+        scopes=tuple(program.scopes),
+        calls=tuple(program.calls),
+        leaves=tuple(_leave(raw, program) for raw in collection.leaves),
+        variables=variables(sources),
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=collection.failure,
     )
 
 
-def _operands(ending: Ending, parameter: str) -> tuple[Operand, ...]:
-    structure = ending.given(parameter)
-    leaves = nest.flatten(structure)
-    names = ending.names(parameter, structure)
-    if len(names) != len(leaves):
-        names = [f"{parameter}[{i}]" for i in range(len(leaves))]
-    return tuple(_operand(name, leaf) for name, leaf in zip(names, leaves))
+def program_of(collection: Collection, call_id: int, traces: Traces) -> Program:
+    program = Program(traces)
+    for raw in collection.events:
+        program.add_raw(raw, call_id)
+    program.add_scopes(collection.scopes)
+    program.add_pullbacks(collection.pullbacks, collection.events)
+    return program
 
 
-def _operand(name: str, leaf: Any) -> Operand:
+def mode_of(program: Program) -> Mode:
+    """The mode the gradient was computed in: that of the functions that took part."""
+    modes = {call.mode for call in program.calls}
+    return "xla" if "xla" in modes else "graph" if "graph" in modes else "eager"
+
+
+def operands(frame: FrameType, api: str, parameter: str, structure: Any) -> tuple[Operand, ...]:
+    names = operand_names(frame, api, parameter, structure)
+    return tuple(operand(name, leaf) for name, leaf in zip(names, nest.flatten(structure)))
+
+
+def operand(name: str, leaf: Any) -> Operand:
     if hasattr(leaf, "handle"):
         return Operand(name, variable_value(leaf), variable_of(leaf))
     value = optional_value_of(leaf)
     return Operand(name, Value(0, "none", None, unknown="it is None") if value is None else value)
 
 
-def _observed(ending: Ending) -> tuple[Observed | None, ...]:
+def observed(ending: Ending) -> tuple[Observed | None, ...]:
     if ending.error is not None:
         return ()
     return tuple(observed_of(gradient) for gradient in nest.flatten(ending.result))
 
 
-def _output_gradients(ending: Ending) -> tuple[Value | None, ...] | None:
-    if "output_gradients" not in _PARAMETERS[ending.api]:
-        return None
-    given = ending.given("output_gradients")
-    return None if given is None else tuple(optional_value_of(leaf) for leaf in nest.flatten(given))
+def unconnected(given: Mapping[str, Any]) -> str:
+    choice = given.get("unconnected_gradients", "none")
+    return str(getattr(choice, "value", choice))
 
 
-def _unconnected(ending: Ending) -> str:
-    if "unconnected_gradients" not in _PARAMETERS[ending.api]:
-        return "none"
-    given = ending.given("unconnected_gradients")
-    return "none" if given is None else str(getattr(given, "value", given))
-
-
-def _older(events: list[RawEvent], ring: Ring, wanted: Iterable[int]) -> list[RawEvent]:
-    """The events before the tape on which something in it, or a target, depends."""
+def older(events: list[RawEvent], ring: Ring, wanted: Iterable[int], traces: Traces) -> tuple[OpEvent, ...]:
+    """The events before the tape on which something in it, or a target, depends; counted from -1 down."""
     first = events[0].index if events else None
     needed = set(wanted)
     for event in events:
@@ -170,85 +133,18 @@ def _older(events: list[RawEvent], ring: Ring, wanted: Iterable[int]) -> list[Ra
         if any(tensor._id in needed for tensor in event.outputs):
             found.append(event)
             needed.update(tensor._id for tensor in event.inputs)
-    return found[::-1]
+    program = Program(traces, n_before=len(found))
+    for event in reversed(found):
+        program.add_raw(event, -1, whole=True)
+    return tuple(program.events)
 
 
-def _event(raw: RawEvent, call_id: int) -> OpEvent:
-    spans = spans_of(raw.places)
-    return OpEvent(
-        raw.index,
-        raw.op,
-        tuple(value_of(tensor) for tensor in raw.inputs),
-        tuple(value_of(tensor) for tensor in raw.outputs),
-        plain_attrs(raw.op, raw.attrs),
-        spans[0] if spans else None,
-        spans,
-        "backward" if call_id in raw.within else "forward",
-        raw.within,
-        raw.tapes,
-        raw.scope,
-        raw.pullback,
-    )
-
-
-def _scope(raw: RawScope) -> CustomScope:
-    code = getattr(raw.function, "__code__", None)
-    return CustomScope(
-        raw.id,
-        raw.name,
-        cast(Any, raw.kind),
-        raw.parent,
-        span_of(raw.places[0]) if raw.places else None,
-        None if code is None else span_of((code, 0)),
-        tuple(value_of(tensor) for tensor in raw.inputs),
-        tuple(value_of(tensor) for tensor in raw.outputs),
-        tuple(variable.handle._id for variable in raw.variables),
-        raw.complete,
-    )
-
-
-def _pullbacks(raws: list[RawPullback], events: list[RawEvent]) -> Iterable[Pullback]:
-    """Each pullback with the op it differentiates: same op, same tensors, and the latest one not yet taken."""
-    by_op: dict[str, list[RawEvent]] = {}
-    for event in events:
-        by_op.setdefault(event.op, []).append(event)
-    taken: set[int] = set()
-    for raw in raws:
-        forward = None
-        for event in reversed(by_op.get(raw.op, [])):
-            if event.index < raw.id and event.index not in taken and _same(raw, event):
-                forward = event.index
-                taken.add(event.index)
-                break
-        yield Pullback(
-            raw.id,
-            raw.op,
-            forward,
-            raw.scope,
-            tuple(optional_value_of(tensor) for tensor in raw.upstream),
-            tuple(optional_value_of(tensor) for tensor in raw.results),
-            raw.exception,
-        )
-
-
-def _same(raw: RawPullback, event: RawEvent) -> bool:
-    """Whether the tensors that the tape kept are those of the event; it drops those no rule needs."""
-    inputs = [t._id for t in raw.inputs if hasattr(t, "_id")]
-    outputs = [t._id for t in raw.outputs if hasattr(t, "_id")]
-    if not inputs and not outputs:
-        return False
-    ins, outs = {t._id for t in event.inputs}, {t._id for t in event.outputs}
-    return ins.issuperset(inputs) and outs.issuperset(outputs)
-
-
-def _leave(raw: RawLeave) -> Leave:
-    return Leave(
-        raw.index, raw.how, value_of(raw.tensor), span_of(raw.places[0]) if raw.places else None, raw.tapes
-    )
-
-
-def _variables(sources: Iterable[Operand]) -> Mapping[int, Variable]:
+def variables(sources: Iterable[Operand]) -> Mapping[int, Variable]:
     return {source.variable.id: source.variable for source in sources if source.variable is not None}
 
 
-__all__ = ["Ending", "FunctionCall", "build_call"]
+def _leave(raw: RawLeave, program: Program) -> Leave:
+    span = span_of(raw.places[0]) if raw.places else None
+    value = optional_value_of(raw.tensor)
+    assert value is not None
+    return Leave(program.place_of(raw.index), raw.how, value, span, raw.tapes)

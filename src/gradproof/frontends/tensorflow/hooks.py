@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import ops as tf_ops
 
+from gradproof.frontends.tensorflow.accumulators import Accumulators
+from gradproof.frontends.tensorflow.customs import Customs
+from gradproof.frontends.tensorflow.functions import Functions
+from gradproof.frontends.tensorflow.graph_calls import emit_calls
+from gradproof.frontends.tensorflow.graph_gradients import GraphGradients
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation, Receiver
+from gradproof.frontends.tensorflow.patches import apply, wrap
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
-from gradproof.frontends.tensorflow.tapes import Patch, Tapes
+from gradproof.frontends.tensorflow.tapes import Tapes
+from gradproof.frontends.tensorflow.traced import Traces
 
 
 @contextmanager
@@ -25,24 +32,25 @@ def observe(policy: Policy = by_powers_of_ten, receiver: Receiver | None = None)
         remove()
 
 
-def install(observation: Observation) -> Any:
+def install(observation: Observation) -> Callable[[], None]:
     """Put the hooks in; returns what takes them out."""
-    listener = Listener(observation, lambda *_: None)
-    tapes = Tapes(observation, listener, None)
-    patches: list[Patch] = [*tapes.patches(), (tf_ops._EagerTensorBase, "_numpy", _method(listener.on_numpy))]
-    originals = [(owner, name, owner.__dict__[name]) for owner, name, _ in patches]
-    for owner, name, replacement in patches:
-        setattr(owner, name, replacement)
+    traces = Traces(observation)
+    listener = Listener(observation, traces)
+    functions = Functions(observation, traces, lambda run: emit_calls(observation, traces, run))
+    remove = apply(
+        [
+            *Tapes(observation, listener, traces).patches(),
+            *Accumulators(observation, listener, traces).patches(),
+            *GraphGradients(observation, traces).patches(),
+            *Customs(observation, traces).patches(),
+            wrap(tf_ops._EagerTensorBase, "_numpy", listener.on_numpy),
+            wrap(AtomicFunction, "call_flat", functions.call_flat),
+        ]
+    )
     listener.update()
 
-    def remove() -> None:
-        for owner, name, original in originals:
-            setattr(owner, name, original)
+    def uninstall() -> None:
+        remove()
         listener.stop()
 
-    return remove
-
-
-def _method(function: Any) -> Any:
-    """A bound method as a plain function, so that Python binds it to the tensor."""
-    return lambda tensor: function(tensor)
+    return uninstall

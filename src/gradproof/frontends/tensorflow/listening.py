@@ -12,11 +12,11 @@ from typing import Any
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import backprop, context
 from tensorflow.python.framework import op_callbacks
-from tensorflow.python.framework import ops as tf_ops
 
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import IDLE_EVENTS, RawPullback, Recorder, numbers
 from gradproof.frontends.tensorflow.source import is_users
+from gradproof.frontends.tensorflow.traced import Traces
 
 _TENSOR_METHODS = {
     "numpy": "numpy()",
@@ -33,11 +33,10 @@ _TENSOR_METHODS = {
 class Listener:
     """Listens for one observation."""
 
-    def __init__(self, observation: Observation, graph_op: Any) -> None:
+    def __init__(self, observation: Observation, traces: Traces) -> None:
         self._observation = observation
-        self._graph_op = graph_op
+        self._traces = traces
         self._gradient_function = backprop._gradient_function
-        self._numpy = tf_ops._EagerTensorBase._numpy
         self._n_threads = 0
 
     def update(self) -> None:
@@ -78,7 +77,7 @@ class Listener:
         try:
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if graph is not None:
-                self._graph_op(graph, op_name, outputs, sys._getframe(1))
+                self._traces.on_graph_op(graph, outputs, sys._getframe(1))
                 return
             recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()))
             if recorder.idle > IDLE_EVENTS:
@@ -90,7 +89,14 @@ class Listener:
     def on_gradient(self, op: Any, attrs: Any, n_inputs: Any, inputs: Any, outputs: Any, *rest: Any) -> Any:
         """TensorFlow asks for the gradient of one recorded op; `rest` begins with the upstream gradients."""
         recorder = self._observation.recorder
-        if not recorder.collections or recorder.quiet:
+        if recorder.quiet:
+            return self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest)
+        if not context.executing_eagerly():
+            first = self._traces.position()
+            results = self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest)
+            self._traces.note_rule(first, op, inputs, outputs, rest[0], results)
+            return results
+        if not recorder.collections:
             return self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest)
         pullback = RawPullback(
             next(numbers), str(op), tuple(inputs or ()), tuple(outputs or ()), tuple(rest[0] or ())
@@ -101,19 +107,20 @@ class Listener:
             lambda: self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest),
         )
 
-    def on_numpy(self, tensor: Any) -> Any:
+    def on_numpy(self, original: Any, tensor: Any) -> Any:
         """In the place of the method by which every Python conversion of a tensor goes."""
         recorder = self._observation.recorder
         if recorder.collections and not recorder.quiet:
             try:
-                _note_leave(recorder, tensor, sys._getframe(1))
+                _note_leave(recorder, tensor, sys._getframe(2))
             except Exception:
                 self._observation.note_failure()
-        return self._numpy(tensor)
+        return original(tensor)
 
 
 def run_pullback(recorder: Recorder, pullback: RawPullback, rule: Any) -> Any:
     """Run a gradient rule, keeping what went in and what came out."""
+    pullback.parent = recorder.pullbacks[-1].id if recorder.pullbacks else None
     for collection in recorder.collections:
         collection.pullbacks.append(pullback)
     recorder.pullbacks.append(pullback)

@@ -55,6 +55,7 @@ class RawPullback:
     upstream: tuple[Any, ...]
     results: tuple[Any, ...] = ()
     scope: int | None = None
+    parent: int | None = None
     exception: str | None = None
 
 
@@ -160,9 +161,10 @@ class Recorder(threading.local):
             tuple(self.within),
             self.scopes[-1].id if self.scopes else None,
             self.pullbacks[-1].id if self.pullbacks else None,
-            self.run,
+            self.run if self.run is not None and self.run.name == op else None,
         )
-        self.run = None
+        if event.run is not None:
+            self.run = None
         self.ring.append(event)
         for collection in self.collections:
             _collect(collection, event)

@@ -89,13 +89,15 @@ class Pullback:
     """One application of a gradient rule: upstream in, gradients out, None where there was none.
 
     `forward` is the index of the op event that is differentiated, where it could be told; for the rule of a custom gradient
-    `scope` is set instead. The ops of the rule are the events that carry this record's `id`.
+    `scope` is set instead. The ops of the rule are the events that carry this record's `id`. `parent` is the rule
+    that ran this one, as the rule of `tf.recompute_grad` does.
     """
 
     id: int
     op: str
     forward: int | None
     scope: int | None
+    parent: int | None
     upstream: tuple[Value | None, ...]
     results: tuple[Value | None, ...]
     exception: str | None = None
@@ -159,7 +161,7 @@ class Tape:
     watched_variables: tuple[int, ...] = ()
     exited: bool = True
     consumed: bool = False
-    reset_at: tuple[Span, ...] = ()
+    reset_at: tuple[tuple[int, Span | None], ...] = ()
     stopped_at: tuple[Span, ...] = ()
 
 
@@ -216,6 +218,7 @@ class GradientCall:
     observed: tuple[Observed | None, ...]
     observed_from: Literal["returned", "rerun", "interpreted"]
     output_gradients: tuple[Value | None, ...] | None = None
+    tangents: tuple[Value | None, ...] | None = None
     unconnected_gradients: str = "none"
     events: tuple[OpEvent, ...] = ()
     older: tuple[OpEvent, ...] = ()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import linecache
 import os
-import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
@@ -73,7 +72,7 @@ def _qualified(code: CodeType) -> str:
 
 
 @lru_cache(maxsize=256)
-def _tree(filename: str) -> ast.Module | None:
+def tree_of(filename: str) -> ast.Module | None:
     lines = linecache.getlines(filename)
     try:
         return ast.parse("".join(lines)) if lines else None
@@ -84,7 +83,7 @@ def _tree(filename: str) -> ast.Module | None:
 @lru_cache(maxsize=4096)
 def call_at(span: Span) -> ast.Call | None:
     """The call expression that a span covers; on a span without columns, the only gradient call of the line."""
-    tree = _tree(span.file)
+    tree = tree_of(span.file)
     if tree is None:
         return None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno == span.line]
@@ -93,6 +92,20 @@ def call_at(span: Span) -> ast.Call | None:
     wanted = (span.column, span.end_line, span.end_column)
     exact = [node for node in calls if (node.col_offset, node.end_lineno, node.end_col_offset) == wanted]
     return exact[0] if exact else None
+
+
+def with_span(places: Sequence[Place]) -> Span | None:
+    """The expression after `with`: Python itself places the entering of a block at the whole block."""
+    if not places:
+        return None
+    span = span_of(places[0])
+    tree = tree_of(span.file)
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.With) and (node.lineno, node.col_offset) == (span.line, span.column):
+            item = node.items[0].context_expr
+            place = (item.lineno, item.col_offset, item.end_lineno, item.end_col_offset)
+            return Span(span.file, *place, span.function)
+    return span
 
 
 def argument(call: ast.Call | None, position: int, keyword: str) -> ast.expr | None:
@@ -148,8 +161,3 @@ def _ordered_keys(structure: Mapping[Any, Any]) -> list[Any]:
         return sorted(structure)
     except TypeError:
         return list(structure)
-
-
-def caller(depth: int) -> FrameType:
-    """The frame `depth` levels above the caller of this function."""
-    return sys._getframe(depth + 1)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
@@ -16,16 +17,17 @@ from tensorflow.python.framework import indexed_slices
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
+from gradproof.frontends.tensorflow.autograph import calling_frame
 from gradproof.frontends.tensorflow.finish import Ending, build_call
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recorder import Collection, numbers
 from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.sampling import Site
-from gradproof.frontends.tensorflow.source import Place, span_of, user_places
+from gradproof.frontends.tensorflow.source import Place, span_of, user_places, with_span
+from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import variable_of
-
-Patch = tuple[Any, str, Any]
 
 _METHODS = ("gradient", "jacobian", "batch_jacobian")
 _INTERNAL_FILES = ("ops/custom_gradient.py", "python/eager/", "ops/parallel_for/")
@@ -42,7 +44,7 @@ class TapeState:
     persistent: bool
     watch_accessed_variables: bool
     watched: list[tuple[int, tuple[Place, ...]]] = field(default_factory=list)
-    reset_at: list[Place] = field(default_factory=list)
+    reset_at: list[tuple[int, tuple[Place, ...]]] = field(default_factory=list)
     stopped_at: list[Place] = field(default_factory=list)
     consumed: bool = False
 
@@ -54,37 +56,37 @@ class TapeState:
 class Tapes:
     """The hooks on `tf.GradientTape`."""
 
-    def __init__(self, observation: Observation, listener: Listener, traced: Any) -> None:
+    def __init__(self, observation: Observation, listener: Listener, traces: Traces) -> None:
         self._observation = observation
         self._recorder = observation.recorder
         self._listener = listener
-        self._traced = traced
+        self._traces = traces
         self._states: WeakKeyDictionary[Any, TapeState] = WeakKeyDictionary()
         self._unchecked: WeakKeyDictionary[Any, Site] = WeakKeyDictionary()
 
     def patches(self) -> list[Patch]:
         tape = backprop.GradientTape
-        plain = [
-            (tape, name, self._wrapped(name)) for name in ("__enter__", "_push_tape", "_pop_tape", "watch")
-        ]
-        plain += [(tape, name, self._wrapped(name)) for name in ("reset", "stop_recording")]
-        return plain + [(tape, name, self._wrapped_gradient(name)) for name in _METHODS]
+        notes = {
+            "__enter__": self._on_enter,
+            "_push_tape": self._on_push,
+            "_pop_tape": self._on_pop,
+            "watch": self._on_watch,
+            "reset": self._on_reset,
+            "stop_recording": self._on_stop,
+        }
+        plain = [wrap(tape, name, partial(self._then, note)) for name, note in notes.items()]
+        return plain + [wrap(tape, api, partial(self._gradient, api)) for api in _METHODS]
 
-    def _wrapped(self, name: str) -> Callable[..., Any]:
-        original = getattr(backprop.GradientTape, name)
-        note = getattr(self, f"_on{name}" if name.startswith("_") else f"_on_{name}")
+    def _then(self, note: Callable[..., None], original: Any, tape: Any, *args: Any, **kwargs: Any) -> Any:
+        """Do as TensorFlow does, then take a note of it."""
+        result = original(tape, *args, **kwargs)
+        try:
+            note(tape, args, calling_frame(sys._getframe(2)))
+        except Exception:
+            self._observation.note_failure()
+        return result
 
-        def hooked(tape: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(tape, *args, **kwargs)
-            try:
-                note(tape, args, sys._getframe(1))
-            except Exception:
-                self._observation.note_failure()
-            return result
-
-        return _named_like(hooked, original)
-
-    def _on__enter__(self, tape: Any, args: Any, frame: FrameType) -> None:
+    def _on_enter(self, tape: Any, args: Any, frame: FrameType) -> None:
         """Decide here whether this execution will be looked at: later the forward ops are gone."""
         filename = frame.f_code.co_filename
         if any(part in filename for part in _INTERNAL_FILES) or not context.executing_eagerly():
@@ -108,12 +110,12 @@ class Tapes:
         recorder.background = wanted
         self._listener.update()
 
-    def _on_push_tape(self, tape: Any, args: Any, frame: FrameType) -> None:
+    def _on_push(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
         if state is not None and state.id not in self._recorder.recording:
             self._recorder.recording.append(state.id)
 
-    def _on_pop_tape(self, tape: Any, args: Any, frame: FrameType) -> None:
+    def _on_pop(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
         if state is not None and state.id in self._recorder.recording:
             self._recorder.recording.remove(state.id)
@@ -128,9 +130,9 @@ class Tapes:
     def _on_reset(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
         if state is not None:
-            state.reset_at += user_places(frame)[:1]
+            state.reset_at.append((next(numbers), user_places(frame)))
 
-    def _on_stop_recording(self, tape: Any, args: Any, frame: FrameType) -> None:
+    def _on_stop(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
         if state is not None:
             state.stopped_at += user_places(frame)[:1]
@@ -142,22 +144,17 @@ class Tapes:
         state.collection.clear()
         self._listener.update()
 
-    def _wrapped_gradient(self, api: str) -> Callable[..., Any]:
-        original = getattr(backprop.GradientTape, api)
-
-        def hooked(tape: Any, *args: Any, **kwargs: Any) -> Any:
-            recorder = self._recorder
-            if recorder.quiet or recorder.within_api:
-                return original(tape, *args, **kwargs)
-            frame = sys._getframe(1)
-            if not context.executing_eagerly():
-                return self._traced.gradient(api, original, tape, args, kwargs, frame)
-            state = self._states.get(tape)
-            if state is None:
-                return self._run_unchecked(original, tape, args, kwargs, frame)
-            return self._run(api, original, tape, state, args, kwargs, frame)
-
-        return _named_like(hooked, original)
+    def _gradient(self, api: str, original: Any, tape: Any, *args: Any, **kwargs: Any) -> Any:
+        recorder = self._recorder
+        if recorder.quiet or recorder.within_api:
+            return original(tape, *args, **kwargs)
+        frame = calling_frame(sys._getframe(2))
+        if not context.executing_eagerly():
+            return self._traces.gradient(api, original, tape, args, kwargs, frame)
+        state = self._states.get(tape)
+        if state is None:
+            return self._run_unchecked(original, tape, args, kwargs, frame)
+        return self._run(api, original, tape, state, args, kwargs, frame)
 
     def _run_unchecked(self, original: Any, tape: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         self._observation.count((frame.f_code, frame.f_lasti))
@@ -186,9 +183,8 @@ class Tapes:
         self, api: str, original: Any, tape: Any, state: TapeState, args: Any, kwargs: Any, frame: FrameType
     ) -> Any:
         recorder = self._recorder
-        ending = Ending(next(numbers), api, user_places(frame), frame.f_code.co_name, args, kwargs)
-        ending.occurrence = self._observation.count((frame.f_code, frame.f_lasti))
-        ending.tape = self._facts(tape, state)
+        occurrence = self._observation.count((frame.f_code, frame.f_lasti))
+        ending = Ending(next(numbers), api, frame, args, kwargs, occurrence, self._facts(tape, state))
         if state.collection not in recorder.collections:
             recorder.collections.append(state.collection)
             self._listener.update()
@@ -207,7 +203,7 @@ class Tapes:
     def _finish(self, state: TapeState, ending: Ending) -> None:
         try:
             with self._recorder.silence():
-                call = build_call(ending, state.collection, self._recorder.ring)
+                call = build_call(ending, state.collection, self._recorder.ring, self._traces)
             self._observation.add(call)
         except Exception:
             self._observation.note_failure()
@@ -227,23 +223,16 @@ class Tapes:
         return Tape(
             state.id,
             "tape",
-            span_of(state.entered[0]) if state.entered else None,
+            with_span(state.entered),
             state.persistent,
             state.watch_accessed_variables,
             tuple((i, span_of(places[0]) if places else None) for i, places in state.watched),
             tuple(variable_of(v).id for v in variables),
             not tape._recording,
             state.consumed,
-            tuple(span_of(place) for place in state.reset_at),
+            tuple((i, span_of(places[0]) if places else None) for i, places in state.reset_at),
             tuple(span_of(place) for place in state.stopped_at),
         )
-
-
-def _named_like(hooked: Callable[..., Any], original: Any) -> Callable[..., Any]:
-    hooked.__name__ = original.__name__
-    hooked.__doc__ = original.__doc__
-    hooked.__wrapped__ = original  # type: ignore[attr-defined]
-    return hooked
 
 
 def _all_finite(result: Any) -> bool:

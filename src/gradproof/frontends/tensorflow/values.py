@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -12,14 +13,30 @@ from tensorflow.python.framework import dtypes, indexed_slices, op_def_registry,
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import gen_resource_variable_ops
 
+from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Array, Observed, Value, Variable
+
+
+@dataclass(eq=False)
+class Unknown:
+    """A tensor whose numbers cannot be known."""
+
+    reason: str
+    dtype: Any
+    shape: Any
+    _id: int = field(default_factory=lambda: -next(numbers))
+
 
 _NO_NUMBERS = ("resource", "variant")
 NOT_NUMBERS = "a {} holds no numbers"
 
 
-def value_of(tensor: Any) -> Value:
-    """An eager tensor as a record that reads its numbers on demand."""
+def value_of(tensor: Any, originals: Mapping[int, int] | None = None) -> Value:
+    """A tensor as a record that reads its numbers on demand; `originals` renames stand-ins of variables."""
+    if isinstance(tensor, Unknown):
+        return Value(tensor._id, tensor.dtype.name, None, unknown=tensor.reason)
+    if originals and tensor._id in originals:
+        return Value(originals[tensor._id], "resource", (), unknown=NOT_NUMBERS.format("resource"))
     dtype = tensor.dtype.base_dtype.name
     if dtype in _NO_NUMBERS:
         return Value(tensor._id, dtype, shape_of(tensor), unknown=NOT_NUMBERS.format(dtype))

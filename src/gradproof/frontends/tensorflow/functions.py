@@ -1,0 +1,170 @@
+"""Calls of traced functions: what went in, what came out, and what the variables held before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tensorflow.python.eager import context
+
+from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter
+from gradproof.frontends.tensorflow.iterators import split_off
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.recorder import numbers
+from gradproof.frontends.tensorflow.recording import Mode
+from gradproof.frontends.tensorflow.rerun import NotRepeatable, rerun
+from gradproof.frontends.tensorflow.source import Place, user_places
+from gradproof.frontends.tensorflow.standins import StandIns, snapshot
+from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
+from gradproof.frontends.tensorflow.values import Unknown, unrecorded
+
+
+@dataclass(eq=False)
+class FunctionRun:
+    """One call of a function from eager code."""
+
+    id: int
+    name: str
+    graph: Any
+    args: tuple[Any, ...]
+    held: Mapping[int, Any]
+    supplied: Mapping[str, Sequence[Any]]
+    places: tuple[Place, ...]
+    mode: Mode
+    outputs: tuple[Any, ...] = ()
+    expansion: Expansion | None = None
+
+
+@dataclass(eq=False)
+class Expansion:
+    """A call op by op: its steps, and the tensors that its own outputs were in there."""
+
+    interpretation: Interpretation
+    outputs: Sequence[Any]
+    originals: Mapping[int, int]
+    reruns: dict[int, dict[int, Any]] = field(default_factory=dict)
+    failure: str | None = None
+
+
+class Functions:
+    """The hook on every call of a traced function."""
+
+    def __init__(self, observation: Observation, traces: Traces, emit: Callable[[FunctionRun], None]) -> None:
+        self._observation = observation
+        self._recorder = observation.recorder
+        self._traces = traces
+        self._emit = emit
+        self._contents: dict[bytes, list[TracedGradient]] = {}
+
+    def call_flat(self, original: Any, function: Any, *args: Any) -> Any:
+        """In the place of `AtomicFunction.call_flat`."""
+        recorder = self._recorder
+        if recorder.quiet or not (recorder.collections or self._traces.any_gradients):
+            return original(function, *args)
+        if not context.executing_eagerly():
+            return original(function, *args)
+        try:
+            occurrence = self._occurrence(function)
+            run = self._prepare(function, args) if occurrence or recorder.collections else None
+        except Exception:
+            self._observation.note_failure()
+            run = None
+        if run is None:
+            return original(function, *args)
+        recorder.run = run
+        outputs = original(function, *run.args)
+        run.outputs = tuple(outputs or ())
+        if occurrence:
+            self._emit(run)
+        return outputs
+
+    def _occurrence(self, function: Any) -> int:
+        """Which execution this is of the gradient calls inside the function; 0 if it is not looked at."""
+        gradients = self._gradients_in(function)
+        if not gradients:
+            return 0
+        for gradient in gradients:
+            self._observation.count(gradient.key)
+        site, wanted = self._observation.sites.begin(("function", gradients[0].key))
+        return site.executions if wanted else 0
+
+    def _gradients_in(self, function: Any) -> list[TracedGradient]:
+        if not self._traces.any_gradients:
+            return []
+        found = self._contents.get(function.name)
+        if found is None:
+            found = self._contents[function.name] = self._search(function, set())
+        return found
+
+    def _search(self, function: Any, visited: set[bytes]) -> list[TracedGradient]:
+        """The gradient calls in a function and in those that it calls."""
+        visited.add(function.name)
+        graph = function._cached_graph
+        notes = None if graph is None else self._traces.peek(graph)
+        found = [] if notes is None else list(notes.gradients)
+        for inner in function.children:
+            if inner.name not in visited:
+                found += self._search(inner, visited)
+        return found
+
+    def _prepare(self, function: Any, args: tuple[Any, ...]) -> FunctionRun:
+        definition = function.cached_definition
+        xla = "_XlaMustCompile" in definition.attr and definition.attr["_XlaMustCompile"].b
+        with self._recorder.silence(), unrecorded():
+            args, supplied = split_off(function.graph, args)
+            held = snapshot(args)
+        return FunctionRun(
+            next(numbers),
+            function.name.decode(),
+            function.graph,
+            args,
+            held,
+            supplied,
+            user_places(sys._getframe(2)),
+            "xla" if xla else "graph",
+        )
+
+
+def expand(run: FunctionRun, traces: Traces) -> Expansion:
+    """Interpret a call once, whoever asks; the caller has silenced the recorder."""
+    if run.expansion is None:
+        with unrecorded():
+            run.expansion = _expand(run, traces)
+    return run.expansion
+
+
+def _expand(run: FunctionRun, traces: Traces) -> Expansion:
+    standins = StandIns()
+    args = standins.replace(run.args, run.held)
+    reruns: dict[int, dict[int, Any]] = {}
+
+    def on_frame(frame: Frame, inputs: Sequence[Any]) -> None:
+        """Before a graph with gradient calls is taken apart, let the user's mode compute the gradients."""
+        tensors = _own_results(frame.graph, traces)
+        if tensors and not any(isinstance(tensor, Unknown) for tensor in inputs):
+            try:
+                values = rerun(frame.graph, tensors, standins.again(inputs), frame.xla)
+                reruns[frame.id] = {symbol._id: value for symbol, value in zip(tensors, values)}
+            except NotRepeatable:
+                pass
+
+    interpreter = Interpreter(traces.wanted, run.supplied, on_frame)
+    symbols = run.graph.outputs[: len(run.outputs)]
+    known = {symbol._id: output for symbol, output in zip(symbols, run.outputs)}
+    failure = None
+    outputs: Sequence[Any] = ()
+    try:
+        outputs = interpreter.run(Frame(run.graph, xla=run.mode == "xla"), args, symbols, known)
+    except Exception as error:
+        failure = f"the function could not be taken apart: {type(error).__name__}: {error}"
+    return Expansion(interpreter.result, outputs, standins.originals, reruns, failure)
+
+
+def _own_results(graph: Any, traces: Traces) -> list[Any]:
+    """The gradients computed in a graph, in the order of its gradient calls."""
+    notes = traces.peek(graph)
+    if notes is None:
+        return []
+    return [t for call in notes.gradients for t in components(call.results) if t.graph is graph]

@@ -1,0 +1,202 @@
+"""Gradient calls inside traced functions: one record per execution, from the function's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from tensorflow.python.framework import dtypes, indexed_slices
+from tensorflow.python.framework import ops as tf_ops
+
+from gradproof.frontends.tensorflow.events import Program
+from gradproof.frontends.tensorflow.finish import older, variables
+from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, expand
+from gradproof.frontends.tensorflow.interpret import Frame, Step
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
+from gradproof.frontends.tensorflow.recording import Api, GradientCall, Observed, Operand, Phase, Value
+from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
+from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of
+
+Origin = Literal["returned", "rerun", "interpreted"]
+
+
+def emit_calls(observation: Observation, traces: Traces, run: FunctionRun) -> None:
+    """Hand over every gradient call that a checked execution of a function made."""
+    recorder = observation.recorder
+    try:
+        with recorder.silence():
+            expansion = expand(run, traces)
+            calls = [
+                _build(observation, traces, run, expansion, frame, gradient)
+                for frame in expansion.interpretation.frames
+                for gradient in _gradients(traces, frame)
+            ]
+        for call in calls:
+            observation.add(call)
+        if expansion.failure is not None:
+            observation.failures.append(expansion.failure)
+    except Exception:
+        observation.note_failure()
+
+
+def _gradients(traces: Traces, frame: Frame) -> Sequence[TracedGradient]:
+    notes = traces.peek(frame.graph)
+    return () if notes is None else notes.gradients
+
+
+def _build(
+    observation: Observation,
+    traces: Traces,
+    run: FunctionRun,
+    expansion: Expansion,
+    frame: Frame,
+    gradient: TracedGradient,
+) -> GradientCall:
+    program = Program(traces)
+
+    def phase_of(step: Step | None) -> Phase:
+        position = None if step is None else _position_in(frame, step)
+        inside = position is not None and gradient.first <= position < gradient.last
+        return "backward" if inside else "forward"
+
+    def keep(step: Step) -> bool:
+        """What comes after the gradients, such as the optimiser's update, is no part of them."""
+        position = _position_in(frame, step)
+        return position is None or position < gradient.last
+
+    program.add_run(run, None, phase_of, keep)
+    sources = tuple(
+        _source(name, source, frame, run, expansion)
+        for name, source in zip(gradient.source_names, gradient.sources)
+    )
+    seen, origin = _observed(gradient, frame, run, expansion)
+    called = RawEvent(0, run.name, run.args, (), run.outputs, run.places, (), (), None, None)
+    return GradientCall(
+        id=next(numbers),
+        api=cast(Api, gradient.api),
+        span=gradient.spans[0] if gradient.spans else None,
+        stack=gradient.spans,
+        through=gradient.through,
+        occurrence=observation.executions.get(gradient.key, 1),
+        mode="xla" if frame.xla else "graph",
+        tape=gradient.tape,
+        targets=tuple(
+            Operand(name, _value(frame.get(target), expansion))
+            for name, target in zip(gradient.target_names, gradient.targets)
+        ),
+        sources=sources,
+        observed=seen,
+        observed_from=origin,
+        output_gradients=None
+        if gradient.output_gradients is None
+        else tuple(None if t is None else _value(frame.get(t), expansion) for t in gradient.output_gradients),
+        unconnected_gradients=gradient.unconnected,
+        events=tuple(program.events),
+        older=older([called], observation.recorder.ring, (), traces),
+        older_complete=observation.recorder.ring.complete,
+        pullbacks=tuple(program.pullbacks),
+        scopes=tuple(program.scopes),
+        calls=tuple(program.calls),
+        variables=variables(sources),
+        failure=_failure(seen, expansion),
+    )
+
+
+def _failure(seen: Sequence[Observed | None], expansion: Expansion) -> str | None:
+    if expansion.failure is not None:
+        return expansion.failure
+    return next((one.values.unknown for one in seen if one is not None and one.values.unknown), None)
+
+
+def _position_in(frame: Frame, step: Step) -> int | None:
+    """Where a step stands in a given execution of a graph, itself or by the op that led to it."""
+    at: Frame | None = step.frame
+    position = step.position
+    while at is not None and at is not frame:
+        position, at = at.parent_position, at.parent
+    return None if at is None else position
+
+
+def _value(tensor: Any, expansion: Expansion) -> Value:
+    if tensor is None:
+        return Value(0, "none", None, unknown="it was not computed")
+    return value_of(tensor, expansion.originals)
+
+
+def _source(name: str, source: Any, frame: Frame, run: FunctionRun, expansion: Expansion) -> Operand:
+    if not hasattr(source, "handle"):
+        return Operand(name, _value(frame.get(source), expansion))
+    variable = variable_of(source)
+    handle = _handle_in(frame, source.handle)
+    identity = variable.id if handle is None else expansion.originals.get(handle._id, handle._id)
+    held = run.held.get(identity)
+    if held is None:
+        return Operand(name, Value(identity, variable.dtype, variable.shape, unknown="never read"), variable)
+    value = value_of(held)
+    return Operand(name, Value(identity, value.dtype, value.shape, value.fetch), variable)
+
+
+def _handle_in(frame: Frame, handle: Any) -> Any:
+    """The handle that really was there for a variable of the trace: an argument may have been another one."""
+    at: Frame | None = frame
+    while at is not None:
+        if not isinstance(handle, tf_ops.EagerTensor):
+            return at.get(handle)
+        for outer, inner in at.graph.captures:
+            if outer is handle:
+                return at.get(inner)
+        at = at.parent
+    return None
+
+
+def _observed(
+    gradient: TracedGradient, frame: Frame, run: FunctionRun, expansion: Expansion
+) -> tuple[tuple[Observed | None, ...], Origin]:
+    """The gradients as the user's mode had them, as far as that can be known."""
+    returned = _returned(frame, run)
+    tensors = components(gradient.results)
+    if all(tensor._id in returned for tensor in tensors):
+        values = {tensor._id: returned[tensor._id] for tensor in tensors}
+        origin: Origin = "returned"
+    elif frame.id in expansion.reruns:
+        values = expansion.reruns[frame.id]
+        origin = "rerun"
+    else:
+        values = {tensor._id: frame.get(tensor) for tensor in tensors}
+        origin = "interpreted"
+    return tuple(_one(result, values, expansion) for result in gradient.results), origin
+
+
+def _one(result: Any, values: dict[int, Any], expansion: Expansion) -> Observed | None:
+    if result is None:
+        return None
+    if isinstance(result, indexed_slices.IndexedSlices):
+        shape = result.dense_shape
+        known = None if shape is None else values.get(shape._id)
+        dense = (
+            None if known is None or isinstance(known, Unknown) else tuple(map(int, known._numpy_internal()))
+        )
+        if dense is None and result.shape.is_fully_defined():
+            dense = tuple(result.shape.as_list())
+        return Observed(
+            _value(values.get(result.values._id), expansion),
+            _value(values.get(result.indices._id), expansion),
+            dense,
+        )
+    return Observed(_value(values.get(result._id), expansion))
+
+
+def _returned(frame: Frame, run: FunctionRun) -> dict[int, Any]:
+    """The tensors of the outermost graph that its caller received."""
+    if frame.parent is not None:
+        return {}
+    found = {}
+    for symbol, output in zip(run.graph.outputs, run.outputs):
+        while True:
+            if output.dtype not in (dtypes.resource, dtypes.variant):
+                found[symbol._id] = output
+            if symbol.op.type != "Identity":
+                break
+            symbol = symbol.op.inputs[0]
+    return found

@@ -1,0 +1,47 @@
+"""`tf.gradients` while a graph is built."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.ops import gradients_util
+
+from gradproof.frontends.tensorflow.autograph import calling_frame
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.patches import Patch, wrap
+from gradproof.frontends.tensorflow.recording import Tape
+from gradproof.frontends.tensorflow.traced import Traces, n_ops
+
+_PUBLIC_FILE = "gradients_impl.py"  # everybody else calls the helper for TensorFlow's own purposes
+
+
+class GraphGradients:
+    """The hook on the helper behind `tf.gradients`."""
+
+    def __init__(self, observation: Observation, traces: Traces) -> None:
+        self._observation = observation
+        self._traces = traces
+
+    def patches(self) -> list[Patch]:
+        return [wrap(gradients_util, "_GradientsHelper", self._helper)]
+
+    def _helper(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        frame = sys._getframe(2)
+        recorder = self._observation.recorder
+        if recorder.quiet or recorder.within_api or not frame.f_code.co_filename.endswith(_PUBLIC_FILE):
+            return original(*args, **kwargs)
+        graph = tf_ops.get_default_graph()
+        first = n_ops(graph)
+        result = original(*args, **kwargs)
+        try:
+            # The user's call is that of `tf.gradients`, one frame further out; `name` and the rest are its own.
+            given = dict(zip(("ys", "xs", "grad_ys"), args))
+            given["unconnected_gradients"] = args[8] if len(args) > 8 else "none"
+            caller = calling_frame(frame.f_back or frame)
+            tape = Tape(0, "graph", None)
+            self._traces.note_gradient(graph, first, "gradients", (), given, result, tape, caller)
+        except Exception:
+            self._observation.note_failure()
+        return result

@@ -1,0 +1,77 @@
+"""Running a function of the user once more in its own mode, to have the gradients it kept to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.client import pywrap_tf_session
+from tensorflow.python.eager import context, execute
+
+from gradproof.frontends.tensorflow.interpret import CALLS, PYTHON_OPS, ancestors, is_random, is_stateful
+from gradproof.frontends.tensorflow.recorder import numbers
+
+_CONTROL_FLOW = {"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile", *CALLS}
+_DATA_SOURCES = ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync")
+
+
+class NotRepeatable(Exception):
+    """Running the function again would have effects, or would not do the same."""
+
+
+def rerun(graph: Any, tensors: Sequence[Any], args: Sequence[Any], xla: bool) -> list[Any]:
+    """The values of some tensors of a graph, from a run in the user's mode of just the ops they need."""
+    needed = ancestors(tensors, ())
+    operations = [operation for operation in graph.get_operations() if operation.name in needed]
+    _refuse(graph, operations)
+    name = f"__gradproof_rerun_{next(numbers)}"
+    inputs = {symbol.op.name for symbol in graph.inputs}
+    with graph._c_graph.get() as c_graph:
+        function = pywrap_tf_session.TF_GraphToFunction_wrapper(
+            c_graph,
+            name,
+            False,
+            [operation._c_op for operation in operations if operation.name not in inputs],
+            [symbol._as_tf_output() for symbol in graph.inputs],
+            [symbol._as_tf_output() for symbol in tensors],
+            [],
+            [],
+            [],
+            None,
+            "",
+        )
+    if xla:
+        flag = attr_value_pb2.AttrValue(b=True).SerializeToString()
+        pywrap_tf_session.TF_FunctionSetAttrValueProto(function, "_XlaMustCompile", flag)
+    ctx = context.context()
+    ctx.add_c_function(function)
+    pywrap_tf_session.TF_DeleteFunction(function)
+    try:
+        attrs = [part for item in ctx.function_call_options.as_attrs().items() for part in item]
+        results = execute.quick_execute(name, len(tensors), list(args), tuple(attrs), ctx)
+        return list(results)
+    finally:
+        ctx.remove_function(name.encode())
+
+
+def _refuse(graph: Any, operations: Sequence[Any]) -> None:
+    for operation in operations:
+        kind = operation.type
+        if kind in PYTHON_OPS or kind in _DATA_SOURCES or kind.startswith("Print") or is_random(operation):
+            raise NotRepeatable(f"{kind} would not do the same again")
+        if kind in _CONTROL_FLOW:
+            for inner in _functions_of(operation):
+                body = graph._get_function(inner).graph
+                _refuse(body, body.get_operations())
+        elif is_stateful(operation) and not operation.inputs:
+            raise NotRepeatable(f"{kind} has state of its own")
+
+
+def _functions_of(operation: Any) -> list[str]:
+    names = []
+    for attr in operation.node_def.attr.values():
+        if attr.HasField("func"):
+            names.append(attr.func.name)
+        names += [function.name for function in attr.list.func]
+    return names
