@@ -83,10 +83,10 @@ def test_the_diagnostics_of_a_report_name_every_fault_once() -> None:
 def test_arrays_that_do_not_fit_give_no_table() -> None:
     fields = {"observed": np.ones(3), "reference": np.ones(2), "digits_possible": 7.2}
     base = vars(gradient(Verdict.WRONG))
-    assert GradientReport(**{**base, **fields}).entry_table() is None
-    assert GradientReport(**{**base, **fields, "reference": np.ones(3)}).entry_table() is not None
+    assert GradientReport(**{**base, **fields}).entry_table is None
+    assert GradientReport(**{**base, **fields, "reference": np.ones(3)}).entry_table is not None
     misfit = {**base, **fields, "reference": np.ones(3), "reference_radius": np.ones(2)}
-    assert GradientReport(**misfit).entry_table() is None
+    assert GradientReport(**misfit).entry_table is None
 
 
 def test_only_an_enclosure_is_a_proof() -> None:

@@ -51,6 +51,14 @@ def test_the_complaint_about_a_field_that_may_be_null_speaks_of_what_is_in_it() 
         from_document(document)
 
 
+def test_the_complaint_itself_carries_nothing_into_the_terminal() -> None:
+    document = to_document(RICH)
+    document["sources"]["\x1b[2J"] = 7
+    with pytest.raises(UnreadableReport, match="must be of type string") as caught:
+        from_document(document)
+    assert "\x1b" not in str(caught.value)
+
+
 def test_rows_of_different_lengths_are_refused() -> None:
     document = to_document(RICH)
     document["gradients"][0]["observed"] = [[1.0, 2.0], [3.0]]
@@ -123,8 +131,11 @@ def test_fields_of_later_releases_are_ignored() -> None:
 
 def test_a_boolean_is_no_number() -> None:
     document = to_document(RICH)
-    document["gradients"][0]["line"] = True
-    assert list(violations(document)) == ["gradients[0].line: must be of type integer, but is True"]
+    document["gradients"][0]["line"] = document["schema"] = True
+    assert list(violations(document)) == [
+        "schema: must be 1, but is True",
+        "gradients[0].line: must be of type integer, but is True",
+    ]
 
 
 def test_the_schema_is_a_json_document_that_names_its_dialect() -> None:

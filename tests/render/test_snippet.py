@@ -34,6 +34,16 @@ def test_the_underline_stands_under_a_fragment_after_wide_characters_and_marks()
     assert columns(shown[: shown.index("log")]) == underline.index("^")
 
 
+def test_a_tab_within_a_line_reaches_the_next_stop() -> None:
+    source = "ab\tlog(x)\n"
+    text = drawn(source, note("f.py", source, "log(x)", "here"))
+    assert "1 | ab  log(x)\n  |     ^^^^^^ here\n" in text
+
+
+def test_the_columns_of_wide_characters_and_marks_are_counted() -> None:
+    assert [columns(text) for text in ("abc", "値", "e\u0301", "\u200b", "")] == [3, 2, 1, 0, 0]
+
+
 def test_an_unknown_column_underlines_the_whole_line() -> None:
     source = "def f():\n    return 1  \n"
     assert "2 |     return 1\n  |     ^^^^^^^^ here\n" in drawn(source, Annotation(Span("f.py", 2), "here"))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
-from gradproof.diagnosis.report import Report, Unchecked
+from gradproof.diagnosis.report import BudgetLine, Report, Unchecked
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar
@@ -150,6 +150,17 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert bar(0.0) == " " * 20
     assert bar(7.0) == bar(float("nan")) == bar(1.0)
     assert bar(1 / 40) == "▌" + " " * 19
+
+
+def test_the_budget_puts_the_largest_share_first_whatever_its_sign_and_keeps_the_sum() -> None:
+    parts = (0.9, -1.5, 1.598, 0.001, 0.001)
+    budget = tuple(BudgetLine(Span("f.py", k + 1), part, "Add") for k, part in enumerate(parts))
+    sources = {"f.py": "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"}
+    text = to_text(Report((gradient(Verdict.INACCURATE, budget=budget),), sources=sources))
+    rows = [each.split() for each in text.splitlines() if " % " in each]
+    assert [row[0] for row in rows] == ["160", "-150", "90", "<"]
+    assert [row[-4:-1] for row in rows[:3]] == [["c", "=", "3"], ["b", "=", "2"], ["a", "=", "1"]]
+    assert "2 other lines" in text
 
 
 def test_places_not_checked_are_capped_and_counted() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic, Severity
@@ -92,8 +93,12 @@ class GradientReport:
             return None
         return self.digits, self.digits_possible
 
+    @cached_property
     def entry_table(self) -> EntryTable | None:
-        """Observed against reference by entry; None where one of them is lacking or they do not fit."""
+        """Observed against reference by entry; None where one of them is lacking or they do not fit.
+
+        Computed once: several renderers ask for it, and a gradient may have millions of entries.
+        """
         if self.entries is not None or self.observed is None or self.reference is None:
             return self.entries
         shape, radius = self.reference.shape, self.reference_radius

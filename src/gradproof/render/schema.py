@@ -225,7 +225,7 @@ def _own_fault(value: Any, schema: Schema) -> str:
         not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")
     ):
         return f"must be of type {kind}, but is {_shown(value)}"
-    if "const" in schema and value != schema["const"]:
+    if "const" in schema and (value != schema["const"] or isinstance(value, bool)):
         return f"must be {schema['const']!r}, but is {_shown(value)}"
     if "enum" in schema and value not in schema["enum"]:
         return f"must be one of {', '.join(schema['enum'])}, but is {_shown(value)}"

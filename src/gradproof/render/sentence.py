@@ -69,7 +69,7 @@ def _missing(gradient: GradientReport) -> str:
 
 
 def _nonfinite(gradient: GradientReport) -> str:
-    table = gradient.entry_table()
+    table = gradient.entry_table
     if table is not None and table.count > 1:
         counted = f"{table.not_finite:,} of {count(table.count, 'entry', 'entries')} not finite"
         return f", {counted}{_both_values(gradient)}{_because(gradient)}"
@@ -102,7 +102,7 @@ def _because(gradient: GradientReport) -> str:
 
 def _both_values(gradient: GradientReport) -> str:
     """`: TensorFlow 0.0, proven 2.0e10`, of the worst entry where there are several."""
-    table = gradient.entry_table()
+    table = gradient.entry_table
     if table is None or not table.worst:
         return ""
     entry: Entry = table.worst[0]

@@ -41,7 +41,7 @@ def to_document(report: Report, *, full: bool = False) -> dict[str, JSON]:
 
 
 def _gradient(gradient: GradientReport, full: bool) -> dict[str, JSON]:
-    table = gradient.entry_table()
+    table = gradient.entry_table
     return {
         "file": gradient.call.file,
         "line": gradient.call.line,

@@ -155,7 +155,7 @@ def _with_budget(report: Report, is_complete: bool) -> list[GradientReport]:
 
 def _entries(gradient: GradientReport, width: int) -> Iterator[Line]:
     """Histogram of right digits and the worst entries, for a gradient with several entries."""
-    table = gradient.entry_table()
+    table = gradient.entry_table
     if table is None or table.count < 2:
         return
     counted = f", {count(table.count, 'entry', 'entries')}"
