@@ -12,6 +12,7 @@ import numpy as np
 from flint import acb, arb
 
 from gradproof.domains import ball_special, matrix
+from gradproof.errors import NotSupported
 
 Array = np.ndarray[Any, Any]
 
@@ -54,7 +55,7 @@ class BallDomain:
 
     def leave(self, x: Array) -> tuple[Array, Array]:
         x = np.asarray(x)
-        if any(isinstance(entry, acb) for entry in x.reshape(-1)[:1]):
+        if any(isinstance(entry, acb) for entry in x.flat):
             return _leave_complex(x)
         mid = np.empty(x.shape)
         rad = np.empty(x.shape)
@@ -153,6 +154,8 @@ def _exact_complex(value: complex) -> acb:
 
 def float_ball(entry: Any) -> tuple[float, float]:
     """Midpoint and radius in float64, the rounding of the midpoint included in the radius."""
+    if isinstance(entry, acb):
+        raise NotSupported("float64 balls hold real numbers only")
     if not entry.is_finite():
         return 0.0, math.inf
     mid = float(entry.mid())

@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb
 
 from gradproof.domains.ball import ENTRYWISE, float_ball
+from gradproof.domains.constants64 import constant_ball
 from gradproof.domains.elementary64 import FUNCTIONS
 from gradproof.domains.enclosure64 import Elementary, enclose
 from gradproof.domains.rounding64 import TINY, UNIT, up
@@ -158,6 +159,9 @@ class BallDomain64:
 
     def pi(self) -> Ball64:
         return Ball64(np.asarray(np.pi), np.asarray(2.0**-52))
+
+    def times(self, x: Any, constant: str) -> Ball64:
+        return mul(as_ball(x), Ball64(*map(np.asarray, constant_ball(constant))))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in FUNCTIONS:

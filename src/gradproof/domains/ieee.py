@@ -7,30 +7,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from gradproof.domains import matrix_ieee
+from gradproof.domains.entrywise_ieee import SPELLINGS
 from gradproof.ir import types
 
 Array = np.ndarray[Any, Any]
-
-# Ops whose NumPy or SciPy function has the same arguments and another name.
-_SPELLINGS: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
-    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10,
-    "sqrt": np.sqrt, "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
-    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "sigmoid": special.expit, "erf": special.erf, "erfc": special.erfc,
-    "erfinv": special.erfinv, "ndtri": special.ndtri, "lgamma": special.gammaln, "digamma": special.digamma,
-    "igamma": special.gammainc, "igammac": special.gammaincc, "betainc": special.betainc,
-    "dawson": special.dawsn, "expint": special.expi, "spence": special.spence,
-    "bessel_i0": special.i0, "bessel_i1": special.i1, "bessel_i0e": special.i0e, "bessel_i1e": special.i1e,
-    "bessel_j0": special.j0, "bessel_j1": special.j1, "bessel_y0": special.y0, "bessel_y1": special.y1,
-    "bessel_k0": special.k0, "bessel_k1": special.k1, "bessel_k0e": special.k0e, "bessel_k1e": special.k1e,
-    "conj": np.conj, "real": np.real, "imag": np.imag,
-}
-
 
 class Ieee:
     """One floating-point dtype, or, without one, the dtype each node of the program has."""
@@ -42,8 +24,8 @@ class Ieee:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in matrix_ieee.KERNELS:
             kernel = matrix_ieee.KERNELS[name]
-        elif name in _SPELLINGS:
-            kernel = _rounded_once(_SPELLINGS[name])
+        elif name in SPELLINGS:
+            kernel = _rounded_once(SPELLINGS[name])
         else:
             raise AttributeError(name)
         setattr(self, name, kernel)
@@ -51,6 +33,13 @@ class Ieee:
 
     def pi(self) -> Any:
         return np.asarray(np.pi, self.dtype or np.float64)
+
+    def complex(self, real: Any, imag: Any) -> Array:
+        """complex64 from floats of up to 32 bits, else complex128."""
+        wide: Any = np.complex64 if max(real.dtype.itemsize, imag.dtype.itemsize) <= 4 else np.complex128
+        y = np.empty(np.broadcast_shapes(real.shape, imag.shape), wide)
+        y.real, y.imag = real, imag
+        return y
 
     def enter(self, array: Array) -> Array:
         array = np.asarray(array)

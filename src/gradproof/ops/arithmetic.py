@@ -19,7 +19,14 @@ op("add", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: 1), linear="jointly",
 op("sub", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: -1), linear="jointly", samples=_PAIRS)
 op("mul", slopes=(lambda m, y, a, b: b, lambda m, y, a, b: a), linear="each", samples=_PAIRS)
 op("div", slopes=(lambda m, y, a, b: 1 / b, lambda m, y, a, b: -y / b), samples=_PAIRS, edges=(0.0,))
-op("identity", forward=lambda m, x: x, slopes=(lambda m, y, x: 1,), linear="jointly", moves_only=True, samples=_ENTRIES)
+op(
+    "identity",
+    forward=lambda m, x: x,
+    slopes=(lambda m, y, x: 1,),
+    linear="jointly",
+    moves_only=True,
+    samples=_ENTRIES,
+)
 op("neg", slopes=(lambda m, y, x: -1,), linear="jointly", samples=_ENTRIES)
 op("reciprocal", forward=lambda m, x: 1 / x, slopes=(lambda m, y, x: -y * y,), samples=_ENTRIES, edges=(0.0,))
 op("square", forward=lambda m, x: x * x, slopes=(lambda m, y, x: 2 * x,), samples=_ENTRIES)
@@ -34,7 +41,7 @@ op(
     samples=(*_PAIRS, (0.0, (3.0, -1.0))),
 )
 
-# A multiple by an irrational constant, exact in name; see CONSTANTS in domains/ball_elementary.py for the names.
+# A multiple by an irrational constant, given by name: CONSTANTS in domains/ball_elementary.py lists them.
 op(
     "times",
     pullback=lambda m, i, gy, y, x, constant: m.times(gy, constant=constant),
@@ -61,7 +68,9 @@ op(
     "integer_power",
     forward=_integer_power,
     # Written with the exponent lowered first, so that x**0 and x**1 have their true slopes at 0.
-    slopes=(lambda m, y, x, exponent: exponent * m.integer_power(x, exponent=exponent - 1) if exponent else 0,),
+    slopes=(
+        lambda m, y, x, exponent: exponent * m.integer_power(x, exponent=exponent - 1) if exponent else 0,
+    ),
     samples=(
         *(Sample((x,), {"exponent": n}) for n in (-3, -1, 0, 1, 2, 5) for x in (0.5, (-2.0, 7.0))),
         *(Sample((0.0,), {"exponent": n}) for n in (0, 1, 2, 3)),
@@ -70,13 +79,13 @@ op(
     edges=(0.0,),
 )
 
-# x**y for x > 0, for x = 0 with y >= 0, and for x < 0 where y is an integer.
-# Both slopes absorb: x**0 does not change with x, nor 0**y with y > 0, whatever the other factor is.
+# x**(e - less) for x > 0, for x = 0 with an exponent >= 0, and for x < 0 where the exponent is an integer,
+# which `less` keeps exact in every domain. Both slopes absorb: x**0 does not change with x, nor 0**e with e > 0.
 op(
     "power",
     slopes=(
-        lambda m, y, x, e: m.absorbing_mul(e, m.power(x, m.sub(e, 1))),
-        lambda m, y, x, e: m.absorbing_mul(y, m.log(x)),
+        lambda m, y, x, e, less=0: m.absorbing_mul(m.sub(e, less), m.power(x, e, less=less + 1)),
+        lambda m, y, x, e, less=0: m.absorbing_mul(y, m.log(x)),
     ),
     samples=(
         (0.5, 1.75),
@@ -84,6 +93,7 @@ op(
         ((-2.0, -0.5), (3, -2)),
         ((0.0, 0.0, 0.0), (0, 1, 3)),
         (0.5 - 1.25j, -0.5 + 2.0j),
+        Sample((0.75, 2.5), {"less": 2}),
     ),
     edges=(0.0,),
 )

@@ -12,23 +12,30 @@ import numpy as np
 
 from gradproof.ops import Sample
 
-# Op name -> function of object arrays of mpf (and plain integer arrays) to an object array, or a tuple of them.
+# Op name -> function of object arrays of mpf or mpc (and integer arrays) to an object array or a tuple of them.
 REFERENCES: dict[str, Callable[..., Any]] = {}
 
 for _module in pkgutil.iter_modules(__path__):
     REFERENCES.update(importlib.import_module(f"{__name__}.{_module.name}").REFERENCES)
 
 
-def reference_value(name: str, sample: Sample) -> list[list[str]]:
-    """Every result as a list of decimal strings."""
+def reference_value(name: str, sample: Sample) -> list[list[tuple[str, str]]]:
+    """Every result as a list of decimal strings, for the real and the imaginary part."""
     with mpmath.workdps(80):
         value = REFERENCES[name](*(_exact(x) for x in sample.inputs), **sample.params)
         parts = value if isinstance(value, tuple) else (value,)
-        return [[mpmath.nstr(mpmath.mpf(entry), 70) for entry in np.asarray(part, dtype=object).reshape(-1)] for part in parts]
+        return [[_digits(entry) for entry in np.asarray(part, dtype=object).reshape(-1)] for part in parts]
+
+
+def _digits(entry: Any) -> tuple[str, str]:
+    number = mpmath.mpmathify(entry)
+    return mpmath.nstr(mpmath.re(number), 70), mpmath.nstr(mpmath.im(number), 70)
 
 
 def _exact(x: Any) -> Any:
     array = np.asarray(x)
     if array.dtype.kind in "biu":
         return array
-    return np.asarray(np.frompyfunc(lambda entry: mpmath.mpf(float(entry)), 1, 1)(array), dtype=object)
+    return np.asarray(
+        np.frompyfunc(lambda entry: mpmath.mpmathify(entry), 1, 1)(array.astype(object)), dtype=object
+    )

@@ -1,0 +1,104 @@
+"""Elementary functions of balls that the library has not, or has with other branches than NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flint import acb, arb
+
+from gradproof.domains.ball_precise import NAN, Kernel
+
+ZERO = arb(0)
+
+# Irrational factors of slopes, under the names that the op `times` knows.
+CONSTANTS: dict[str, Callable[[], arb]] = {
+    "pi": arb.pi,
+    "ln(2)": arb.const_log2,
+    "1/ln(2)": lambda: 1 / arb.const_log2(),
+    "1/ln(10)": lambda: 1 / arb.const_log10(),
+    "sqrt(pi)": arb.const_sqrt_pi,
+    "2/sqrt(pi)": lambda: 2 / arb.const_sqrt_pi(),
+    "sqrt(pi)/2": lambda: arb.const_sqrt_pi() / 2,
+    "sqrt(2pi)": lambda: (2 * arb.pi()).sqrt(),
+    "1/sqrt(2pi)": lambda: (2 * arb.pi()).rsqrt(),
+}
+
+
+def _times(x: Any, constant: str) -> Any:
+    return x * CONSTANTS[constant]()
+
+
+def _power(x: Any, exponent: Any, less: int = 0) -> Any:
+    return x ** (exponent - less)
+
+
+def _cbrt(x: arb) -> arb:
+    if x > 0:
+        return x.root(3)
+    if x < 0:
+        return -((-x).root(3))
+    if not x.is_finite():
+        return NAN
+    return ZERO if x == 0 else arb(0, abs(x).upper().root(3).upper())
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + (-x).exp())
+
+
+def _softplus(x: arb) -> arb:
+    """log(1 + exp(x)), written so that the exponential is the small one."""
+    return x + (-x).exp().log1p() if x.mid() > 0 else x.exp().log1p()
+
+
+def _logaddexp(a: Any, b: Any) -> arb:
+    large, small = (a, b) if a.mid() >= b.mid() else (b, a)
+    return large + (small - large).exp().log1p()
+
+
+def _xlogy(x: Any, y: Any) -> Any:
+    return ZERO if x == 0 else x * y.log()
+
+
+def _xlog1py(x: Any, y: Any) -> Any:
+    return ZERO if x == 0 else x * y.log1p()
+
+
+def _xdivy(x: Any, y: Any) -> Any:
+    return ZERO if x == 0 else x / y
+
+
+def _hypot(a: arb, b: arb) -> arb:
+    # Squaring as a power keeps a ball around zero from becoming negative.
+    return (a**2 + b**2).sqrt()
+
+
+def _above_right_cut(name: str) -> Kernel:
+    """The library continues from below on the cut to the right of 1, NumPy from above."""
+
+    def kernel(x: Any) -> Any:
+        y = getattr(x, name)()
+        on_cut = isinstance(x, acb) and x.imag == 0 and x.real > 1
+        return y.conjugate() if on_cut else y
+
+    return kernel
+
+
+KERNELS: dict[str, Kernel] = {
+    "times": _times,
+    "power": _power,
+    "cbrt": _cbrt,
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "log_sigmoid": lambda x: -_softplus(-x),
+    "logaddexp": _logaddexp,
+    "xlogy": _xlogy,
+    "xlog1py": _xlog1py,
+    "xdivy": _xdivy,
+    "hypot": _hypot,
+    "sinc": lambda x: x.sinc(),
+    "asin": _above_right_cut("asin"),
+    "acos": _above_right_cut("acos"),
+    "atanh": _above_right_cut("atanh"),
+}

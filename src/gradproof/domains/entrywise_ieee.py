@@ -1,0 +1,164 @@
+"""Entrywise functions in floating point: what NumPy and SciPy call them, and the few they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import arb
+from scipy import special
+
+from gradproof.domains.ball_elementary import CONSTANTS
+from gradproof.domains.ball_gamma import KERNELS as BY_ORDER
+from gradproof.domains.ball_parameter import KERNELS as BY_PARAMETER
+from gradproof.domains.ball_precise import precision
+
+Array = np.ndarray[Any, Any]
+
+BALL_BITS = 80  # a float64 is then rounded once, but for the rarest of ties
+
+
+def _times(x: Any, constant: str) -> Any:
+    with precision(BALL_BITS):
+        factor = float(CONSTANTS[constant]().mid())
+    return np.multiply(x, np.asarray(factor, np.asarray(x).real.dtype))
+
+
+def _absorbing_mul(a: Any, b: Any) -> Any:
+    return np.where(
+        (np.asarray(a) == 0) | (np.asarray(b) == 0), np.zeros((), np.result_type(a, b)), np.multiply(a, b)
+    )
+
+
+def _xdivy(x: Any, y: Any) -> Any:
+    return np.where(np.asarray(x) == 0, np.zeros((), np.result_type(x, y)), np.divide(x, y))
+
+
+def _softplus(x: Any) -> Any:
+    return np.logaddexp(x, np.zeros((), np.asarray(x).dtype))
+
+
+def _sinc(x: Any) -> Any:
+    x = np.asarray(x)
+    return np.where(x == 0, np.ones((), x.dtype), np.sin(x) / np.where(x == 0, np.ones((), x.dtype), x))
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x)) if np.iscomplexobj(x) else special.expit(x)
+
+
+def _bessel_i_scaled(x: Any, order: int) -> Any:
+    return special.ive(order, x) * np.exp(np.abs(x) - x)
+
+
+def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Functions put together from several steps are rounded once, at the end."""
+
+    def rounded(*xs: Any, **params: Any) -> Any:
+        floats = [np.asarray(x).dtype for x in xs if np.asarray(x).dtype.kind == "f"]
+        y = function(*(np.asarray(x, np.float64) for x in xs), **params)
+        return np.asarray(y, np.result_type(*floats) if floats else np.float64)
+
+    return rounded
+
+
+def _gamma_density(a: Array, x: Array) -> Any:
+    return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
+
+
+def _beta_density(a: Array, b: Array, x: Array) -> Any:
+    return np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
+
+
+def _through_balls(function: Callable[..., arb]) -> Callable[..., Any]:
+    """For what no library has: the enclosure, entry by entry, rounded to floating point."""
+
+    def kernel(*xs: Array, **params: Any) -> Any:
+        def entry(*entries: float) -> float:
+            with precision(BALL_BITS):
+                y = function(*(arb(x) for x in entries), **params)
+            return float(y.mid()) if y.is_finite() else np.nan
+
+        return np.frompyfunc(entry, len(xs), 1)(*xs)
+
+    return _in_float64(kernel)
+
+
+SPELLINGS: dict[str, Callable[..., Any]] = {
+    **{name: _through_balls(function) for name, function in BY_PARAMETER.items()},
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "neg": np.negative,
+    "times": _times,
+    "absorbing_mul": _absorbing_mul,
+    "power": lambda x, e, less=0: np.power(x, e - less),
+    "hypot": np.hypot,
+    "xdivy": _xdivy,
+    "xlogy": special.xlogy,
+    "xlog1py": special.xlog1py,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "cbrt": np.cbrt,
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "logaddexp": np.logaddexp,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinc": _sinc,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "conj": np.conj,
+    "real": np.real,
+    "imag": np.imag,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "erfcx": special.erfcx,
+    "erfinv": special.erfinv,
+    "erfcinv": special.erfcinv,
+    "ndtr": special.ndtr,
+    "ndtri": special.ndtri,
+    "log_ndtr": special.log_ndtr,
+    "dawson": special.dawsn,
+    "expint": special.expi,
+    "exp1": special.exp1,
+    "fresnel_sin": lambda x: special.fresnel(x)[0],
+    "fresnel_cos": lambda x: special.fresnel(x)[1],
+    "spence": special.spence,
+    "hyp0f1": lambda x, b: special.hyp0f1(b, x),
+    "hyp2f1": lambda x, a, b, c: special.hyp2f1(a, b, c, x),
+    "gamma": special.gamma,
+    "lgamma": special.gammaln,
+    "digamma": special.digamma,
+    "polygamma": _through_balls(BY_ORDER["polygamma"]),
+    "zeta": special.zeta,
+    "igamma": special.gammainc,
+    "igammac": special.gammaincc,
+    "gamma_density": _in_float64(_gamma_density),
+    "betainc": special.betainc,
+    "beta_density": _in_float64(_beta_density),
+    "bessel_i": lambda x, order: special.iv(order, x),
+    "bessel_i_scaled": _bessel_i_scaled,
+    "bessel_j": lambda x, order: special.jv(order, x),
+    "bessel_k": lambda x, order: special.kn(order, x),
+    "bessel_k_scaled": lambda x, order: special.kve(order, x),
+    "bessel_y": lambda x, order: special.yv(order, x),
+}
