@@ -189,9 +189,10 @@ def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     for note in report.notes:
         yield from _texts(wrap(f"note: {note}", prose, rest="  "))
     if is_complete:
-        versions = [f"{framework_name(key)} {version}" for key, version in report.frameworks.items()]
+        tools = {"gradproof": report.version, **report.frameworks}
+        versions = [f"{framework_name(key)} {version}" for key, version in tools.items() if version]
         times = [f"{stage} {seconds:.2f} s" for stage, seconds in report.timing.items()]
-        for label, items in (("versions", [f"gradproof {report.version}", *versions]), ("time", times)):
+        for label, items in (("versions", versions), ("time", times)):
             if items:
                 yield from _texts(wrap(f"{label}: {', '.join(items)}", prose, rest="  "))
 
