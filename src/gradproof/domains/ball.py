@@ -178,12 +178,7 @@ def _leave_complex(x: Array) -> tuple[Array, Array]:
 
 
 def _matrix_product(a: Array, b: Array) -> Array:
-    is_complex = any(isinstance(entry, acb) for entry in (a.flat[0], b.flat[0]))
-    matrix: Any = flint.acb_mat if is_complex else flint.arb_mat
-    product = matrix(*a.shape, a.reshape(-1).tolist()) * matrix(*b.shape, b.reshape(-1).tolist())
-    y = np.empty(a.shape[0] * b.shape[1], dtype=object)
-    y[:] = product.entries()
-    return y.reshape(a.shape[0], b.shape[1])
+    return matrix.from_flint(matrix.to_flint(a) * matrix.to_flint(b))
 
 
 ENTRYWISE: dict[str, Callable[..., Any]] = {

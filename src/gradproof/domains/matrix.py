@@ -16,12 +16,19 @@ GUARD_BITS = 64  # more precision inside, where a method is known to lose some
 
 
 def is_complex(*arrays: Array) -> bool:
+    """Whether any entry is complex; arrays may mix both kinds, since zeros are real."""
     return any(isinstance(entry, acb) for array in arrays for entry in array.flat)
 
 
 def to_flint(x: Array, as_complex: bool = False) -> Any:
-    kind: Any = acb_mat if as_complex or is_complex(x) else arb_mat
-    return kind(*x.shape, x.reshape(-1).tolist())
+    """A flint matrix; one complex entry, or `as_complex`, makes it a complex one."""
+    entries = x.reshape(-1).tolist()
+    if not as_complex:
+        try:
+            return arb_mat(*x.shape, entries)
+        except TypeError:  # cheaper than asking every entry, since nearly all matrices are real
+            pass
+    return acb_mat(*x.shape, entries)
 
 
 def from_flint(matrix: Any) -> Array:
@@ -148,21 +155,36 @@ def _real(entry: Any) -> Any:
 
 
 def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
-    """Gram-Schmidt, twice per column; what is lost in orthogonality is covered by the balls.
+    """The reduced factors by Gram-Schmidt; what is lost in orthogonality is covered by the balls.
 
     `signs` has one row and says which sign every diagonal entry of R has.
     """
     rows, n = a.shape
-    q, r = np.full((rows, n), arb(0), dtype=object), np.full((n, n), arb(0), dtype=object)
+    rank = min(rows, n)
+    q, r = np.full((rows, rank), arb(0), dtype=object), np.full((rank, n), arb(0), dtype=object)
     for j in range(n):
-        column = a[:, j]
-        for i in range(j):
-            r[i, j] = np.dot(conjugate(q[:, i]), a[:, j])
-            column = column - q[:, i] * r[i, j]
-        size = _real(np.dot(conjugate(column), column)).sqrt()
-        r[j, j] = size * int(signs[0, j])
-        q[:, j] = column / r[j, j]
+        rest = a[:, j]
+        for i in range(min(j, rank)):
+            # Of what is left, not of the column itself: the same number, and less cancellation in it.
+            r[i, j] = np.dot(conjugate(q[:, i]), rest)
+            rest = rest - q[:, i] * r[i, j]
+        if j < rank:
+            r[j, j] = _real(np.dot(conjugate(rest), rest)).sqrt() * int(signs[0, j])
+            q[:, j] = rest / r[j, j]
     return q, r
+
+
+def _fft(x: Array, axes: tuple[int, ...]) -> Array:
+    """Fourier transforms along one axis after the other."""
+    y = np.asarray(x, dtype=object)
+    for axis in axes:
+        lines = np.moveaxis(y, axis, -1)
+        flat = lines.reshape(-1, lines.shape[-1])
+        found = np.empty(flat.shape, dtype=object)
+        for place, line in enumerate(flat):
+            found[place] = acb.dft(line.tolist())
+        y = np.moveaxis(found.reshape(lines.shape), -1, axis)
+    return y
 
 
 KERNELS: dict[str, Callable[..., Any]] = {
@@ -174,4 +196,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "matrix_exp": per_matrix(_matrix_exp),
     "cholesky": per_matrix(_cholesky),
     "qr": per_matrix(_qr),
+    "fft": _fft,
 }

@@ -67,6 +67,11 @@ def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
     return q * np.conj(flip)[..., None, :], r * flip[..., None]
 
 
+def _fft(x: Any, axes: tuple[int, ...]) -> Any:
+    x = np.asarray(x)
+    return np.fft.fftn(x.astype(np.float32) if x.dtype.itemsize == 2 else x, axes=axes)
+
+
 KERNELS: dict[str, Callable[..., Any]] = {
     "solve": _widened(np.linalg.solve),
     "inverse": _widened(np.linalg.inv),
@@ -75,4 +80,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "adjugate": _widened(_adjugate),
     "cholesky": _widened(np.linalg.cholesky),
     "qr": _widened(_qr),
+    "fft": _fft,
 }

@@ -42,41 +42,11 @@ def _matmul_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, b: Any) -> Any:
 op("matmul", pullback=_matmul_pullback, linear="each", samples=((_A, _B), ((_A, _A), _B)))
 
 
-def _band(shape: tuple[int, ...], lower: int | None, upper: int | None) -> np.ndarray[Any, Any]:
-    below = np.subtract.outer(np.arange(shape[-2]), np.arange(shape[-1]))
-    mask = np.ones(below.shape, bool)
-    mask &= True if lower is None else below <= lower
-    mask &= True if upper is None else -below <= upper
-    return mask
-
-
-def _band_part(m: Any, x: Any, lower: int | None, upper: int | None) -> Any:
-    return m.select(_band(x.shape, lower, upper), x, m.zeros(()))
-
-
-# Entries at most `lower` places below and `upper` places above the diagonal; None keeps a whole triangle.
-op(
-    "band_part",
-    forward=_band_part,
-    pullback=lambda m, i, gy, y, x, lower, upper: m.band_part(gy, lower=lower, upper=upper),
-    linear="jointly",
-    samples=(Sample((_REGULAR,), {"lower": None, "upper": 0}), Sample((_A,), {"lower": 0, "upper": 1})),
-)
-
-
-def _diagonal_matrix(m: Any, x: Any) -> Any:
-    n = x.shape[-1]
-    rows = m.broadcast(m.reshape(x, shape=(*x.shape, 1)), shape=(*x.shape, n))
-    return m.select(np.eye(n, dtype=bool), rows, m.zeros(()))
-
-
-op(
-    "diagonal_matrix",
-    forward=_diagonal_matrix,
-    pullback=lambda m, i, gy, y, x: m.einsum(gy, equation="...ii->...i"),
-    linear="jointly",
-    samples=(((1.0, -2.0, 3.0),), (((1.0, -2.0), (0.5, 4.0)),)),
-)
+def triangle(m: Any, x: Any, lower: bool = True, skip_diagonal: bool = False) -> Any:
+    """One triangle of the last two axes, zero elsewhere."""
+    row, column = np.ogrid[: x.shape[-2], : x.shape[-1]]
+    keep = (row > column) if lower else (row < column)
+    return m.select(keep if skip_diagonal else keep | (row == column), x, m.zeros(()))
 
 
 def _solve_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, b: Any) -> Any:
@@ -89,17 +59,11 @@ def _solve_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, b: Any) -> Any:
 op("solve", pullback=_solve_pullback, samples=((_REGULAR, _B), (_STACK, _PAIR), (_PAIR, _STACK)))
 
 
-def _triangle(m: Any, a: Any, lower: bool, unit_diagonal: bool) -> Any:
-    """The part of `a` that is read."""
-    skip = -1 if unit_diagonal else 0
-    part = m.band_part(a, lower=None, upper=skip) if lower else m.band_part(a, lower=skip, upper=None)
-    return m.add(part, m.literal(np.eye(a.shape[-1]))) if unit_diagonal else part
-
-
 def _triangular_solve(
     m: Any, a: Any, b: Any, lower: bool = True, adjoint: bool = False, unit_diagonal: bool = False
 ) -> Any:
-    part = _triangle(m, a, lower, unit_diagonal)
+    part = triangle(m, a, lower, skip_diagonal=unit_diagonal)
+    part = m.add(part, m.literal(np.eye(a.shape[-1]))) if unit_diagonal else part
     return m.solve(_adjoint(m, part) if adjoint else part, b)
 
 
@@ -115,8 +79,7 @@ def _triangular_solve_pullback(
         return m.sum_to(gb, shape=b.shape)
     left, right = (y, gb) if adjoint else (gb, y)
     ga = m.sum_to(-m.matmul(left, _adjoint(m, right)), shape=a.shape)
-    skip = -1 if unit_diagonal else 0
-    return m.band_part(ga, lower=None, upper=skip) if lower else m.band_part(ga, lower=skip, upper=None)
+    return triangle(m, ga, lower, skip_diagonal=unit_diagonal)
 
 
 op(
@@ -144,6 +107,7 @@ op(
     pullback=lambda m, i, gy, y, a: times_matrix(m, gy, adjoint(m, m.adjugate(a))),
     samples=((_REGULAR,), (_STACK,), (_SINGULAR,), (_RANK_ONE,)),
 )
+# For real matrices. Of a complex one, take the logarithm of the size of its determinant.
 op(
     "log_abs_det",
     pullback=lambda m, i, gy, y, a: times_matrix(m, gy, adjoint(m, m.inverse(a))),

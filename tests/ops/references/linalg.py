@@ -65,6 +65,20 @@ def _triangular_solve(
     return mpmath.inverse(read.T if adjoint else read) * b
 
 
+def _cholesky(a: Any) -> Any:
+    n = a.rows
+    return mpmath.cholesky(mpmath.matrix([[a[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]))
+
+
+def _qr(a: Any, signs: Any) -> Any:
+    """Columns of Q span the leading columns of `a`: R is the Cholesky factor of their Gram matrix."""
+    rank = min(a.rows, a.cols)
+    square = mpmath.matrix([[a[i, j] for j in range(rank)] for i in range(a.rows)])
+    r = mpmath.diag([int(sign) for sign in signs[0]]) * mpmath.cholesky(square.T * square).T
+    q = square * mpmath.inverse(r)
+    return q, q.T * a
+
+
 REFERENCES = {
     "solve": _stacked(lambda a, b: mpmath.inverse(a) * b),
     "triangular_solve": _stacked(_triangular_solve),
@@ -72,4 +86,6 @@ REFERENCES = {
     "det": _stacked(_laplace),
     "log_abs_det": _stacked(lambda a: mpmath.log(abs(_laplace(a)))),
     "adjugate": _stacked(_adjugate),
+    "cholesky": _stacked(_cholesky),
+    "qr": _stacked(_qr),
 }
