@@ -13,7 +13,7 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.lowering import Lowering
 from gradproof.frontends.tensorflow.breaks import find_break
 from gradproof.frontends.tensorflow.lower import TABLE
-from gradproof.frontends.tensorflow.recording import CustomScope, GradientCall, OpEvent, Operand, Value
+from gradproof.frontends.tensorflow.recording import CustomScope, GradientCall, Operand, OpEvent, Value
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope, Source
 from gradproof.ir.program import Builder, Program, prune
@@ -29,14 +29,25 @@ def to_capture(call: GradientCall) -> Capture:
     except GradproofError as error:
         return _failed(call, str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
-        return _failed(call, f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
-                       + traceback.format_exc(limit=-3))
+        return _failed(
+            call,
+            f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
+            + traceback.format_exc(limit=-3),
+        )
 
 
 def _failed(call: GradientCall, reason: str) -> Capture:
     sources = tuple(_bare_source(call, k, operand) for k, operand in enumerate(call.sources))
-    return Capture("tensorflow", call.span or UNKNOWN_PLACE, _target_name(call), sources, None,
-                   occurrence=call.occurrence, facts={"mode": call.mode, "call": call}, failure=reason)
+    return Capture(
+        "tensorflow",
+        call.span or UNKNOWN_PLACE,
+        _target_name(call),
+        sources,
+        None,
+        occurrence=call.occurrence,
+        facts={"mode": call.mode, "call": call},
+        failure=reason,
+    )
 
 
 def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
@@ -58,7 +69,7 @@ class _Assembly:
         self.nodes: dict[int, Traced] = {}  # tensor id -> what stands for it
         self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
         self.leaf_sources = {s.value.id: s for s in call.sources}
-        self.event_nodes: dict[int, OpEvent] = {}
+        self.faults: list[str] = []
 
     def capture(self) -> Capture:
         call = self.call
@@ -79,7 +90,7 @@ class _Assembly:
             pullbacks=tuple(self._pullbacks(whole)),
             scopes=tuple(self._scopes()),
             occurrence=call.occurrence,
-            facts={"mode": call.mode, "call": call},
+            facts={"mode": call.mode, "call": call, "faults": tuple(self.faults)},
             failure=call.failure,
         )
 
@@ -118,7 +129,9 @@ class _Assembly:
         else:
             moved = output.array.astype(np.float64) - source.value.astype(np.float64)
             since = self.m.builder.next_id
-            self.nodes[output.id] = self.m.settle_value(self.m.add(source, self.m.constant(moved)), output.array, since)
+            self.nodes[output.id] = self.m.settle_value(
+                self.m.add(source, self.m.constant(moved)), output.array, since
+            )
 
     def _results(self, event: OpEvent) -> tuple[Traced | None, ...]:
         arrays = [output.array for output in event.outputs]
@@ -127,7 +140,9 @@ class _Assembly:
         lowering = TABLE.get(event.op)
         numeric = [x for x in xs if x is not None]
         if lowering is None and not any(_is_number(x) for x in numeric):
-            return tuple(self._constant(array) for array in arrays)  # made of integers alone: a fact of the run
+            return tuple(
+                self._constant(array) for array in arrays
+            )  # made of integers alone: a fact of the run
         if lowering is not None and len(numeric) == len(xs):
             results = self._try(lowering, event, xs)
             if results is not None:
@@ -145,6 +160,9 @@ class _Assembly:
             result = lowering(self.m, event, *xs)
         except NotImplementedError:
             return None  # a variant of the op that has no lowering: opaque, and named so
+        except Exception as error:  # a fault of ours costs this op its meaning, not the user the whole report
+            self.faults.append(f"{event.op} could not be read ({error!r}): {traceback.format_exc(limit=-1)}")
+            return None
         return result if isinstance(result, tuple) else (result,)
 
     def _tensor(self, value: Value) -> Traced | None:
@@ -187,7 +205,9 @@ class _Assembly:
         recorded = None if observed is None else self._recorded(observed)
         broken = find_break(self.call, k) if array is None else None
         id = None if node is None else node.id
-        return Source(operand.name, operand.value.shape or (), operand.value.dtype, id, array, recorded, broken)
+        return Source(
+            operand.name, operand.value.shape or (), operand.value.dtype, id, array, recorded, broken
+        )
 
     def _recorded(self, observed: Any) -> int | None:
         node = self.nodes.get(observed.values.id)
@@ -215,7 +235,10 @@ class _Assembly:
             yield Pullback(event.op, inputs, outputs, upstream, results, event.span)  # type: ignore[arg-type]
 
     def _ids(self, values: Iterable[Value | None]) -> tuple[int | None, ...]:
-        return tuple(None if value is None or value.id not in self.nodes else self.nodes[value.id].id for value in values)
+        return tuple(
+            None if value is None or value.id not in self.nodes else self.nodes[value.id].id
+            for value in values
+        )
 
     def _scopes(self) -> Iterable[Scope]:
         for scope in self.call.scopes:

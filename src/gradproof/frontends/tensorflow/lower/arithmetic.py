@@ -13,7 +13,9 @@ lower_to("div", "Div", "RealDiv")
 lower_to("neg", "Neg")
 lower_to("square", "Square")
 lower_to("reciprocal", "Reciprocal", "Inv")
-lower_to("identity", "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "gradproof.Return", "EnsureShape")
+lower_to(
+    "identity", "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "gradproof.Return", "EnsureShape"
+)
 lower_to("stop_gradient", "StopGradient")
 
 

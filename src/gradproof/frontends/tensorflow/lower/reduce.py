@@ -1,0 +1,54 @@
+"""Reductions and running sums."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradproof.frontends.tensorflow.lower._table import axes_of, ints, lower
+
+
+def _reduction(name: str, op: str) -> None:
+    @lower(name)
+    def reduction(m: Any, event: Any, x: Any, axes: Any) -> Any:
+        return m.reshape(getattr(m, op)(x, axes=axes_of(axes, x)), shape=event.outputs[0].shape)
+
+
+_reduction("Sum", "sum")
+_reduction("Mean", "mean")
+_reduction("Prod", "prod")
+_reduction("EuclideanNorm", "norm2")
+
+
+def _extreme(name: str, decision: str) -> None:
+    """A maximum is a decision, which entry is largest, and the entry it names."""
+
+    @lower(name)
+    def extreme(m: Any, event: Any, x: Any, axes: Any) -> Any:
+        reduced = axes_of(axes, x)
+        if not reduced:
+            return m.identity(x)
+        kept = tuple(axis for axis in range(x.ndim) if axis not in reduced)
+        shape = (*(x.shape[axis] for axis in kept), math.prod(x.shape[axis] for axis in reduced))
+        rows = m.reshape(m.transpose(x, order=(*kept, *reduced)), shape=shape)
+        place = getattr(m, decision)(rows, axis=len(kept))
+        best = m.take_along(rows, m.reshape(place, shape=(*place.shape, 1)), axis=len(kept))
+        return m.reshape(best, shape=event.outputs[0].shape)
+
+
+_extreme("Max", "argmax")
+_extreme("Min", "argmin")
+
+
+@lower("Cumsum")
+def _cumsum(m: Any, event: Any, x: Any, axis: Any) -> Any:
+    return m.cumsum(x, axis=ints(axis)[0] % x.ndim, **_running(event))
+
+
+@lower("Cumprod")
+def _cumprod(m: Any, event: Any, x: Any, axis: Any) -> Any:
+    return m.cumprod(x, axis=ints(axis)[0] % x.ndim, **_running(event))
+
+
+def _running(event: Any) -> dict[str, bool]:
+    return {"exclusive": bool(event.attrs["exclusive"]), "reverse": bool(event.attrs["reverse"])}
