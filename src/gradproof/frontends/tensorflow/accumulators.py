@@ -14,6 +14,7 @@ from gradproof.frontends.tensorflow.arguments import bind, call_text
 from gradproof.frontends.tensorflow.autograph import calling_frame
 from gradproof.frontends.tensorflow.finish import (
     Ending,
+    failed_call,
     mode_of,
     observed,
     older,
@@ -115,16 +116,17 @@ class Accumulators:
         try:
             with self._recorder.silence():
                 call = self._build(state, ending)
-            self._observation.add(call)
         except Exception:
-            self._observation.note_failure()
+            call = failed_call(ending, self._observation.note_failure())
+        self._observation.deliver(call)
 
     def _build(self, state: AccumulatorState, ending: Ending) -> GradientCall:
         spans = spans_of(user_places(ending.frame))
         given = bind("jvp", ending.args, ending.kwargs)
         targets = operands(ending.frame, "jvp", "primals", given.get("primals"))
-        program = program_of(state.collection, ending.id, self._traces)
         ring = self._recorder.ring
+        before = older(state.collection.events, ring, [target.value.id for target in targets], self._traces)
+        program = program_of(state.collection, ending.id, self._traces, before)
         return GradientCall(
             id=ending.id,
             api="jvp",
@@ -141,7 +143,7 @@ class Accumulators:
             tangents=state.tangents,
             unconnected_gradients=unconnected(given),
             events=tuple(program.events),
-            older=older(state.collection.events, ring, [target.value.id for target in targets], self._traces),
+            older=before,
             older_complete=ring.complete,
             scopes=tuple(program.scopes),
             calls=tuple(program.calls),

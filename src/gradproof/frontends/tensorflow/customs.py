@@ -20,11 +20,6 @@ from gradproof.frontends.tensorflow.recorder import RawPullback, RawScope, numbe
 from gradproof.frontends.tensorflow.source import user_places
 from gradproof.frontends.tensorflow.traced import TracedRule, TracedScope, Traces, n_ops
 
-_KINDS = {
-    "recompute_grad": "recompute_grad",
-    "grad_pass_through": "grad_pass_through",
-}
-
 
 class Customs:
     """The hooks on `tf.custom_gradient` and on the gradient rules of graphs."""
@@ -48,14 +43,14 @@ class Customs:
         recorder = self._recorder
         if recorder.quiet or not recorder.collections:
             return original(function, args, kwargs)
-        kind, name = _kind_and_name(function)
+        kind, name, described = _described(function)
         scope = RawScope(
             next(numbers),
             name,
             kind,
             recorder.scopes[-1].id if recorder.scopes else None,
             user_places(sys._getframe(2)),
-            function,
+            described,
         )
         for collection in recorder.collections:
             collection.scopes.append(scope)
@@ -112,9 +107,9 @@ class Customs:
 
     def _graph(self, original: Any, function: Any, args: Any, kwargs: Any) -> Any:
         graph = tf_ops.get_default_graph()
-        kind, name = _kind_and_name(function)
+        kind, name, described = _described(function)
         spans = spans_at(sys._getframe(2))
-        scope = TracedScope("", name, kind, spans, definition_of(function), n_ops(graph))
+        scope = TracedScope("", name, kind, spans, definition_of(described), n_ops(graph))
         self._traced_scopes.append(scope)
         try:
             result = original(function, args, kwargs)
@@ -164,15 +159,13 @@ class Customs:
         return results
 
 
-def _kind_and_name(function: Any) -> tuple[str, str]:
-    """TensorFlow's own users of custom gradients wrap the user's function, whose name is the one to tell."""
-    qualified = getattr(function, "__qualname__", "")
-    if function.__module__ == custom_gradient.__name__:
-        for mark, kind in _KINDS.items():
-            if mark in qualified:
-                inner = _closed_over(function, "f")
-                return kind, getattr(inner, "__name__", type(inner).__name__)
-    return "custom_gradient", getattr(function, "__name__", type(function).__name__)
+def _described(function: Any) -> tuple[str, str, Any]:
+    """Kind, name and function of a custom gradient; `tf.recompute_grad` and the like wrap the user's function."""
+    kind = "custom_gradient"
+    if getattr(function, "__module__", None) == custom_gradient.__name__:
+        kind = getattr(function, "__qualname__", "").partition(".")[0]
+        function = _closed_over(function, "f")
+    return kind, getattr(function, "__name__", type(function).__name__), function
 
 
 def _closed_over(function: Any, name: str) -> Any:

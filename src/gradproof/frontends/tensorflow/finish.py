@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, cast
 
@@ -52,7 +52,8 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
     targets, sources = (
         operands(ending.frame, ending.api, name, given.get(name)) for name in PARAMETERS[ending.api][:2]
     )
-    program = program_of(collection, ending.id, traces)
+    before = older(collection.events, ring, [target.value.id for target in targets], traces)
+    program = program_of(collection, ending.id, traces, before)
     grad_ys = given.get("output_gradients")
     return GradientCall(
         id=ending.id,
@@ -70,7 +71,7 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
         output_gradients=None if grad_ys is None else tuple(map(optional_value_of, nest.flatten(grad_ys))),
         unconnected_gradients=unconnected(given),
         events=tuple(program.events),
-        older=older(collection.events, ring, [target.value.id for target in targets], traces),
+        older=before,
         older_complete=ring.complete,
         pullbacks=tuple(program.pullbacks),
         scopes=tuple(program.scopes),
@@ -82,8 +83,30 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
     )
 
 
-def program_of(collection: Collection, call_id: int, traces: Traces) -> Program:
+def failed_call(ending: Ending, reason: str) -> GradientCall:
+    """All that can still be said when taking the record failed: that there was a call, and why it is not judged."""
+    spans = spans_of(user_places(ending.frame))
+    return GradientCall(
+        id=ending.id,
+        api=cast(Api, ending.api),
+        span=spans[0] if spans else None,
+        stack=spans,
+        through=call_text(spans),
+        occurrence=ending.occurrence,
+        mode="eager",
+        tape=ending.tape,
+        targets=(),
+        sources=(),
+        observed=(),
+        observed_from="returned",
+        exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
+        failure=reason,
+    )
+
+
+def program_of(collection: Collection, call_id: int, traces: Traces, before: Iterable[OpEvent]) -> Program:
     program = Program(traces)
+    program.produced.update(value.id for event in before for value in event.outputs)
     for raw in collection.events:
         program.add_raw(raw, call_id)
     program.add_scopes(collection.scopes)
@@ -133,10 +156,11 @@ def older(events: list[RawEvent], ring: Ring, wanted: Iterable[int], traces: Tra
         if any(tensor._id in needed for tensor in event.outputs):
             found.append(event)
             needed.update(tensor._id for tensor in event.inputs)
-    program = Program(traces, n_before=len(found))
+    program = Program(traces)
     for event in reversed(found):
         program.add_raw(event, -1, whole=True)
-    return tuple(program.events)
+    n_older = len(program.events)
+    return tuple(replace(event, index=event.index - n_older) for event in program.events)
 
 
 def variables(sources: Iterable[Operand]) -> Mapping[int, Variable]:

@@ -33,7 +33,7 @@ def emit_calls(observation: Observation, traces: Traces, run: FunctionRun) -> No
                 for gradient in _gradients(traces, frame)
             ]
         for call in calls:
-            observation.add(call)
+            observation.deliver(call)
         if expansion.failure is not None:
             observation.failures.append(expansion.failure)
     except Exception:

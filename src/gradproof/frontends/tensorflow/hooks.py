@@ -19,6 +19,7 @@ from gradproof.frontends.tensorflow.patches import apply, wrap
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.variables import Variables
 
 
 @contextmanager
@@ -34,11 +35,13 @@ def observe(policy: Policy = by_powers_of_ten, receiver: Receiver | None = None)
 
 def install(observation: Observation) -> Callable[[], None]:
     """Put the hooks in; returns what takes them out."""
-    traces = Traces(observation)
-    listener = Listener(observation, traces)
+    variables = Variables()
+    traces = Traces(observation, variables)
+    listener = Listener(observation, traces, variables)
     functions = Functions(observation, traces, lambda run: emit_calls(observation, traces, run))
     remove = apply(
         [
+            *variables.patches(),
             *Tapes(observation, listener, traces).patches(),
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),

@@ -99,7 +99,7 @@ class Interpreter:
             self._on_frame(frame, args)
         needed = ancestors([*outputs, *self._wanted(graph)], graph.control_outputs)
         for position, operation in enumerate(graph.get_operations()):
-            if operation.name in needed and not all(out._id in frame.env for out in operation.outputs):
+            if operation.name in needed and not _is_given(frame, operation):
                 self._step(frame, position, operation, known)
         return [frame.get(symbol) for symbol in outputs]
 
@@ -196,6 +196,11 @@ _STRUCTURAL = {
     **dict.fromkeys(("While", "StatelessWhile"), Interpreter.loop),
 }
 """Ops that only say which graph runs next: they leave no step of their own."""
+
+
+def _is_given(frame: Frame, operation: Any) -> bool:
+    """An argument of the function: its value was there before."""
+    return bool(operation.outputs) and all(out._id in frame.env for out in operation.outputs)
 
 
 def _xla(operation: Any) -> bool:

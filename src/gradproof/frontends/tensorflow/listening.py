@@ -17,6 +17,7 @@ from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import IDLE_EVENTS, RawPullback, Recorder, numbers
 from gradproof.frontends.tensorflow.source import is_users
 from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.variables import Variables
 
 _TENSOR_METHODS = {
     "numpy": "numpy()",
@@ -33,9 +34,10 @@ _TENSOR_METHODS = {
 class Listener:
     """Listens for one observation."""
 
-    def __init__(self, observation: Observation, traces: Traces) -> None:
+    def __init__(self, observation: Observation, traces: Traces, variables: Variables) -> None:
         self._observation = observation
         self._traces = traces
+        self._variables = variables
         self._gradient_function = backprop._gradient_function
         self._n_threads = 0
 
@@ -49,6 +51,7 @@ class Listener:
             self.stop()
 
     def _start(self, recorder: Recorder) -> None:
+        self._variables.refresh()
         op_callbacks.add_op_callback(self.on_op)
         recorder.listening = True
         self._n_threads += 1
@@ -79,7 +82,10 @@ class Listener:
             if graph is not None:
                 self._traces.on_graph_op(graph, outputs, sys._getframe(1))
                 return
-            recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()))
+            stopped = pywrap_tfe.TFE_Py_TapeSetIsStopped()
+            event = recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()), stopped)
+            if not event.outputs:
+                self._variables.on_event(event)
             if recorder.idle > IDLE_EVENTS:
                 recorder.background = False
                 self.update()

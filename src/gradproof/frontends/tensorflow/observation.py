@@ -32,12 +32,16 @@ class Observation:
     def __post_init__(self) -> None:
         self.sites = Sites(self.policy)
 
-    def add(self, call: GradientCall) -> None:
+    def deliver(self, call: GradientCall) -> None:
+        """Hand a finished record over; the receiver's own ops are not the user's, its failures neither."""
         if self.receiver is None:
             self.calls.append(call)
-        else:
+            return
+        try:
             with self.recorder.silence():
                 self.receiver(call)
+        except Exception:
+            self.note_failure()
 
     def count(self, key: Hashable) -> int:
         """One more execution of a gradient call; which one is it?"""

@@ -148,8 +148,19 @@ class Recorder(threading.local):
         finally:
             self.quiet -= 1
 
-    def add(self, op: str, inputs: tuple[Any, ...], attrs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Record one eager op; the caller's frame is the callback itself."""
+    def add(
+        self,
+        op: str,
+        inputs: tuple[Any, ...],
+        attrs: tuple[Any, ...],
+        outputs: tuple[Any, ...],
+        stopped: bool,
+    ) -> RawEvent:
+        """Record one eager op; the caller's frame is the callback itself.
+
+        With `stopped` no tape heard it. A call of a function always looks stopped: its caller tells the tapes.
+        """
+        run = self.run if self.run is not None and self.run.name == op else None
         event = RawEvent(
             next(numbers),
             op,
@@ -157,18 +168,19 @@ class Recorder(threading.local):
             attrs,
             outputs,
             user_places(sys._getframe(2)),
-            tuple(self.recording),
+            () if stopped and run is None else tuple(self.recording),
             tuple(self.within),
             self.scopes[-1].id if self.scopes else None,
             self.pullbacks[-1].id if self.pullbacks else None,
-            self.run if self.run is not None and self.run.name == op else None,
+            run,
         )
-        if event.run is not None:
+        if run is not None:
             self.run = None
         self.ring.append(event)
         for collection in self.collections:
             _collect(collection, event)
         self.idle = 0 if self.collections else self.idle + 1
+        return event
 
     def leave(self, how: str, tensor: Any, frame: FrameType) -> None:
         leave = RawLeave(next(numbers), how, tensor, user_places(frame), tuple(self.recording))

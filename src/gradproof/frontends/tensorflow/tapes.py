@@ -18,7 +18,7 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import calling_frame
-from gradproof.frontends.tensorflow.finish import Ending, build_call
+from gradproof.frontends.tensorflow.finish import Ending, build_call, failed_call
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
@@ -88,8 +88,7 @@ class Tapes:
 
     def _on_enter(self, tape: Any, args: Any, frame: FrameType) -> None:
         """Decide here whether this execution will be looked at: later the forward ops are gone."""
-        filename = frame.f_code.co_filename
-        if any(part in filename for part in _INTERNAL_FILES) or not context.executing_eagerly():
+        if self._recorder.quiet or _is_internal(frame) or not context.executing_eagerly():
             return
         places = user_places(frame)
         user_line = span_of(places[0]).line if places else 0
@@ -146,9 +145,9 @@ class Tapes:
 
     def _gradient(self, api: str, original: Any, tape: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = self._recorder
-        if recorder.quiet or recorder.within_api:
-            return original(tape, *args, **kwargs)
         frame = calling_frame(sys._getframe(2))
+        if recorder.quiet or recorder.within_api or _is_internal(frame):
+            return original(tape, *args, **kwargs)
         if not context.executing_eagerly():
             return self._traces.gradient(api, original, tape, args, kwargs, frame)
         state = self._states.get(tape)
@@ -204,9 +203,9 @@ class Tapes:
         try:
             with self._recorder.silence():
                 call = build_call(ending, state.collection, self._recorder.ring, self._traces)
-            self._observation.add(call)
         except Exception:
-            self._observation.note_failure()
+            call = failed_call(ending, self._observation.note_failure())
+        self._observation.deliver(call)
         state.consumed = True
         self._recorder.background = self._observation.sites.wants_next(state.site)
         if state.persistent:
@@ -233,6 +232,10 @@ class Tapes:
             tuple((i, span_of(places[0]) if places else None) for i, places in state.reset_at),
             tuple(span_of(place) for place in state.stopped_at),
         )
+
+
+def _is_internal(frame: FrameType) -> bool:
+    return any(part in frame.f_code.co_filename for part in _INTERNAL_FILES)
 
 
 def _all_finite(result: Any) -> bool:

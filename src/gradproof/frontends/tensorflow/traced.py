@@ -18,6 +18,7 @@ from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text
 from gradproof.frontends.tensorflow.autograph import spans_at, spans_of_traceback
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recording import Tape
+from gradproof.frontends.tensorflow.variables import Variables
 from gradproof.ir.span import Span
 
 
@@ -88,10 +89,11 @@ _NOTES = "_gradproof_notes"
 
 
 class Traces:
-    """The notes on every graph that is still alive."""
+    """The notes on every graph that is still alive, and the variables of the program."""
 
-    def __init__(self, observation: Observation) -> None:
+    def __init__(self, observation: Observation, variables: Variables) -> None:
         self._observation = observation
+        self.variables = variables
         self.any_gradients = False
 
     def of(self, graph: Any) -> GraphNotes:

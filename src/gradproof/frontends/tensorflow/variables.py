@@ -1,0 +1,96 @@
+"""Which variable a tensor was read from, where TensorFlow does not say.
+
+An op that is given a variable itself (`tf.sin(v)`) reads it inside TensorFlow, without any callback. The tensor it
+reads has the variable's own buffer, so that the address tells which variable it was; assignments give a variable
+a new buffer, so the addresses are kept with the time from which they hold.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import ReferenceType, ref
+
+import numpy as np
+from tensorflow.python.framework import dtypes
+from tensorflow.python.ops import resource_variable_ops
+
+from gradproof.frontends.tensorflow.patches import Patch, wrap
+from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
+from gradproof.frontends.tensorflow.values import read_handle
+
+
+@dataclass(eq=False)
+class Variables:
+    """The variables of the program, and the addresses of their buffers over time."""
+
+    known: dict[int, ReferenceType[Any]] = field(default_factory=dict)
+    history: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+
+    def patches(self) -> list[Patch]:
+        """Follow the variables from now on; those that exist already are found by the garbage collector."""
+        base = resource_variable_ops.BaseResourceVariable
+        for thing in gc.get_objects():
+            if issubclass(type(thing), base):
+                self._add(thing)
+        return [wrap(base, "__init__", self._init)]
+
+    def _init(self, original: Any, variable: Any, *args: Any, **kwargs: Any) -> None:
+        original(variable, *args, **kwargs)
+        self._add(variable)
+
+    def _add(self, variable: Any) -> None:
+        """By address, since variables refuse to be hashed; the entry goes with the variable."""
+        key = id(variable)
+        self.known[key] = ref(variable, lambda _: self.known.pop(key, None))
+
+    def refresh(self) -> None:
+        """Look where every variable is now: at the start of a record, when nothing was heard before."""
+        alive = set()
+        for reference in list(self.known.values()):
+            variable = reference()
+            handle = getattr(variable, "_handle", None)
+            if handle is not None and hasattr(handle, "_numpy_internal"):
+                alive.add(handle._id)
+                self._look(handle, variable.dtype)
+        for gone in self.history.keys() - alive:
+            del self.history[gone]
+
+    def on_event(self, event: RawEvent) -> None:
+        """An op that changed a variable."""
+        if event.inputs and not event.outputs and event.inputs[0].dtype == dtypes.resource:
+            given = [tensor.dtype for tensor in event.inputs[1:]]
+            if given:
+                self._look(event.inputs[0], given[0])
+
+    def _look(self, handle: Any, dtype: Any) -> None:
+        tensor = read_handle(handle, dtypes.as_dtype(dtype))
+        address = None if tensor is None else address_of(tensor)
+        if address is None:
+            return
+        seen = self.history.setdefault(handle._id, [])
+        if not seen or seen[-1][1] != address:
+            seen.append((next(numbers), address))
+
+    def source_of(self, tensor: Any, index: int) -> int | None:
+        """The handle of the variable whose buffer a tensor had at some time; None if it is no variable's."""
+        address = address_of(tensor)
+        if address is None:
+            return None
+        for handle, seen in self.history.items():
+            before = [place for start, place in seen if start <= index]
+            if before and before[-1] == address:
+                return handle
+        return None
+
+
+def address_of(tensor: Any) -> int | None:
+    """Where a tensor's numbers lie; None if that cannot be told."""
+    if tensor.dtype in (dtypes.resource, dtypes.variant, dtypes.string) or not tensor._num_elements():
+        return None
+    try:
+        return int(np.asarray(memoryview(tensor)).ctypes.data)
+    except (ValueError, TypeError, BufferError):
+        array = tensor._numpy_internal()  # types that Python's buffers do not know, such as bfloat16
+        return int(array.ctypes.data) if isinstance(array, np.ndarray) else None
