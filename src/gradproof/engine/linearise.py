@@ -59,6 +59,7 @@ def _pull_back_node(
         gx = input_gradient(run.m, node, i, gy, y, xs)
         if gx is None:
             continue
+        gx = run.m.fit(gx, xs[i])
         if watcher is not None:
             watcher(node, i, gy, gx)
         _accumulate(run.m, gradients, node.inputs[i], gx)
@@ -117,7 +118,7 @@ def push_forward(run: Run, tangents: Mapping[int, Any], wanted: Iterable[int] | 
         for node in run.program.nodes:
             if node.is_discrete:
                 continue
-            y_dot = _push_node(run, node, moved)
+            y_dot = push_node(run, node, moved)
             if node.id in tangents:
                 y_dot = tangents[node.id] if y_dot is None else run.m.add(y_dot, tangents[node.id])
             if y_dot is not None:
@@ -125,7 +126,7 @@ def push_forward(run: Run, tangents: Mapping[int, Any], wanted: Iterable[int] | 
     return moved if wanted is None else {id: moved[id] for id in wanted if id in moved}
 
 
-def _push_node(run: Run, node: Node, moved: dict[int, Any]) -> Any:
+def push_node(run: Run, node: Node, moved: dict[int, Any]) -> Any:
     if node.op == "item":
         whole = moved.get(node.inputs[0])
         return None if whole is None else whole[node.params["index"]]

@@ -9,19 +9,24 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.ieee import Ieee
+from gradproof.ir import types
 from gradproof.ir.program import Builder, Phase
 from gradproof.ir.span import Span
 from gradproof.ops import TABLE, Arithmetic
 
 
 class Traced:
-    """An array whose origin is written down: the node that made it, and its rounded value."""
+    """An array whose origin is written down: the node that made it, and its rounded value.
 
-    __slots__ = ("id", "tracer", "value")
+    A `weak` one was made of literals of a rule only: it takes the dtype of whatever it meets, as Python's
+    numbers do, so that a zero in a rule does not turn a float32 gradient into a float64 one.
+    """
+
+    __slots__ = ("id", "tracer", "value", "weak")
     __array_ufunc__ = None  # NumPy arrays leave the operators to us
 
-    def __init__(self, tracer: Tracer, id: int, value: Any) -> None:
-        self.tracer, self.id, self.value = tracer, id, value
+    def __init__(self, tracer: Tracer, id: int, value: Any, weak: bool = False) -> None:
+        self.tracer, self.id, self.value, self.weak = tracer, id, value, weak
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,16 +89,38 @@ class Tracer(Arithmetic):
 
     def literal(self, array: Any) -> Any:
         array = np.asarray(array)
-        return array if array.dtype.kind in "biu" else self.constant(array)
+        if array.dtype.kind in "biu":
+            return array
+        constant = self.constant(array)
+        constant.weak = True
+        return constant
+
+    def fit(self, gx: Any, x: Any) -> Any:
+        if gx.value.dtype == x.value.dtype or gx.value.dtype.kind == "c":
+            return gx
+        return self.cast(gx, dtype=types.dtype_name(x.value))
 
     def _append(self, name: str, xs: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        like = next((x.value.dtype for x in xs if isinstance(x, Traced) and x.value.dtype.kind not in "biu"), None)
-        arguments = [x if isinstance(x, Traced) else self.constant(x, like) for x in xs]
+        numbers = [x for x in xs if isinstance(x, Traced) and x.value.dtype.kind not in "biu"]
+        like = next((x.value.dtype for x in numbers if not x.weak), None)
+        arguments = [self._argument(x, like) for x in xs]
         if _changes_nothing(name, arguments, params):
             return arguments[0]
         with self.inner.domain.active():
             value = getattr(self.inner, name)(*(argument.value for argument in arguments), **params)
-        return self.record(name, arguments, value, params)
+        y = self.record(name, arguments, value, params)
+        if numbers and like is None and isinstance(y, Traced):
+            y.weak = True
+        return y
+
+    def _argument(self, x: Any, like: Any) -> Traced:
+        if not isinstance(x, Traced):
+            return self.constant(x, like)
+        if not x.weak or like is None or x.value.dtype == like or like.kind == "c":
+            return x
+        narrow = x.value.astype(like)
+        is_exact = np.array_equal(narrow.astype(x.value.dtype), x.value)
+        return self.constant(narrow) if is_exact else x  # what a rule means must not change
 
     def record(self, name: str, arguments: list[Traced], value: Any, params: dict[str, Any]) -> Any:
         """Append a node whose value is known; several results come back as a tuple of traced items."""

@@ -12,6 +12,8 @@ import numpy as np
 from gradproof.errors import NotSupported
 
 Linear = Literal["jointly", "each"] | None
+# The two operands entry by entry; a number and a half-integer; numbers along an axis; all operands with all.
+Compares = Literal["pair", "grid", "line", "all"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Op:
     linear: Linear = None
     margin: Callable[..., Any] | None = None  # (m, y, *xs, **params) -> margins
     decide_near: Callable[..., Any] | None = None  # (y, xs, xs_dot, **params) -> y an instant further on
+    compares: Compares = "pair"  # what meets at a tie of this decision
     samples: tuple[Sample, ...] = ()
     edges: tuple[float, ...] = ()  # inputs where the slope jumps or is unbounded
     n_outputs: int = 1
@@ -79,6 +82,11 @@ class Arithmetic:
 
     def at(self, span: Any, scope: int | None) -> None:
         """Told by the engine whose derivative comes next; an arithmetic that writes programs keeps the source line."""
+
+    def fit(self, gx: Any, x: Any) -> Any:
+        """A gradient in the dtype of what it is the gradient of, where an arithmetic has dtypes."""
+        del x
+        return gx
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
         return self.literal(np.zeros(shape))
