@@ -154,5 +154,3 @@ class Accumulators:
     def _forget(self, state: AccumulatorState) -> None:
         self._recorder.collections[:] = [c for c in self._recorder.collections if c is not state.collection]
         state.collection.clear()
-        self._recorder.background = self._observation.sites.wants_next(state.site)
-        self._listener.update()

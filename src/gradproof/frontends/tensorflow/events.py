@@ -126,6 +126,9 @@ class Program:
                 tuple(sorted(expansion.interpretation.not_known)),
             )
         )
+        for tensor in run.args if raw is not None else ():
+            if tensor._id not in self.produced:
+                self._add_read(tensor, raw, phase_of(None))
         if expansion.failure is not None:
             if raw is not None:
                 self._add_eager(raw, phase_of(None))

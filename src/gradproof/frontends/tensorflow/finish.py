@@ -18,6 +18,7 @@ from gradproof.frontends.tensorflow.recording import (
     Leave,
     Mode,
     Observed,
+    OpenTape,
     Operand,
     OpEvent,
     Tape,
@@ -102,6 +103,12 @@ def failed_call(ending: Ending, reason: str) -> GradientCall:
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=reason,
     )
+
+
+def build_open(tape: Tape, collection: Collection, traces: Traces) -> OpenTape:
+    program = program_of(collection, -1, traces, ())
+    leaves = tuple(_leave(raw, program) for raw in collection.leaves)
+    return OpenTape(tape, tuple(program.events), leaves)
 
 
 def program_of(collection: Collection, call_id: int, traces: Traces, before: Iterable[OpEvent]) -> Program:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from tensorflow.python.eager import context
+from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter
 from gradproof.frontends.tensorflow.iterators import split_off
@@ -15,7 +17,7 @@ from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Mode
 from gradproof.frontends.tensorflow.rerun import NotRepeatable, rerun
-from gradproof.frontends.tensorflow.source import Place, user_places
+from gradproof.frontends.tensorflow.source import Place, is_users, user_places
 from gradproof.frontends.tensorflow.standins import StandIns, snapshot
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.values import Unknown, unrecorded
@@ -33,6 +35,7 @@ class FunctionRun:
     supplied: Mapping[str, Sequence[Any]]
     places: tuple[Place, ...]
     mode: Mode
+    names: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[Any, ...] = ()
     expansion: Expansion | None = None
 
@@ -124,7 +127,21 @@ class Functions:
             supplied,
             user_places(sys._getframe(2)),
             "xla" if xla else "graph",
+            _variables_by_name(sys._getframe(2)),
         )
+
+
+def _variables_by_name(frame: FrameType | None) -> dict[str, Any]:
+    """The variables that have a name in the user's code from which a function is called, innermost first."""
+    found: dict[str, Any] = {}
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            for names in (frame.f_locals, frame.f_globals):
+                for name, thing in list(names.items()):
+                    if name not in found and issubclass(type(thing), BaseResourceVariable):
+                        found[name] = thing
+        frame = frame.f_back
+    return found
 
 
 def expand(run: FunctionRun, traces: Traces) -> Expansion:

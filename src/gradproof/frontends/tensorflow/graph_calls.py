@@ -67,7 +67,7 @@ def _build(
 
     program.add_run(run, None, phase_of, keep)
     sources = tuple(
-        _source(name, source, frame, run, expansion)
+        _source(name, source, frame, run, expansion, traces)
         for name, source in zip(gradient.source_names, gradient.sources)
     )
     seen, origin = _observed(gradient, frame, run, expansion)
@@ -124,17 +124,29 @@ def _value(tensor: Any, expansion: Expansion) -> Value:
     return value_of(tensor, expansion.originals)
 
 
-def _source(name: str, source: Any, frame: Frame, run: FunctionRun, expansion: Expansion) -> Operand:
+def _source(
+    name: str, source: Any, frame: Frame, run: FunctionRun, expansion: Expansion, traces: Traces
+) -> Operand:
     if not hasattr(source, "handle"):
         return Operand(name, _value(frame.get(source), expansion))
-    variable = variable_of(source)
     handle = _handle_in(frame, source.handle)
-    identity = variable.id if handle is None else expansion.originals.get(handle._id, handle._id)
+    identity = source.handle._id if handle is None else expansion.originals.get(handle._id, handle._id)
+    actual = traces.variables.by_handle(identity) or source
+    variable = variable_of(actual)
+    if actual is not source or name.isidentifier():
+        name = _outer_name(name, actual, run) or name
     held = run.held.get(identity)
     if held is None:
         return Operand(name, Value(identity, variable.dtype, variable.shape, unknown="never read"), variable)
     value = value_of(held)
     return Operand(name, Value(identity, value.dtype, value.shape, value.fetch), variable)
+
+
+def _outer_name(name: str, variable: Any, run: FunctionRun) -> str | None:
+    """What the caller of the function calls a variable: a parameter of a traced function stands for many."""
+    if run.names.get(name) is variable:
+        return name
+    return next((outer for outer, value in run.names.items() if value is variable), None)
 
 
 def _handle_in(frame: Frame, handle: Any) -> Any:
@@ -165,26 +177,25 @@ def _observed(
     else:
         values = {tensor._id: frame.get(tensor) for tensor in tensors}
         origin = "interpreted"
-    return tuple(_one(result, values, expansion) for result in gradient.results), origin
+    return tuple(_one(result, values, frame, expansion) for result in gradient.results), origin
 
 
-def _one(result: Any, values: dict[int, Any], expansion: Expansion) -> Observed | None:
+def _one(result: Any, values: dict[int, Any], frame: Frame, expansion: Expansion) -> Observed | None:
     if result is None:
         return None
-    if isinstance(result, indexed_slices.IndexedSlices):
-        shape = result.dense_shape
-        known = None if shape is None else values.get(shape._id)
-        dense = (
-            None if known is None or isinstance(known, Unknown) else tuple(map(int, known._numpy_internal()))
-        )
-        if dense is None and result.shape.is_fully_defined():
-            dense = tuple(result.shape.as_list())
-        return Observed(
-            _value(values.get(result.values._id), expansion),
-            _value(values.get(result.indices._id), expansion),
-            dense,
-        )
-    return Observed(_value(values.get(result._id), expansion))
+    tensors = components([result])
+    ids = tuple(_value(frame.get(tensor), expansion).id for tensor in tensors)
+    seen = [_value(values.get(tensor._id), expansion) for tensor in tensors]
+    if not isinstance(result, indexed_slices.IndexedSlices):
+        return Observed(seen[0], ids=ids)
+    return Observed(seen[0], seen[1], _dense_shape(result, frame), ids)
+
+
+def _dense_shape(slices: Any, frame: Frame) -> tuple[int, ...] | None:
+    shape = None if slices.dense_shape is None else frame.get(slices.dense_shape)
+    if shape is not None and not isinstance(shape, Unknown):
+        return tuple(int(n) for n in shape._numpy_internal())
+    return tuple(slices.shape.as_list()) if slices.shape.is_fully_defined() else None
 
 
 def _returned(frame: Frame, run: FunctionRun) -> dict[int, Any]:

@@ -39,10 +39,12 @@ def install(observation: Observation) -> Callable[[], None]:
     traces = Traces(observation, variables)
     listener = Listener(observation, traces, variables)
     functions = Functions(observation, traces, lambda run: emit_calls(observation, traces, run))
+    tapes = Tapes(observation, listener, traces)
+    observation.open_tapes = tapes.open_tapes
     remove = apply(
         [
             *variables.patches(),
-            *Tapes(observation, listener, traces).patches(),
+            *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),
             *Customs(observation, traces).patches(),
@@ -54,6 +56,6 @@ def install(observation: Observation) -> Callable[[], None]:
 
     def uninstall() -> None:
         remove()
-        listener.stop()
+        listener.close()
 
     return uninstall

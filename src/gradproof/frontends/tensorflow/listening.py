@@ -40,11 +40,12 @@ class Listener:
         self._variables = variables
         self._gradient_function = backprop._gradient_function
         self._n_threads = 0
+        self._closed = False
 
     def update(self) -> None:
         """Listen exactly if a tape that will be looked at is alive, or the ring is wanted."""
         recorder = self._observation.recorder
-        wanted = bool(recorder.collections) or recorder.background
+        wanted = not self._closed and (bool(recorder.collections) or recorder.background)
         if wanted and not recorder.listening:
             self._start(recorder)
         elif recorder.listening and not wanted:
@@ -57,6 +58,11 @@ class Listener:
         self._n_threads += 1
         if self._n_threads == 1:
             pywrap_tfe.TFE_Py_RegisterGradientFunction(self.on_gradient)
+
+    def close(self) -> None:
+        """Stop for good: a tape may outlive the observation."""
+        self._closed = True
+        self.stop()
 
     def stop(self) -> None:
         recorder = self._observation.recorder
@@ -88,6 +94,7 @@ class Listener:
                 self._variables.on_event(event)
             if recorder.idle > IDLE_EVENTS:
                 recorder.background = False
+            if not recorder.collections and not recorder.background:
                 self.update()
         except Exception:
             self._observation.note_failure()

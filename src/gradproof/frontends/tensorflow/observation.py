@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from gradproof.frontends.tensorflow.recorder import Recorder
-from gradproof.frontends.tensorflow.recording import GradientCall
+from gradproof.frontends.tensorflow.recording import GradientCall, OpenTape
 from gradproof.frontends.tensorflow.sampling import Policy, Sites, by_powers_of_ten
 
 Receiver = Callable[[GradientCall], None]
@@ -19,7 +19,8 @@ class Observation:
 
     `calls` holds the gradient calls that were looked at, in order, unless a `receiver` takes each as it comes.
     `executions` counts every execution of every gradient call, looked at or not. `failures` are faults
-    of gradproof that could not be tied to one call; the user's program went on.
+    of gradproof that could not be tied to one call; the user's program went on. `open_tapes()` gives the tapes that
+    are still waiting to be asked, which is where a program that crashed has stopped.
     """
 
     policy: Policy = by_powers_of_ten
@@ -28,6 +29,7 @@ class Observation:
     failures: list[str] = field(default_factory=list)
     executions: dict[Hashable, int] = field(default_factory=dict)
     recorder: Recorder = field(default_factory=Recorder)
+    open_tapes: Callable[[], list[OpenTape]] = list
 
     def __post_init__(self) -> None:
         self.sites = Sites(self.policy)

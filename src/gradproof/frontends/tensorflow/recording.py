@@ -175,12 +175,26 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class OpenTape:
+    """A tape that was never asked for a gradient, for instance because the program crashed in it."""
+
+    tape: Tape
+    events: tuple[OpEvent, ...]
+    leaves: tuple[Leave, ...]
+
+
+@dataclass(frozen=True)
 class Observed:
-    """A gradient as the framework returned it; with `indices` it is a sparse sum of rows."""
+    """A gradient as the framework returned it; with `indices` it is a sparse sum of rows.
+
+    `ids` are the tensors of the op events that hold the values (and the indices). They are the values' own ids
+    unless the gradient was computed inside a function, whose op events come from an interpretation.
+    """
 
     values: Value
     indices: Value | None = None
     shape: tuple[int, ...] | None = None
+    ids: tuple[int, ...] = ()
 
     @cached_property
     def array(self) -> Array | None:

@@ -18,12 +18,12 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import calling_frame
-from gradproof.frontends.tensorflow.finish import Ending, build_call, failed_call
+from gradproof.frontends.tensorflow.finish import Ending, build_call, build_open, failed_call
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recorder import Collection, numbers
-from gradproof.frontends.tensorflow.recording import Tape
+from gradproof.frontends.tensorflow.recording import OpenTape, Tape
 from gradproof.frontends.tensorflow.sampling import Site
 from gradproof.frontends.tensorflow.source import Place, span_of, user_places, with_span
 from gradproof.frontends.tensorflow.traced import Traces
@@ -103,7 +103,7 @@ class Tapes:
             self._states[tape] = state
             recorder.collections.append(state.collection)
             recorder.recording.append(state.id)
-            finalize(tape, self._forget, state).atexit = False
+            finalize(tape, self._drop, state).atexit = False
         else:
             self._unchecked[tape] = site
         recorder.background = wanted
@@ -136,12 +136,21 @@ class Tapes:
         if state is not None:
             state.stopped_at += user_places(frame)[:1]
 
-    def _forget(self, state: TapeState) -> None:
-        """The tape is gone, or used up: nothing of it is needed any more."""
-        self._recorder.collections[:] = [c for c in self._recorder.collections if c is not state.collection]
-        self._recorder.recording[:] = [i for i in self._recorder.recording if i != state.id]
+    def _drop(self, state: TapeState) -> None:
+        """The tape is gone, or used up. This may happen anywhere, so that no op may run here."""
+        recorder = self._recorder
+        recorder.collections[:] = [c for c in recorder.collections if c is not state.collection]
+        recorder.recording[:] = [i for i in recorder.recording if i != state.id]
         state.collection.clear()
-        self._listener.update()
+
+    def open_tapes(self) -> list[OpenTape]:
+        """The tapes that are alive and were never asked for a gradient."""
+        found = []
+        for tape, state in list(self._states.items()):
+            if not state.consumed:
+                with self._recorder.silence():
+                    found.append(build_open(self._facts(tape, state), state.collection, self._traces))
+        return found
 
     def _gradient(self, api: str, original: Any, tape: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = self._recorder
@@ -210,12 +219,11 @@ class Tapes:
         self._recorder.background = self._observation.sites.wants_next(state.site)
         if state.persistent:
             # The forward record stays for the next call; only the ops of such a call are added to it.
-            self._recorder.collections[:] = [
-                c for c in self._recorder.collections if c is not state.collection
-            ]
-            self._listener.update()
+            collections = self._recorder.collections
+            collections[:] = [one for one in collections if one is not state.collection]
         else:
-            self._forget(state)
+            self._drop(state)
+        self._listener.update()
 
     def _facts(self, tape: Any, state: TapeState) -> Tape:
         variables = tape.watched_variables() if tape._tape is not None else ()

@@ -74,9 +74,10 @@ def observed_of(gradient: Any) -> Observed | None:
             value_of(gradient.values),
             value_of(gradient.indices),
             None if shape is None else tuple(int(n) for n in np.asarray(shape)),
+            (gradient.values._id, gradient.indices._id),
         )
     value = optional_value_of(gradient)
-    return None if value is None else Observed(value)
+    return None if value is None else Observed(value, ids=(value.id,))
 
 
 def variable_of(variable: Any) -> Variable:
@@ -112,9 +113,11 @@ def read_handle(handle: Any, dtype: Any) -> Any:
 
 
 class unrecorded:
-    """Ops in this block are invisible to tapes, accumulators and callbacks, those of others included."""
+    """Ops in this block run at once, and no tape, accumulator or callback hears them, nor those of others."""
 
     def __enter__(self) -> None:
+        self._eager = context.eager_mode()
+        self._eager.__enter__()
         self._stop = record.stop_recording()
         self._stop.__enter__()
         self._data = context.context()._thread_local_data
@@ -124,6 +127,7 @@ class unrecorded:
     def __exit__(self, *exception: Any) -> None:
         self._data.op_callbacks = self._callbacks
         self._stop.__exit__(None, None, None)
+        self._eager.__exit__(None, None, None)
 
 
 def shape_of(thing: Any) -> tuple[int, ...] | None:

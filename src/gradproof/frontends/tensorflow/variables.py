@@ -45,6 +45,15 @@ class Variables:
         key = id(variable)
         self.known[key] = ref(variable, lambda _: self.known.pop(key, None))
 
+    def by_handle(self, handle: int) -> Any:
+        """The variable with a given handle, None if it is gone."""
+        for reference in list(self.known.values()):
+            variable = reference()
+            own = getattr(variable, "_handle", None)
+            if own is not None and own._id == handle:
+                return variable
+        return None
+
     def refresh(self) -> None:
         """Look where every variable is now: at the start of a record, when nothing was heard before."""
         alive = set()
