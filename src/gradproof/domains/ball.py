@@ -12,6 +12,7 @@ import numpy as np
 from flint import acb, arb
 
 from gradproof.domains import ball_special, matrix
+from gradproof.domains.flint_matrix import from_flint, to_flint
 from gradproof.errors import NotSupported
 
 Array = np.ndarray[Any, Any]
@@ -178,7 +179,7 @@ def _leave_complex(x: Array) -> tuple[Array, Array]:
 
 
 def _matrix_product(a: Array, b: Array) -> Array:
-    return matrix.from_flint(matrix.to_flint(a) * matrix.to_flint(b))
+    return from_flint(to_flint(a) * to_flint(b))
 
 
 ENTRYWISE: dict[str, Callable[..., Any]] = {

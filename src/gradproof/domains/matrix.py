@@ -7,38 +7,20 @@ from typing import Any
 
 import flint
 import numpy as np
-from flint import acb, acb_mat, arb, arb_mat
+from flint import acb, arb
+
+from gradproof.domains import eigen
+from gradproof.domains.flint_matrix import (
+    GUARD_BITS,
+    UNKNOWN,
+    from_flint,
+    is_complex,
+    real,
+    to_flint,
+    unknown,
+)
 
 Array = np.ndarray[Any, Any]
-
-UNKNOWN = arb("nan")  # a ball without information: what cannot be enclosed is not guessed
-GUARD_BITS = 64  # more precision inside, where a method is known to lose some
-
-
-def is_complex(*arrays: Array) -> bool:
-    """Whether any entry is complex; arrays may mix both kinds, since zeros are real."""
-    return any(isinstance(entry, acb) for array in arrays for entry in array.flat)
-
-
-def to_flint(x: Array, as_complex: bool = False) -> Any:
-    """A flint matrix; one complex entry, or `as_complex`, makes it a complex one."""
-    entries = x.reshape(-1).tolist()
-    if not as_complex:
-        try:
-            return arb_mat(*x.shape, entries)
-        except TypeError:  # cheaper than asking every entry, since nearly all matrices are real
-            pass
-    return acb_mat(*x.shape, entries)
-
-
-def from_flint(matrix: Any) -> Array:
-    y = np.empty(matrix.nrows() * matrix.ncols(), dtype=object)
-    y[:] = matrix.entries()
-    return y.reshape(matrix.nrows(), matrix.ncols())
-
-
-def unknown(shape: tuple[int, ...]) -> Array:
-    return np.full(shape, UNKNOWN, dtype=object)
 
 
 def per_matrix(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -140,7 +122,7 @@ def _cholesky(a: Array) -> Array:
     for i in range(n):
         for j in range(i + 1):
             rest = a[i, j] - (np.dot(y[i, :j], conjugate(y[j, :j])) if j else 0)
-            y[i, j] = rest / y[j, j] if j < i else _real(rest).sqrt()
+            y[i, j] = rest / y[j, j] if j < i else real(rest).sqrt()
     return y
 
 
@@ -148,10 +130,6 @@ def conjugate(x: Array) -> Array:
     return np.asarray(
         np.frompyfunc(lambda entry: entry.conjugate() if isinstance(entry, acb) else entry, 1, 1)(x)
     )
-
-
-def _real(entry: Any) -> Any:
-    return entry.real if isinstance(entry, acb) else entry
 
 
 def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
@@ -169,7 +147,7 @@ def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
             r[i, j] = np.dot(conjugate(q[:, i]), rest)
             rest = rest - q[:, i] * r[i, j]
         if j < rank:
-            r[j, j] = _real(np.dot(conjugate(rest), rest)).sqrt() * int(signs[0, j])
+            r[j, j] = real(np.dot(conjugate(rest), rest)).sqrt() * int(signs[0, j])
             q[:, j] = rest / r[j, j]
     return q, r
 
@@ -196,5 +174,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "matrix_exp": per_matrix(_matrix_exp),
     "cholesky": per_matrix(_cholesky),
     "qr": per_matrix(_qr),
+    "eigh": per_matrix(eigen.eigh),
+    "svd": per_matrix(eigen.svd),
     "fft": _fft,
 }

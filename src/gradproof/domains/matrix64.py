@@ -13,6 +13,7 @@ from flint import arb
 from gradproof.domains import matrix
 from gradproof.domains.ball import float_ball
 from gradproof.domains.ball64 import Ball64, as_ball
+from gradproof.domains.flint_matrix import UNKNOWN
 
 Array = np.ndarray[Any, Any]
 
@@ -45,7 +46,7 @@ def _is_discrete(x: Any) -> bool:
 
 def _enter(x: Ball64) -> Array:
     def one(mid: float, rad: float) -> arb:
-        return arb(mid, rad) if math.isfinite(rad) else matrix.UNKNOWN
+        return arb(mid, rad) if math.isfinite(rad) else UNKNOWN
 
     return np.asarray(np.frompyfunc(one, 2, 1)(x.mid, x.radius()), dtype=object)
 

@@ -67,6 +67,24 @@ def _qr(a: Array, signs: Array) -> tuple[Array, Array]:
     return q * np.conj(flip)[..., None, :], r * flip[..., None]
 
 
+def _eigh(a: Array, anchors: Array) -> tuple[Array, Array]:
+    values, vectors = np.linalg.eigh(a)
+    return values, vectors * _flips(vectors, anchors)
+
+
+def _svd(a: Array, anchors: Array) -> tuple[Array, Array, Array]:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    v = np.swapaxes(vh, -1, -2)
+    flips = _flips(v, anchors)
+    return s, u * flips, v * flips
+
+
+def _flips(vectors: Array, anchors: Array) -> Array:
+    """The signs that give every vector's anchored component the sign it shall have."""
+    components = np.take_along_axis(vectors, anchors[..., :1, :], axis=-2)
+    return np.where((components < 0) == (anchors[..., 1:, :] < 0), 1, -1).astype(vectors.dtype)
+
+
 def _fft(x: Any, axes: tuple[int, ...]) -> Any:
     x = np.asarray(x)
     return np.fft.fftn(x.astype(np.float32) if x.dtype.itemsize == 2 else x, axes=axes)
@@ -80,5 +98,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "adjugate": _widened(_adjugate),
     "cholesky": _widened(np.linalg.cholesky),
     "qr": _widened(_qr),
+    "eigh": _widened(_eigh),
+    "svd": _widened(_svd),
     "fft": _fft,
 }

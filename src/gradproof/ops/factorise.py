@@ -24,7 +24,8 @@ def _mirror_lower(m: Any, a: Any) -> Any:
     return m.add(m.add(below, real), adjoint(m, below))
 
 
-def _mirror_lower_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
+def fold_lower(m: Any, gy: Any) -> Any:
+    """The gradient for the lower triangle from one for the whole Hermitian matrix."""
     below = triangle(m, m.add(gy, adjoint(m, gy)), skip_diagonal=True)
     diagonal = m.band(gy, lower=0, upper=0)
     return m.add(below, m.mul(m.add(diagonal, m.conj(diagonal)), 0.5))
@@ -38,7 +39,7 @@ _STACK = (((2.0, 1.0), (0.5, 3.0)), ((1.0, -0.25), (0.25, 1.5)))
 op(
     "mirror_lower",
     forward=_mirror_lower,
-    pullback=_mirror_lower_pullback,
+    pullback=lambda m, i, gy, y, a: fold_lower(m, gy),
     linear="jointly",
     samples=((_SQUARE,), (_STACK,)),
 )
@@ -54,7 +55,7 @@ def _cholesky_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
     inner = _half_lower(m, m.matmul(adjoint(m, y), triangle(m, gy)))
     left = m.triangular_solve(y, inner, adjoint=True)
     full = adjoint(m, m.triangular_solve(y, adjoint(m, left), adjoint=True))
-    return _mirror_lower_pullback(m, 0, full, None, a)
+    return fold_lower(m, full)
 
 
 # The lower factor of a positive definite matrix, of which only the lower triangle is read.

@@ -79,6 +79,29 @@ def _qr(a: Any, signs: Any) -> Any:
     return q, q.T * a
 
 
+def _eigh(a: Any, anchors: Any) -> Any:
+    n = a.rows
+    values, vectors = mpmath.eigsy(
+        mpmath.matrix([[a[max(i, j), min(i, j)] for j in range(n)] for i in range(n)])
+    )
+    for k, flip in enumerate(_flips(vectors, anchors)):
+        vectors[:, k] *= flip
+    return values, vectors
+
+
+def _svd(a: Any, anchors: Any) -> Any:
+    u, s, vh = mpmath.svd_r(a)
+    v = vh.T
+    for k, flip in enumerate(_flips(v, anchors)):
+        u[:, k] *= flip
+        v[:, k] *= flip
+    return s, u, v
+
+
+def _flips(vectors: Any, anchors: Any) -> list[int]:
+    return [int(sign * mpmath.sign(vectors[int(row), k])) for k, (row, sign) in enumerate(anchors.T)]
+
+
 REFERENCES = {
     "solve": _stacked(lambda a, b: mpmath.inverse(a) * b),
     "triangular_solve": _stacked(_triangular_solve),
@@ -88,4 +111,6 @@ REFERENCES = {
     "adjugate": _stacked(_adjugate),
     "cholesky": _stacked(_cholesky),
     "qr": _stacked(_qr),
+    "eigh": _stacked(_eigh),
+    "svd": _stacked(_svd),
 }
