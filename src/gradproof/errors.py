@@ -31,3 +31,11 @@ class NotScalar(GradproofError):
 
 class UnreadableReport(GradproofError):
     """A file that is not a report gradproof has written; the message says where it departs from one."""
+
+
+class TapeMisused(GradproofError):
+    """A gradient tape was used in a way it cannot serve: consumed, not recording, or its Variable changed in place."""
+
+
+class MissingGradient(GradproofError, TypeError):
+    """A gradient that does not exist was used as a number; the message says why it is missing and where."""

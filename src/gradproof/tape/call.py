@@ -1,0 +1,213 @@
+"""One call of `gradient` or `jacobian`: from targets and sources to arrays that carry their proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.trace import Traced
+from gradproof.errors import InvalidInput, NoDerivative
+from gradproof.ir.program import OPAQUE
+from gradproof.ir.span import Span
+from gradproof.tape.array import Array
+from gradproof.tape.backward import reached, sweep
+from gradproof.tape.lowering import RecordTracer, lowered
+from gradproof.tape.missing import Missing
+from gradproof.tape.program import Source
+from gradproof.tape.proof import Proof
+from gradproof.tape.record import LEAF, Record, Token, ancestors, constant
+from gradproof.tape.recording import STATE, Leave
+from gradproof.tape.result import TracedGradient, gradient_array
+from gradproof.tape.variable import Variable
+from gradproof.tape.why import Question, no_rule, why_missing
+
+
+@dataclass(frozen=True)
+class GradientCall:
+    """What was asked of which tape, and what the tape knows."""
+
+    targets: Sequence[Any]
+    seeds: Sequence[Any]
+    sources: Sequence[Any]
+    target_name: str
+    source_names: Sequence[str]
+    token: Token
+    is_watched: Callable[[Array], bool]
+    leaves: Sequence[Leave]
+    branches: Sequence[Record]
+    zero_if_missing: bool
+    span: Span | None
+
+    def question(self, k: int) -> Question:
+        source = self.sources[k]
+        is_watched = isinstance(source, Array) and self.is_watched(source)
+        names = self.target_name, self.source_names[k]
+        return Question(self.targets[0], source, *names, self.token, self.leaves, is_watched)
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A call with everything lowered to ops."""
+
+    targets: list[Record]
+    seeds: list[Record | None]
+    order: list[Record]  # all records the targets were computed from
+    sources: list[Source | Missing]
+
+
+def differentiate(call: GradientCall) -> list[Any]:
+    """One gradient, Missing or array of zeros per source."""
+    setting = _set_up(call)
+    m = _backward_tracer()
+    seeds: dict[Record, Traced] = {}
+    for target, seed in zip(setting.targets, setting.seeds):
+        start = m.of(constant(np.ones_like(target.value), phase="backward") if seed is None else seed)
+        seeds[target] = m.add(seeds[target], start) if target in seeds else start
+    with _sweeping(m):
+        found = sweep(m, seeds, _all_records(setting.sources), call.token)
+        gradients = [_total(m, source, found) for source in setting.sources]
+    return _results(call, setting, gradients)
+
+
+def differentiate_each(call: GradientCall) -> list[Any]:
+    """One Jacobian per source: a sweep for every entry of the target."""
+    setting = _set_up(call)
+    (target,) = setting.targets or [None]
+    m = _backward_tracer()
+    rows: list[list[Any]] = [[] for _ in setting.sources]
+    with _sweeping(m):
+        for place in range(0 if target is None else target.value.size):
+            unit = np.zeros(target.value.size, target.value.dtype)
+            unit[place] = 1
+            seed = m.of(constant(unit.reshape(target.value.shape), phase="backward"))
+            found = sweep(m, {target: seed}, _all_records(setting.sources), call.token)
+            for row, source in zip(rows, setting.sources):
+                row.append(_total(m, source, found))
+        gradients = [_stacked(m, row, source, target) for row, source in zip(rows, setting.sources)]
+    return _results(call, setting, gradients, is_jacobian=True)
+
+
+def _set_up(call: GradientCall) -> _Setting:
+    targets, seeds = [], []
+    for target, seed in zip(call.targets, call.seeds):
+        if isinstance(target, Array) and target._record is not None and target.dtype.kind not in "biu":
+            targets.append(lowered(target._record))
+            seeds.append(None if seed is None else _seed(seed, target))
+    order = ancestors(targets)
+    sources = [_source(call, k, order, targets) for k in range(len(call.sources))]
+    return _Setting(targets, seeds, order, sources)
+
+
+def _seed(seed: Any, target: Array) -> Record:
+    """A given gradient of a target, in the target's dtype; a traced one can be differentiated again."""
+    if isinstance(seed, Array) and seed.is_tracked and seed.dtype == target.dtype and seed.shape == target.shape:
+        assert seed._record is not None
+        return lowered(seed._record)  # type: ignore[no-any-return]
+    values = np.asarray(seed._value if isinstance(seed, Array) else seed)
+    if values.shape != target.shape:
+        raise InvalidInput(f"an output gradient has the shape of its target, {target.shape}, but this one has {values.shape}")
+    return constant(values.astype(target.dtype))
+
+
+def _source(call: GradientCall, k: int, order: list[Record], targets: list[Record]) -> Source | Missing:
+    source = call.sources[k]
+    if not isinstance(source, Array) or source._record is None or source.dtype.kind in "biu":
+        return why_missing(call.question(k))
+    if not call.is_watched(source):
+        return why_missing(call.question(k))
+    if isinstance(source, Variable):
+        records = tuple(record for record in order if record.op == LEAF and record.call is source._identity)
+    else:
+        records = (lowered(source._record),)
+    active = reached(order, records, call.token)
+    if not records or not any(target in active for target in targets):
+        return why_missing(call.question(k))
+    blocked = _blocked(order, active, targets)
+    return Source(records, call.source_names[k]) if blocked is None else no_rule(call.question(k), blocked)
+
+
+def _blocked(order: list[Record], active: set[Record], targets: list[Record]) -> Record | None:
+    """A function without a derivative on a way from the source to a target: a partial gradient would be a lie."""
+    opaque = [record for record in order if record in active and record.op.startswith(OPAQUE)]
+    if not opaque:
+        return None
+    needed = set(ancestors([target for target in targets if target in active]))
+    return next((record for record in opaque if record in needed), None)
+
+
+def _backward_tracer() -> RecordTracer:
+    return RecordTracer((*STATE.tapes, Token()), "backward")
+
+
+class _sweeping:
+    """Has everything recorded, also without an outer tape: custom rules are part of the program of the gradient."""
+
+    def __init__(self, m: RecordTracer) -> None:
+        self.tapes: tuple[Token, ...] = m.builder.tapes
+
+    def __enter__(self) -> None:
+        self.before = STATE.tapes
+        STATE.tapes = self.tapes
+
+    def __exit__(self, *_: object) -> None:
+        STATE.tapes = self.before
+        self.tapes[-1].is_alive = False
+
+
+def _all_records(sources: Sequence[Source | Missing]) -> list[Record]:
+    return [record for source in sources if isinstance(source, Source) for record in source.records]
+
+
+def _total(m: RecordTracer, source: Source | Missing, found: dict[Record, Traced]) -> Any:
+    if isinstance(source, Missing):
+        return None
+    total: Any = None
+    for record in source.records:
+        if record in found:
+            total = found[record] if total is None else m.add(total, found[record])
+    if total is None:
+        total = m.of(constant(np.zeros_like(source.records[0].value), phase="backward"))
+    return total
+
+
+def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, target: Record | None) -> Any:
+    if isinstance(source, Missing) or target is None:
+        return None
+    shape = source.records[0].value.shape
+    if not row:
+        return m.of(constant(np.zeros((*target.value.shape, *shape), source.records[0].value.dtype)))
+    parts = [m.reshape(part, shape=(1, *shape)) for part in row]
+    whole = m.concat(*parts, axis=0) if len(parts) > 1 else parts[0]
+    return m.reshape(whole, shape=(*target.value.shape, *shape))
+
+
+def _results(call: GradientCall, setting: _Setting, gradients: list[Any], is_jacobian: bool = False) -> list[Any]:
+    present = [k for k, gradient in enumerate(gradients) if gradient is not None]
+    proof = Proof(
+        setting.targets, setting.seeds, [setting.sources[k] for k in present],  # type: ignore[misc]
+        [gradients[k].id for k in present], _relevant(call), call.span, call.target_name, is_jacobian=is_jacobian,
+    )  # fmt: skip
+    results: list[Any] = []
+    for k, source in enumerate(setting.sources):
+        if isinstance(source, Missing):
+            results.append(_zeros(call, k, source) if call.zero_if_missing else source)
+        elif STATE.tapes:
+            results.append(TracedGradient(gradients[k].id, proof, present.index(k)))
+        else:
+            results.append(gradient_array(gradients[k].value, proof, present.index(k)))
+    return results
+
+
+def _relevant(call: GradientCall) -> list[Record]:
+    """Conditions of `if` and `while` that were decided while the tape recorded."""
+    return [lowered(record) for record in call.branches if call.token in record.tapes]
+
+
+def _zeros(call: GradientCall, k: int, missing: Missing) -> Any:
+    source = call.sources[k]
+    value = np.zeros_like(source._value if isinstance(source, Array) else np.asarray(source, np.float64))
+    del missing
+    return value if value.dtype.kind not in "biu" else value.astype(np.float64)

@@ -1,0 +1,108 @@
+"""Where in the user's source a call stands, remembered cheaply and looked up only when somebody asks."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+import sysconfig
+from functools import lru_cache
+from itertools import islice
+from types import CodeType
+
+import numpy
+
+from gradproof.ir.span import Span
+
+Place = tuple[CodeType, int]
+"""A code object and an offset into its bytecode: two references, whatever the size of the source."""
+
+_FOLDER = os.path.dirname
+_LIBRARIES = tuple(
+    folder + os.sep
+    for folder in {
+        _FOLDER(_FOLDER(os.path.abspath(__file__))),  # gradproof
+        _FOLDER(_FOLDER(os.path.abspath(numpy.__file__))),  # NumPy, and what is installed beside it: SciPy
+        sysconfig.get_paths()["stdlib"],
+    }
+)
+_IS_USERS: dict[CodeType, bool] = {}
+
+
+def here() -> Place | None:
+    """The innermost frame that is neither gradproof's nor a library's; None where every frame is."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        is_users = _IS_USERS.get(code)
+        if is_users is None:
+            is_users = _IS_USERS[code] = _belongs_to_user(code.co_filename)
+        if is_users:
+            return code, frame.f_lasti
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def _belongs_to_user(filename: str) -> bool:
+    generated = filename.startswith("<frozen") or filename == "<__array_function__ internals>"
+    return not generated and not filename.startswith(_LIBRARIES)
+
+
+@lru_cache(maxsize=16384)
+def span_of(place: Place | None) -> Span | None:
+    """The expression that was being evaluated at a place."""
+    if place is None:
+        return None
+    code, offset = place
+    positions = next(islice(code.co_positions(), offset // 2, None), (None, None, None, None))
+    line, end_line, column, end_column = positions
+    return Span(code.co_filename, line or code.co_firstlineno, column, end_line, end_column, code.co_qualname)
+
+
+@lru_cache(maxsize=256)
+def _tree(file: str) -> ast.Module | None:
+    lines = linecache.getlines(file)
+    try:
+        return ast.parse("".join(lines)) if lines else None
+    except (SyntaxError, ValueError):
+        return None
+
+
+def names_of_arguments(span: Span | None) -> list[ast.expr]:
+    """The positional arguments of the call that a span covers, as written; empty where the source is not at hand."""
+    tree = _tree(span.file) if span is not None and span.column is not None else None
+    if tree is None or span is None:
+        return []
+    wanted = (span.line, span.column, span.end_line, span.end_column)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and wanted == (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset):
+            return node.args
+    return []
+
+
+def rebinds_its_operand(span: Span | None) -> str | None:
+    """The name in `name = ... name ...` or `name -= ...` when a span lies in such a statement."""
+    tree = _tree(span.file) if span is not None else None
+    if tree is None or span is None:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno <= span.line <= (node.end_lineno or 0):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+            if isinstance(target, ast.Name) and (target.id in used or isinstance(node, ast.AugAssign)):
+                return target.id
+    return None
+
+
+def assigns_to_an_entry(span: Span | None) -> bool:
+    """Whether a span lies in a statement `a[i] = ...`."""
+    tree = _tree(span.file) if span is not None else None
+    if tree is None or span is None:
+        return False
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Subscript)
+        and node.lineno <= span.line <= (node.end_lineno or 0)
+        for node in ast.walk(tree)
+    )

@@ -1,0 +1,37 @@
+"""A gradient's verdict in a few lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradproof.diagnosis.words import digits_text, number
+
+if TYPE_CHECKING:
+    from gradproof.tape.proof import Proof
+
+
+def describe(proof: Proof, index: int) -> str:
+    """`correct: ...` with the worst entry, observed and proven, or the reason why nothing is proven."""
+    judgement = proof.judgement(index)
+    observed = np.asarray(proof.gradients[index].value)
+    name = proof.sources[index].name or "source"
+    lines = [f"{judgement.verdict}: {judgement.verdict.sentence}"]
+    if proof.span is not None:
+        lines.append(f" --> {proof.span}")
+    comparison, reference = judgement.comparison, judgement.reference
+    if comparison is not None and reference is not None and comparison.worst is not None:
+        place = comparison.worst
+        entry = "".join(f"[{', '.join(map(str, place))}]" if place else "")
+        mid, rad = reference.mid[place], float(reference.rad[place])
+        dtype = observed.dtype.name
+        lines += [
+            f"  d {proof.target_name} / d {name}{entry}",
+            f"    tape       {number(observed[place].item(), dtype=dtype)}",
+            f"    proven     {number(mid.item(), rad)}",
+            f"    agreement  {digits_text(comparison.digits, comparison.digits_possible)}",
+        ]
+    if judgement.reason:
+        lines.append(f"  reason: {judgement.reason}")
+    return "\n".join(lines)

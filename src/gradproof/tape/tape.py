@@ -1,0 +1,171 @@
+"""The gradient tape: records NumPy code inside its `with` block and differentiates it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from gradproof.errors import InvalidInput, TapeMisused
+from gradproof.tape.array import Array
+from gradproof.tape.call import GradientCall, differentiate, differentiate_each
+from gradproof.tape.place import here, names_of_arguments, span_of
+from gradproof.tape.record import LEAF, Record, Token
+from gradproof.tape.recording import STATE, Leave
+from gradproof.tape.structure import flatten, flatten_like, map_leaves, names, unflatten
+from gradproof.tape.variable import Identity, Variable, checked_values
+
+
+class GradientTape:
+    """Records what is computed from Variables and watched arrays inside its `with` block.
+
+    A tape gives one gradient and is then used up, unless it is `persistent`. Tapes nest: a gradient computed while
+    an outer tape records can be differentiated by it.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watches_variables = watch_accessed_variables
+        self._token = Token()
+        self._watched: set[object] = set()
+        self._is_recording = False
+        self._is_consumed = False
+        self._leaves: list[Leave] = []
+        self._branches: list[Record] = []
+
+    def __enter__(self) -> GradientTape:
+        if self._is_recording:
+            raise TapeMisused("this tape is already recording; nest two tapes instead of entering one twice")
+        self._start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._is_recording:
+            self._stop()
+
+    def __del__(self) -> None:
+        self._token.is_alive = False
+
+    def watch(self, structure: Any) -> Any:
+        """Make arrays sources of this tape and return them.
+
+        A plain number or NumPy array cannot be followed: use what is returned in its place.
+        """
+        return map_leaves(self._watch_one, structure)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """What is computed inside is constant to this tape."""
+        if not self._is_recording:
+            raise TapeMisused("stop_recording() needs a tape that records: call it inside the `with` block of the tape")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forget everything recorded and watched; a tape that is recording goes on recording."""
+        was_recording = self._is_recording
+        if was_recording:
+            self._stop()
+        self._token.is_alive = False
+        self._token, self._is_consumed = Token(), False
+        self._watched.clear()
+        if was_recording:
+            self._start()
+
+    def watched_variables(self) -> tuple[Identity, ...]:
+        """Who was passed to `watch` among the Variables; those that are merely used need no entry."""
+        return tuple(item for item in self._watched if isinstance(item, Identity))
+
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
+    ) -> Any:
+        """The gradient of `target`, summed over its entries, for each source, in the structure of `sources`.
+
+        Where there is none, the result is a `Missing` that says why, or zeros with `unconnected_gradients="zero"`.
+        """
+        call = self._call(target, sources, output_gradients, unconnected_gradients)
+        return unflatten(sources, iter(differentiate(call)))
+
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
+        """The derivatives of every entry of `target`: for each source an array of shape target.shape + source.shape."""
+        if len(flatten(target)) != 1:
+            raise InvalidInput("jacobian() takes one target; call it once for each")
+        call = self._call(target, sources, None, unconnected_gradients)
+        return unflatten(sources, iter(differentiate_each(call)))
+
+    def _call(self, target: Any, sources: Any, output_gradients: Any, unconnected: str) -> GradientCall:
+        if unconnected not in ("none", "zero"):
+            raise InvalidInput(f"unconnected_gradients is 'none' or 'zero', not {unconnected!r}")
+        self._consume()
+        span = span_of(here())
+        written = names_of_arguments(span)
+        source_names = names(written[1] if len(written) > 1 else None, sources, "source")
+        target_names = names(written[0] if written else None, target, "target")
+        return GradientCall(
+            targets=flatten(target),
+            seeds=flatten_like(output_gradients, target, "output_gradients"),
+            sources=flatten(sources),
+            target_name=", ".join(target_names),
+            source_names=[_own_name(source) or name for source, name in zip(flatten(sources), source_names)],
+            token=self._token,
+            is_watched=self._is_watched,
+            leaves=self._leaves,
+            branches=self._branches,
+            zero_if_missing=unconnected == "zero",
+            span=span,
+        )
+
+    def _consume(self) -> None:
+        if self._is_consumed:
+            raise TapeMisused(
+                "this tape is used up: a tape gives one gradient and then forgets what it recorded\n"
+                "  for several gradients pass all sources at once, or use `GradientTape(persistent=True)`"
+            )
+        if not self._persistent:
+            self._is_consumed = True
+            if self._is_recording:
+                self._stop()
+
+    def _is_watched(self, source: Array) -> bool:
+        """Leaves must be watched; what was computed on the tape may always be differentiated for."""
+        record = source._record
+        if record is None:
+            return False
+        if record.op != LEAF:
+            return self._token in record.tapes or record in self._watched
+        if isinstance(source, Variable) and source.trainable and self._watches_variables:
+            return True
+        return record in self._watched or record.call in self._watched
+
+    def _watch_one(self, item: Any) -> Array:
+        if not isinstance(item, Array):
+            item = Array(Record(LEAF, (), checked_values(item), here()))
+        elif item._record is None:
+            roots = item._origin.roots if item._origin is not None else frozenset()
+            identity = next(iter(roots)) if len(roots) == 1 and item._origin.reason == "not-watched" else None
+            item._record_now = Record(LEAF, (), item._value, here(), call=identity)
+            item._origin = None
+        self._watched.add(item._identity if isinstance(item, Variable) else item._record)
+        return item
+
+    def _start(self) -> None:
+        if self._is_consumed:
+            raise TapeMisused("this tape is used up; make a new one, or call reset()")
+        if not STATE.tapes:
+            STATE.leaves, STATE.branches = [], []
+        assert STATE.leaves is not None and STATE.branches is not None
+        self._leaves, self._branches = STATE.leaves, STATE.branches
+        STATE.tapes = (*STATE.tapes, self._token)
+        self._is_recording = True
+
+    def _stop(self) -> None:
+        STATE.tapes = tuple(token for token in STATE.tapes if token is not self._token)
+        self._is_recording = False
+
+
+def _own_name(source: Any) -> str | None:
+    return source.name if isinstance(source, Variable) else None
