@@ -38,7 +38,7 @@ def enclose_values(a: Array) -> list[Any]:
 
 
 def _nearly_diagonalising(a: Array) -> Array:
-    """A matrix with exact entries: float64's eigenvectors, improved by Jacobi's rotations. It proves nothing."""
+    """An exact matrix: float64's eigenvectors, improved by Jacobi's rotations. Nothing is proven of it yet."""
     start = np.array([[float(entry) for entry in row] for row in a])
     vectors = np.linalg.eigh(start)[1] if np.isfinite(start).all() else np.eye(len(a))
     q = np.asarray(np.frompyfunc(arb, 1, 1)(vectors), dtype=object)
@@ -70,8 +70,8 @@ def _rotation(first: Any, second: Any, off: Any) -> tuple[Any, Any]:
 
 
 def _norm(x: Array) -> Any:
-    """The Frobenius norm, which is not less than the spectral one."""
-    return sum((entry * entry for entry in x.flat), arb(0)).sqrt().abs_upper()
+    """An upper bound of the Frobenius norm, and so of the spectral one."""
+    return sum((entry.abs_upper() ** 2 for entry in x.flat), arb(0)).sqrt().abs_upper()
 
 
 def _mid(x: Array) -> Array:
