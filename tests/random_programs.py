@@ -17,7 +17,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir import types
 from gradproof.ir.program import Builder, Program
-from gradproof.ops import TABLE, Arithmetic, Sample
+from gradproof.ops import TABLE, Arithmetic, Op, Sample
 
 from .sixty_digits import can_evaluate
 
@@ -207,9 +207,14 @@ def sampled_ops() -> dict[str, list[Sample]]:
     found = {
         op.name: [sample for sample in op.samples if all(map(_is_real_or_discrete, sample.inputs))]
         for op in TABLE.values()
-        if (op.slopes is not None or op.pullback is not None) and can_evaluate(op.name)
+        if _has_rules(op) and can_evaluate(op.name)
     }
     return {name: samples for name, samples in found.items() if samples}
+
+
+def _has_rules(op: Op) -> bool:
+    """Whether it can be differentiated by every argument."""
+    return op.pullback is not None or (op.slopes is not None and None not in op.slopes)
 
 
 def _is_real_or_discrete(x: Any) -> bool:

@@ -45,30 +45,35 @@ def local_errors(program: Program) -> dict[int, Array]:
 
 
 def _may_round(node: Node) -> bool:
-    if node.op in ("input", "constant", "item") or node.is_opaque or node.is_discrete or node.value is None:
+    if node.op in ("input", "constant") or node.is_opaque or node.is_discrete or node.value is None:
         return False
-    return not TABLE[node.op].moves_only and not isinstance(node.value, tuple)
+    # The errors of an op with several results are those of its items.
+    return node.op == "item" or not (TABLE[node.op].moves_only or isinstance(node.value, tuple))
 
 
 def _local_error(program: Program, node: Node, narrow: Arithmetic, wide: Arithmetic) -> Array | None:
-    values = [program[id].value for id in node.inputs]
-    if any(value is None or isinstance(value, tuple) for value in values) or not np.isfinite(node.value).all():
+    maker = program[node.inputs[0]] if node.op == "item" else node
+    values = [program[id].value for id in maker.inputs]
+    known = all(value is not None and not isinstance(value, tuple) for value in values) and not maker.is_opaque
+    if not known or not np.isfinite(node.value).all():
         return None
-    if all(_fits_narrow(program[id].dtype) for id in (*node.inputs, node.id)):
+    fits_narrow = all(_fits_narrow(program[id].dtype) for id in (*maker.inputs, node.id))
+    for m in (narrow, wide) if fits_narrow else (wide,):
         try:
-            return _difference(narrow, node, values)
+            return _difference(m, node, maker, values)
         except NotSupported:
-            pass
-    return _difference(wide, node, values)
+            continue
+    return None
 
 
 def _fits_narrow(dtype: str) -> bool:
     return types.is_discrete(dtype) or (types.is_real(dtype) and types.precision_bits(dtype) <= 24)
 
 
-def _difference(m: Arithmetic, node: Node, values: list[Any]) -> Array | None:
+def _difference(m: Arithmetic, node: Node, maker: Node, values: list[Any]) -> Array | None:
     with m.domain.active():
-        exact = m.domain.settle(getattr(m, node.op)(*(m.literal(value) for value in values), **node.params), node.dtype)
+        exact = getattr(m, maker.op)(*(m.literal(value) for value in values), **maker.params)
+        exact = m.domain.settle(exact if node is maker else exact[node.params["index"]], node.dtype)
         mid, rad = m.domain.leave(m.sub(m.literal(node.value), exact))
     if not np.isfinite(rad).all():
         return None

@@ -12,46 +12,114 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.linearise import input_gradient, pull_back
+from gradproof.engine.linearise import input_gradient
 from gradproof.engine.run import Run
-from gradproof.ir.program import Node
+from gradproof.ir.program import Node, descendants
 from gradproof.ops import TABLE, Arithmetic
 
 Array = np.ndarray[Any, Any]
 
 
 def term_sizes(result: Run, wrt: Sequence[int]) -> list[Array]:
-    """For each of `wrt`, the sum of the sizes of what its consumers send back, entry by entry."""
-    program = result.program
-    wanted = set(wrt)
-    plain = Arithmetic(Ieee("float64"))
-    totals = {id: np.zeros(program[id].shape) for id in wrt}
+    """For each of `wrt`, the sum of the sizes of all its terms, entry by entry; zero where they are not known.
 
-    def note(node: Node, index: int, gy: Any, gx: Any) -> None:
-        source = node.inputs[index]
-        if source in wanted:
-            totals[source] = totals[source] + _size(result, plain, node, index, gy, gx)
-
-    seeds = {program.outputs[0]: result.m.literal(np.ones(program[program.outputs[0]].shape))}
-    pull_back(result, seeds, wrt, watcher=note)
-    return [totals[id] for id in wrt]
-
-
-def _size(result: Run, plain: Arithmetic, node: Node, index: int, gy: Any, gx: Any) -> Array:
-    """|gx|, or for rules that sum over entries, the same sum over sizes."""
-    op = TABLE[node.op]
-    if op.linear is None or isinstance(gy, tuple):
-        return np.abs(_mid(result, gx))
-    xs = [np.abs(_mid(result, result.values[id])) if not _is_discrete(result.values[id]) else result.values[id] for id in node.inputs]
+    One reverse sweep in float64 with every slope replaced by its size, so that nothing cancels on the way.
+    """
+    program, plain = result.program, Arithmetic(Ieee("float64"))
+    active = descendants(program, set(wrt))
+    sizes: dict[int, Any] = {program.outputs[0]: np.ones(program[program.outputs[0]].shape)}
+    kept = {id: np.zeros(program[id].shape) for id in wrt}
+    values = _Midpoints(result)
     with plain.domain.active():
-        size = input_gradient(plain, node, index, np.abs(_mid(result, gy)), np.abs(_mid(result, result.values[node.id])), xs)
-    return np.abs(np.asarray(size, np.float64))
+        for node in reversed(program.nodes):
+            if node.id in sizes and node.id in active:
+                gy = sizes.pop(node.id)
+                if node.id in kept:
+                    kept[node.id] = np.nan_to_num(gy, nan=0.0, posinf=0.0)
+                _send_back(plain, values, node, gy, active, sizes)
+    return [kept[id] for id in wrt]
+
+
+class _Midpoints:
+    """The values of a run as float64 numbers, each converted when it is first asked for."""
+
+    def __init__(self, result: Run) -> None:
+        self.result = result
+        self.known: dict[int, Any] = {}
+
+    def __getitem__(self, id: int) -> Any:
+        if id not in self.known:
+            value = self.result.values[id]
+            several = isinstance(value, tuple)
+            parts = [self._plain(part) for part in (value if several else (value,))]
+            self.known[id] = tuple(parts) if several else parts[0]
+        return self.known[id]
+
+    def _plain(self, x: Any) -> Array:
+        if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
+            return x
+        mid: Array = self.result.m.domain.leave(x)[0]
+        return mid
+
+
+def _send_back(
+    plain: Arithmetic, values: _Midpoints, node: Node, gy: Any, active: set[int], sizes: dict[int, Any]
+) -> None:
+    if node.op == "item":
+        slots = sizes.setdefault(node.inputs[0], {})
+        slots[node.params["index"]] = slots.get(node.params["index"], 0.0) + gy
+        return
+    y, xs = values[node.id], [values[id] for id in node.inputs]
+    if isinstance(y, tuple):
+        gy = tuple(gy.get(k, np.zeros(np.shape(part))) for k, part in enumerate(y))
+    for i, id in enumerate(node.inputs):
+        if id in active:
+            size = _size(plain, node, i, gy, y, xs)
+            if size is not None:
+                sizes[id] = sizes.get(id, 0.0) + size
+
+
+def _size(plain: Arithmetic, node: Node, i: int, gy: Any, y: Any, xs: list[Any]) -> Array | None:
+    """What input `i` gets from terms of the sizes `gy`, if none of them cancel."""
+    op = TABLE[node.op]
+    if op.slopes is not None:
+        rule = op.slopes[i]
+        slope = 0 if rule is None else rule(plain, y, *xs, **node.params)
+        size: Array = plain.sum_to(plain.mul(gy, np.abs(slope)), shape=np.shape(xs[i]))
+        return np.abs(size)
+    if op.linear is not None:
+        # Moves and sums: with every factor replaced by its size, no term has a sign.
+        return _absolute(input_gradient(plain, node, i, gy, np.abs(y), [x if _is_discrete(x) else np.abs(x) for x in xs]))
+    # Other rules may subtract (softmax does), so that equal sizes would cancel: they are given several signs.
+    patterns = (_signed(gy, sign) for sign in _SIGNS)
+    found = [_absolute(input_gradient(plain, node, i, pattern, y, xs)) for pattern in patterns]
+    return None if found[0] is None else np.sum(found, axis=0)  # type: ignore[arg-type]
+
+
+def _plus(n: int) -> Array:
+    return np.ones(n)
+
+
+def _alternating(n: int) -> Array:
+    return 1.0 - 2.0 * (np.arange(n) % 2)
+
+
+def _first_apart(n: int) -> Array:
+    return 1.0 - 2.0 * (np.arange(n) == 0)
+
+
+_SIGNS = (_plus, _alternating, _first_apart)
+
+
+def _signed(gy: Any, sign: Any) -> Any:
+    if isinstance(gy, tuple):
+        return tuple(_signed(part, sign) for part in gy)
+    return gy * sign(np.size(gy)).reshape(np.shape(gy))
+
+
+def _absolute(gx: Any) -> Array | None:
+    return None if gx is None else np.abs(np.asarray(gx))
 
 
 def _is_discrete(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
-
-
-def _mid(result: Run, x: Any) -> Array:
-    mid = result.m.domain.leave(x)[0]
-    return np.abs(mid) if np.iscomplexobj(mid) else mid

@@ -16,6 +16,8 @@ Outcome = Literal["within", "beyond", "undecided", "nonfinite", "unbounded"]
 
 # A true value below this share of the terms it is the sum of is zero for every purpose: 30 digits cancelled.
 ZERO_LIKE = 2.0**-100
+# Roundings of its terms that a value which should be zero may consist of: a short chain of ops makes so many.
+ROUNDINGS_OF_ZERO = 32
 
 
 @dataclass(frozen=True)
@@ -48,23 +50,37 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
         return _finding("nonfinite", np.where(finite | ~bounded, 0.0, np.inf), dtype)
     if not bounded.all():
         return _finding("unbounded", np.where(bounded, 0.0, np.nan), dtype)
-    low, high = _relative_errors(observed, reference, options.share_of_largest, sizes)
     tolerance = options.tolerance(dtype)
+    low, high = _relative_errors(observed, reference, options.share_of_largest, _zero_scale(sizes, dtype, options))
     if (high <= tolerance).all():
         return _finding("within", high, dtype)
     return _finding("beyond" if (low > tolerance).any() else "undecided", low, dtype)
 
 
-def _relative_errors(observed: Array, reference: Enclosure, share: float, sizes: Array | None) -> tuple[Array, Array]:
+def _zero_scale(sizes: Array | None, dtype: str, options: Options) -> tuple[Array, Array] | None:
+    """The sizes of the terms, and what an error is measured against where they cancel to zero.
+
+    As for small entries, a share of them; in 16-bit types that would demand more than rounding allows.
+    """
+    if sizes is None:
+        return None
+    roundings = ROUNDINGS_OF_ZERO * types.unit_roundoff(dtype) / options.tolerance(dtype)
+    return sizes, sizes * min(1.0, max(options.share_of_largest, roundings))
+
+
+def _relative_errors(
+    observed: Array, reference: Enclosure, share: float, zero: tuple[Array, Array] | None
+) -> tuple[Array, Array]:
     """Lower and upper bounds of the relative error of every entry."""
     distance = np.abs(observed.astype(reference.mid.dtype) - reference.mid)
     most = np.abs(reference.mid) + reference.rad
     least = np.maximum(np.abs(reference.mid) - reference.rad, 0.0)
     scale_most, scale_least = np.maximum(most, share * most.max()), np.maximum(least, share * least.max())
-    if sizes is not None:
+    if zero is not None:
+        sizes, scale = zero
         zero_like = most <= ZERO_LIKE * sizes
-        scale_least = np.where(zero_like, np.maximum(scale_least, share * sizes), scale_least)
-        scale_most = np.where(zero_like, np.maximum(scale_most, share * sizes), scale_most)
+        scale_least = np.where(zero_like, np.maximum(scale_least, scale), scale_least)
+        scale_most = np.where(zero_like, np.maximum(scale_most, scale), scale_most)
     low, high = np.maximum(distance - reference.rad, 0.0), distance + reference.rad
     with np.errstate(divide="ignore", invalid="ignore"):
         return _ratio(low, scale_most), _ratio(high, scale_least)
