@@ -72,7 +72,8 @@ class BallDomain:
         before = flint.ctx.prec
         flint.ctx.prec = self.precision_bits
         try:
-            yield
+            with np.errstate(all="ignore"):  # the library raises floating-point flags of its own
+                yield
         finally:
             flint.ctx.prec = before
 

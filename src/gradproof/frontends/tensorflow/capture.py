@@ -99,8 +99,10 @@ class _Assembly:
         events = [*self.call.older, *self.call.events]
         missing = not self.call.observed or any(observed is None for observed in self.call.observed)
         tape = self.call.tape.id
+        scopes = {scope.id for scope in self.call.scopes}  # their forward may run while the tape is stopped
         for event in sorted(events, key=lambda e: e.index):
-            if missing or event.phase == "backward" or tape in event.tapes or self.call.tape.kind != "tape":
+            seen = tape in event.tapes or event.scope in scopes or self.call.tape.kind != "tape"
+            if missing or seen or event.phase == "backward":
                 yield event
 
     def _lower(self, event: OpEvent) -> None:

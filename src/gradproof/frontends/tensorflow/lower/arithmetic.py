@@ -14,7 +14,7 @@ lower_to("neg", "Neg")
 lower_to("square", "Square")
 lower_to("reciprocal", "Reciprocal", "Inv")
 lower_to(
-    "identity", "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "gradproof.Return", "EnsureShape"
+    "identity", "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"
 )
 lower_to("stop_gradient", "StopGradient")
 
@@ -32,7 +32,7 @@ def _squared_difference(m: Any, event: Any, a: Any, b: Any) -> Any:
     return m.square(a - b)
 
 
-@lower("IdentityN")
+@lower("IdentityN", "gradproof.Return")
 def _identity_n(m: Any, event: Any, *xs: Any) -> Any:
     return tuple(m.identity(x) for x in xs)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from gradproof.frontends.tensorflow.lower._table import lower, lower_to
+from gradproof.frontends.tensorflow.lower._table import lower_to
 
 for _op, _name in {
     "erf": "Erf", "erfc": "Erfc", "erfinv": "Erfinv", "ndtri": "Ndtri", "lgamma": "Lgamma", "digamma": "Digamma",
@@ -13,16 +11,7 @@ for _op, _name in {
     "bessel_i0": "BesselI0", "bessel_i1": "BesselI1", "bessel_i0e": "BesselI0e", "bessel_i1e": "BesselI1e",
     "bessel_j0": "BesselJ0", "bessel_j1": "BesselJ1", "bessel_y0": "BesselY0", "bessel_y1": "BesselY1",
     "bessel_k0": "BesselK0", "bessel_k1": "BesselK1", "bessel_k0e": "BesselK0e", "bessel_k1e": "BesselK1e",
-    "igamma_da": "IgammaGradA",
+    "igamma_da": "IgammaGradA", "polygamma": "Polygamma",
 }.items():
     lower_to(_op, _name)
 
-
-@lower("Polygamma")
-def _polygamma(m: Any, event: Any, order: Any, x: Any) -> Any:
-    """The order is an array in TensorFlow; ours is one integer, which covers every use of it."""
-    orders = set(order.value.reshape(-1).tolist())
-    if len(orders) != 1 or not float(*orders).is_integer():
-        raise NotImplementedError
-    y = m.polygamma(x, order=int(*orders))
-    return y if y.shape == event.outputs[0].shape else m.broadcast(y, shape=event.outputs[0].shape)
