@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from gradproof.domains.ball_precise import NAN, Kernel, centred
+from gradproof.domains.ball_precise import NAN, Kernel, centred, monotone, tighter
 
 
 def _i(x: arb, order: int) -> arb:
@@ -47,8 +47,18 @@ def _of_order(function: Kernel, neighbours: tuple[int, int], own: int = 0) -> Ke
     return kernel
 
 
+def _falling(function: Kernel) -> Kernel:
+    """K and its scaled form fall for all x > 0."""
+    return lambda x, order: monotone(lambda x: function(x, order))(x)
+
+
 def _hyp0f1(x: arb, b: float) -> arb:
-    return centred(lambda x: x.hypgeom_0f1(b), lambda x: x.hypgeom_0f1(b + 1) / b)(x)
+    def slope(x: arb) -> arb:
+        y = x.hypgeom_0f1(b + 1)
+        # For b >= 1/2 and x <= 0 the function is a mean of cosines (Poisson's integral): at most 1 in size.
+        return (tighter(y, arb(0, 1)) if x <= 0 and b >= 0.5 else y) / b
+
+    return centred(lambda x: x.hypgeom_0f1(b), slope)(x)
 
 
 def _hyp2f1(x: arb, a: float, b: float, c: float) -> arb:
@@ -62,8 +72,8 @@ KERNELS: dict[str, Kernel] = {
     "bessel_i": _of_order(_i, (1, 1)),
     "bessel_i_scaled": _of_order(_i_scaled, (1, 1), own=-1),
     "bessel_j": _of_order(_j, (1, -1)),
-    "bessel_k": _of_order(_k, (-1, -1)),
-    "bessel_k_scaled": _of_order(_k_scaled, (-1, -1), own=1),
+    "bessel_k": _falling(_k),
+    "bessel_k_scaled": _falling(_k_scaled),
     "bessel_y": _of_order(_y, (1, -1)),
     "hyp0f1": _hyp0f1,
     "hyp2f1": _hyp2f1,

@@ -44,7 +44,11 @@ def _cbrt(x: arb) -> arb:
 
 
 def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + (-x).exp())
+    """1 / (1 + exp(-x)), written so that the exponential is the small one."""
+    if x.real.mid() >= 0:
+        return 1 / (1 + (-x).exp())
+    small = x.exp()
+    return small / (1 + small)
 
 
 def _softplus(x: arb) -> arb:

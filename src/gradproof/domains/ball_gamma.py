@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import acb, arb
 
-from gradproof.domains.ball_precise import NAN, Kernel, centred
+from gradproof.domains.ball_precise import NAN, Kernel, centred, monotone
 
 ZERO = arb(0)
 
@@ -37,12 +37,12 @@ def _zeta(s: arb, q: arb) -> arb:
 
 
 def lower(a: arb, x: arb) -> arb:
-    """P(a, x); its share of the right side is small, and taken from 1, where x is large."""
+    """P(a, x): a series of positive terms where x is small, else what Q leaves of 1."""
     if not (a > 0 and x >= 0):
         return NAN
     if x == 0:
         return ZERO
-    return x.gamma_lower(a, regularized=1) if x < a + 1 else 1 - x.gamma_upper(a, regularized=1)
+    return _rising_series(a, x) if x < a + 1 else 1 - x.gamma_upper(a, regularized=1)
 
 
 def upper(a: arb, x: arb) -> arb:
@@ -51,7 +51,11 @@ def upper(a: arb, x: arb) -> arb:
         return NAN
     if x == 0:
         return arb(1)
-    return 1 - x.gamma_lower(a, regularized=1) if x < a + 1 else x.gamma_upper(a, regularized=1)
+    return 1 - _rising_series(a, x) if x < a + 1 else x.gamma_upper(a, regularized=1)
+
+
+def _rising_series(a: arb, x: arb) -> arb:
+    return (a * x.log() - x - (a + 1).lgamma()).exp() * x.hypgeom_1f1(1, a + 1)
 
 
 def gamma_density(a: arb, x: arb) -> arb:
@@ -85,26 +89,41 @@ def beta_density(a: arb, b: arb, x: arb) -> arb:
 
 
 def _spread_by_shape(a: arb, *others: arb) -> arb:
-    """|dP/da| is at most half the mean of |log t - digamma(a)| under the density, hence sqrt(trigamma(a)) / 2."""
+    """|dP/da| <= half the mean of |log t - digamma(a)| under the density, so sqrt(trigamma(a)) / 2."""
     del others
     return trigamma(a).sqrt() / 2
+
+
+def zeta_bound(s: arb, q: arb, reach: arb) -> arb:
+    """What |zeta(z, q)| cannot exceed for |z - s| <= reach.
+
+    Each term (q + k)^-z is at most as large as at one of the two real ends: it falls with Re z for q + k > 1
+    and grows for q + k < 1.
+    """
+    return _zeta(s - reach, q) + _zeta(s + reach, q)
+
+
+def zeta_reach(s: arb, q: arb) -> arb:
+    """A distance from s that keeps away from the pole at 1, and within which q^-s does not grow by much."""
+    from_pole, by_growth = (s.lower() - 1) / 2, 1 / (1 + abs(q.log()).upper())
+    return (from_pole if from_pole < by_growth else by_growth).mid()
+
+
+def _zeta_spread(s: arb, q: arb) -> arb:
+    """Cauchy's estimate of the slope by s."""
+    reach = zeta_reach(s, q)
+    return zeta_bound(s, q, reach) / reach
 
 
 KERNELS: dict[str, Kernel] = {
     "gamma": lambda x: x.gamma(),
     "lgamma": _lgamma,
-    "digamma": lambda x: x.digamma(),
+    "digamma": monotone(lambda x: x.digamma()),
     "polygamma": _polygamma,
-    "zeta": centred(_zeta, lambda s, q: _zeta_spread(s, q), lambda s, q: s * _zeta(s + 1, q)),
+    "zeta": centred(_zeta, _zeta_spread, lambda s, q: s * _zeta(s + 1, q)),
     "igamma": centred(lower, _spread_by_shape, gamma_density),
     "igammac": centred(upper, _spread_by_shape, gamma_density),
     "gamma_density": gamma_density,
     "betainc": centred(beta_lower, _spread_by_shape, lambda a, b, x: _spread_by_shape(b), beta_density),
     "beta_density": beta_density,
 }
-
-
-def _zeta_spread(s: arb, q: arb) -> arb:
-    """|d zeta/ds| <= max |zeta| / r on the disc of radius r around s, and there |zeta(z, q)| <= zeta(Re z, q)."""
-    reach = (s.lower() - 1) / 2
-    return _zeta(s - reach, q) / reach

@@ -5,15 +5,25 @@ proven by Cauchy's estimate: if |f| <= bound on the disc of radius r around a, t
 
     |f'(a) - (f(a + h) - f(a - h)) / (2 h)| <= bound / r * q / (1 - q),    q = (h / r)^2.
 
-The functions here are integrals (or sums) of positive terms t^(a-1) w(t), hence on the disc at most as large as
-at the real part of the parameter, but for the factor gamma(u) / |gamma(u + iv)| <= exp(v^2 trigamma(u) / 2).
+The functions here are integrals (or sums) of positive terms t^(a-1) w(t), so on the disc they are at most as
+large as at the real part u of the parameter, but for a factor gamma(u) / |gamma(u + iv)|, which is at most
+exp(v^2 trigamma(u) / 2).
 """
 
 from __future__ import annotations
 
 from flint import arb, ctx
 
-from gradproof.domains.ball_gamma import beta_density, beta_lower, gamma_density, lower, trigamma, upper
+from gradproof.domains.ball_gamma import (
+    beta_density,
+    beta_lower,
+    gamma_density,
+    lower,
+    trigamma,
+    upper,
+    zeta_bound,
+    zeta_reach,
+)
 from gradproof.domains.ball_precise import NAN, Kernel, precision
 
 ZERO = arb(0)
@@ -111,18 +121,17 @@ def _betainc_slope_spread(a: arb, b: arb, x: arb, by_second: bool) -> arb:
 
 
 def _zeta_ds(s: arb, q: arb) -> arb:
-    """The sum of (q + k)^-s has at complex s at most the size it has at the real part."""
     if not (s > 1 and q > 0 and s.is_finite() and q.is_finite()):
         return NAN
-    at, order = q.mid(), s.mid()
-    reach = ((order - 1) / 2).mid()
-    y = difference(lambda z: z.zeta(at), order, reach, (order - reach).zeta(at))
-    # Cauchy's estimates again, now of the second slopes on the whole ball.
-    reach = ((s.lower() - 1) / 2).mid()
+    order, at = s.mid(), q.mid()
+    reach = zeta_reach(order, at)
+    y = difference(lambda z: z.zeta(at), order, reach, zeta_bound(order, at, reach))
+    # Cauchy's estimates of the second slopes, on the whole ball; the first slope by q is -s zeta(s + 1, q).
+    reach = zeta_reach(s, q)
     if not s.is_exact():
-        y = y + 2 * (s - reach).zeta(q) / (reach * reach) * _spread(s)
+        y = y + 2 * zeta_bound(s, q, reach) / (reach * reach) * _spread(s)
     if not q.is_exact():
-        y = y + (s + reach) * (s + 1 - reach).zeta(q) / reach * _spread(q)
+        y = y + (s + reach) * zeta_bound(s + 1, q, reach) / reach * _spread(q)
     return y
 
 

@@ -63,6 +63,26 @@ def centred(function: Kernel, *slopes: Kernel) -> Kernel:
     return kernel
 
 
+def monotone(function: Kernel) -> Kernel:
+    """A kernel that is tight on wide balls: all values of a monotone function lie between those at the ends.
+
+    Where the function has poles it is monotone between them; on a ball that holds one it has no value.
+    """
+
+    def kernel(x: arb) -> arb:
+        if not x.is_finite():
+            return NAN
+        if x.is_exact():
+            return accurate(function, x)
+        whole = function(x)
+        low, high = (accurate(function, end) for end in (x.mid() - x.rad(), x.mid() + x.rad()))
+        if not (whole.is_finite() and low.is_finite() and high.is_finite()):
+            return whole
+        return tighter(whole, low.union(high))
+
+    return kernel
+
+
 def tighter(a: arb, b: arb) -> arb:
     """What two enclosures of the same number have in common; one without information adds none."""
     if not a.is_finite():

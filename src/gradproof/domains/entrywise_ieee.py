@@ -9,9 +9,8 @@ import numpy as np
 from flint import arb
 from scipy import special
 
+from gradproof.domains import ball_bessel, ball_gamma, ball_parameter
 from gradproof.domains.ball_elementary import CONSTANTS
-from gradproof.domains.ball_gamma import KERNELS as BY_ORDER
-from gradproof.domains.ball_parameter import KERNELS as BY_PARAMETER
 from gradproof.domains.ball_precise import precision
 
 Array = np.ndarray[Any, Any]
@@ -86,7 +85,7 @@ def _through_balls(function: Callable[..., arb]) -> Callable[..., Any]:
 
 
 SPELLINGS: dict[str, Callable[..., Any]] = {
-    **{name: _through_balls(function) for name, function in BY_PARAMETER.items()},
+    **{name: _through_balls(function) for name, function in ball_parameter.KERNELS.items()},
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -144,11 +143,11 @@ SPELLINGS: dict[str, Callable[..., Any]] = {
     "fresnel_cos": lambda x: special.fresnel(x)[1],
     "spence": special.spence,
     "hyp0f1": lambda x, b: special.hyp0f1(b, x),
-    "hyp2f1": lambda x, a, b, c: special.hyp2f1(a, b, c, x),
+    "hyp2f1": _through_balls(ball_bessel.KERNELS["hyp2f1"]),
     "gamma": special.gamma,
     "lgamma": special.gammaln,
     "digamma": special.digamma,
-    "polygamma": _through_balls(BY_ORDER["polygamma"]),
+    "polygamma": _through_balls(ball_gamma.KERNELS["polygamma"]),
     "zeta": special.zeta,
     "igamma": special.gammainc,
     "igammac": special.gammaincc,

@@ -80,7 +80,7 @@ op(
 )
 
 # x**(e - less) for x > 0, for x = 0 with an exponent >= 0, and for x < 0 where the exponent is an integer,
-# which `less` keeps exact in every domain. Both slopes absorb: x**0 does not change with x, nor 0**e with e > 0.
+# which `less` keeps exact everywhere. The slopes absorb: x**0 does not change with x, nor 0**e with e > 0.
 op(
     "power",
     slopes=(

@@ -12,7 +12,7 @@ def _samples(*values: Any) -> tuple[Sample, ...]:
 
 
 def _neighbours(name: str, down: int, up: int, own: int = 0) -> Any:
-    """The slope (down * f[n-1] + up * f[n+1]) / 2 + own * f[n]; unlike one with f[n] / x it holds at 0 too."""
+    """The slope (down * f[n-1] + up * f[n+1]) / 2 + own * f[n]; it holds at 0 too, unlike f[n] / x."""
 
     def slope(m: Any, y: Any, x: Any, order: int) -> Any:
         function = getattr(m, name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradproof.ops import Sample
 
-# Op name -> function of object arrays of mpf or mpc (and integer arrays) to an object array or a tuple of them.
+# Op name -> function of object arrays of mpf or mpc (and integer arrays) to one array or a tuple of them.
 REFERENCES: dict[str, Callable[..., Any]] = {}
 
 for _module in pkgutil.iter_modules(__path__):
