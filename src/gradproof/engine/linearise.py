@@ -19,7 +19,11 @@ Watcher = Callable[[Node, int, Any, Any], None]  # told of each pullback: node, 
 
 
 def pull_back(
-    run: Run, seeds: Mapping[int, Any], wrt: Iterable[int], keep_all: bool = False, watcher: Watcher | None = None
+    run: Run,
+    seeds: Mapping[int, Any],
+    wrt: Iterable[int],
+    keep_all: bool = False,
+    watcher: Watcher | None = None,
 ) -> dict[int, Any]:
     """Gradients of <seeds, values> for the nodes `wrt`, or for all nodes on the way with `keep_all`.
 
@@ -54,7 +58,9 @@ def _pull_back_node(
     xs = [run.values[id] for id in node.inputs]
     y = run.values[node.id]
     if isinstance(y, tuple):
-        gy = tuple(gy.get(k) if gy.get(k) is not None else run.m.zeros(part.shape) for k, part in enumerate(y))
+        gy = tuple(
+            gy.get(k) if gy.get(k) is not None else run.m.zeros(part.shape) for k, part in enumerate(y)
+        )
     for i in wanted:
         gx = input_gradient(run.m, node, i, gy, y, xs)
         if gx is None:
@@ -107,7 +113,9 @@ def _chain(m: Arithmetic, gy: Any, slope: Any, node: Node) -> Any:
     return m.mul(gy, m.conj(slope) if types.is_complex(node.dtype) else slope)
 
 
-def push_forward(run: Run, tangents: Mapping[int, Any], wanted: Iterable[int] | None = None) -> dict[int, Any]:
+def push_forward(
+    run: Run, tangents: Mapping[int, Any], wanted: Iterable[int] | None = None
+) -> dict[int, Any]:
     """Tangents of all nodes (or those of `wanted`) that follow from `tangents`.
 
     A tangent given for an inner node is added to the one that reaches it: this is how errors made at
@@ -137,7 +145,7 @@ def push_node(run: Run, node: Node, moved: dict[int, Any]) -> Any:
     y, xs = run.values[node.id], [run.values[id] for id in node.inputs]
     xs_dot = [moved.get(id) for id in node.inputs]
     if op.linear == "jointly":
-        still = [m.zeros(np.shape(x)) if x_dot is None and not _is_discrete(x) else x for x, x_dot in zip(xs, xs_dot)]
+        still = [x if run.program[id].is_discrete else m.zeros(np.shape(x)) for id, x in zip(node.inputs, xs)]
         return getattr(m, node.op)(*(s if d is None else d for s, d in zip(still, xs_dot)), **node.params)
     if op.linear == "each":
         terms = [getattr(m, node.op)(*xs[:i], xs_dot[i], *xs[i + 1 :], **node.params) for i in moving]
@@ -164,7 +172,3 @@ def _forward_term(m: Arithmetic, node: Node, op: Op, i: int, y: Any, xs: list[An
         term = m.mul(x_dot, slope)
     shape = tuple(np.shape(y))
     return term if tuple(term.shape) == shape else m.broadcast(term, shape=shape)
-
-
-def _is_discrete(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"

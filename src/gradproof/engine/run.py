@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.domains.ieee import Ieee
 from gradproof.errors import GradproofError, InvalidProgram
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
@@ -45,11 +46,11 @@ def run(domain: Any, program: Program, policy: Policy = Policy()) -> Run:  # noq
     values: dict[int, Any] = {}
     with m.domain.active():
         for node in program.nodes:
-            values[node.id] = _evaluate(m, node, values, policy)
+            values[node.id] = evaluate(m, node, values, policy)
     return Run(program, m, values)
 
 
-def _evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy) -> Any:
+def evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy) -> Any:
     if node.id in policy.inputs:
         return policy.inputs[node.id]
     if node.id in policy.decisions:
@@ -61,7 +62,16 @@ def _evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy)
     if node.op == "item":
         return values[node.inputs[0]][node.params["index"]]
     xs = [values[id] for id in node.inputs]
+    if node.is_discrete and xs and all(_is_discrete(x) for x in xs):
+        m = _INTEGERS  # the same in every domain
     return _settled(m, node, _call(getattr(m, node.op), node, xs))
+
+
+def _is_discrete(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
+
+
+_INTEGERS = Arithmetic(Ieee())
 
 
 def _recorded(m: Arithmetic, node: Node) -> Any:
@@ -90,7 +100,9 @@ def _settled(m: Arithmetic, node: Node, y: Any) -> Any:
         return np.asarray(y, types.numpy_dtype(node.dtype))
     y = m.domain.settle(y, node.dtype)
     if tuple(y.shape) != tuple(node.shape):
-        raise InvalidProgram(f"{describe(node)} claims shape {node.shape}, but evaluates to shape {tuple(y.shape)}")
+        raise InvalidProgram(
+            f"{describe(node)} claims shape {node.shape}, but evaluates to shape {tuple(y.shape)}"
+        )
     return y
 
 

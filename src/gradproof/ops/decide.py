@@ -83,6 +83,13 @@ def _integers(y: Any, name: str) -> Any:
     return np.asarray(y).astype(np.int64)
 
 
+def _half(m: Any, integers: Any) -> Any:
+    """Half-integers, exact if float64 can hold them, else as exact as the domain can divide."""
+    if np.all(np.abs(integers) < 2**53):
+        return m.domain.enter(np.asarray(integers / 2.0))
+    return m.div(m.domain.enter(np.asarray(integers)), 2)
+
+
 def _steps(name: str, step: Any, bounds: Any, ahead: Any, behind: Any) -> None:
     """A staircase: `bounds` gives, for the step y, twice the ends of the interval of x that leads to it.
 
@@ -93,8 +100,7 @@ def _steps(name: str, step: Any, bounds: Any, ahead: Any, behind: Any) -> None:
         return _integers(step(midpoint(m, x)), name)
 
     def margin(m: Any, y: Any, x: Any) -> Any:
-        # Doubled, the ends are integers, which enter every domain exactly.
-        low, high = (m.div(m.domain.enter(np.asarray(end)), 2) for end in bounds(np.asarray(y)))
+        low, high = (_half(m, end) for end in bounds(np.asarray(y, np.int64)))
         return least_of(m, m.sub(x, low), m.sub(high, x))
 
     def decide_near(y: Any, xs: Any, xs_dot: Any) -> Any:
@@ -105,7 +111,7 @@ def _steps(name: str, step: Any, bounds: Any, ahead: Any, behind: Any) -> None:
         return np.where(at_end & (x_dot != 0.0), moved, y).astype(np.int64)
 
     samples = ((2.25,), ((-0.75, 7.0, -3.5, 0.5),))
-    op(name, forward=forward, margin=margin, decide_near=decide_near, samples=samples)
+    op(name, forward=forward, margin=margin, decide_near=decide_near, compares="grid", samples=samples)
 
 
 _steps("floor", np.floor, lambda y: (2 * y, 2 * y + 2), np.floor, lambda x: np.ceil(x) - 1)
@@ -141,6 +147,7 @@ op(
     forward=lambda m, x: _integers(np.sign(midpoint(m, x)), "sign"),
     margin=_sign_margin,
     decide_near=_sign_near,
+    compares="grid",
     samples=((2.25,), ((-0.75, 0.0),)),
 )
 

@@ -57,7 +57,7 @@ def _segment_extreme(name: str, largest: bool) -> None:
         return np.where(stays, y, fastest)
 
     samples = (Sample((_ROWS, _GROUPS), {"size": 4}),)
-    op(name, forward=forward, margin=margin, decide_near=decide_near, samples=samples)
+    op(name, forward=forward, margin=margin, decide_near=decide_near, compares="line", samples=samples)
 
 
 _segment_extreme("segment_argmax", largest=True)

@@ -43,7 +43,7 @@ def _arg_extreme(name: str, largest: bool) -> None:
         return np.where(stays, y, np.argmax(first, axis=axis))
 
     samples = (Sample((_MATRIX,), {"axis": 1}), Sample((_MATRIX,), {"axis": 0}))
-    op(name, forward=forward, margin=margin, decide_near=decide_near, samples=samples)
+    op(name, forward=forward, margin=margin, decide_near=decide_near, compares="line", samples=samples)
 
 
 _arg_extreme("argmax", largest=True)
@@ -90,6 +90,7 @@ op(
     forward=lambda m, x, axis, descending=False: _order(midpoint(m, x), axis, descending),
     margin=_argsort_margin,
     decide_near=_argsort_near,
+    compares="line",
     samples=(Sample((_MATRIX,), {"axis": 1}), Sample((_MATRIX,), {"axis": 0, "descending": True})),
 )
 
@@ -128,6 +129,7 @@ op(
     forward=lambda m, x, k, axis: _first_k(_order(midpoint(m, x), axis, descending=True), k, axis),
     margin=_top_k_margin,
     decide_near=_top_k_near,
+    compares="line",
     samples=(Sample((_MATRIX,), {"k": 2, "axis": 1}), Sample((_MATRIX,), {"k": 1, "axis": 0})),
 )
 
@@ -166,6 +168,7 @@ op(
     forward=_searchsorted,
     margin=_searchsorted_margin,
     decide_near=_searchsorted_near,
+    compares="all",
     samples=(
         Sample(((-1.0, 0.5, 2.0), (0.25, 0.5, 9.0))),
         Sample((((-1.0, 0.5), (0.0, 3.0)), ((0.25,), (3.0,))), {"side": "right"}),

@@ -1,0 +1,151 @@
+"""The smooth functions on the sides of a tie, and whether two of them have the same value and gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gradproof.engine.derive import vjp
+from gradproof.engine.directional import Along, directional
+from gradproof.engine.margins import Array, Decision
+from gradproof.engine.refine import Enclosure
+from gradproof.engine.run import Run
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program
+from gradproof.ops import Arithmetic
+
+Fact = Literal["agree", "kink", "jump", "cannot tell"]
+
+N_DIRECTIONS = 4  # random directions, each with its opposite
+
+# Two enclosures that overlap count as equal if they are narrower than this share of the numbers: below every
+# tolerance a gradient is judged by.
+RESOLUTION = 2.0**-30
+SHARE_OF_LARGEST = 2.0**-10  # an entry is measured against itself or this share of the largest of its array
+ROUNDINGS = 1.0 + 2.0**-50  # covers the additions of radii in float64
+
+
+@dataclass(frozen=True, eq=False)
+class Tied:
+    """A program at a tie, and what every examination of it needs."""
+
+    program: Program
+    domain: Any
+    wrt: tuple[int, ...]
+    base: Run
+    decisions: Mapping[int, Decision]
+    ties: tuple[int, ...]  # decisions at a tie, or not to be told from one
+
+    @property
+    def output(self) -> int:
+        return self.program.outputs[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The function on one side of all ties: its value minus that at the tie, and its gradient."""
+
+    along: Along
+    jump: Enclosure
+    gradient: Mapping[int, Enclosure]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What several sides have in common, the entries at which they differ, and why it may be undecided."""
+
+    fact: Fact
+    differing: Mapping[int, Array]
+    reason: str | None = None
+
+
+def besides(tied: Tied, clear_only: bool) -> list[Beside]:
+    """Sides met in random directions. With `clear_only` what may be a tie and may not is left as recorded."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(N_DIRECTIONS):
+        found += opposite_sides(tied, rng, frozenset(tied.ties), clear_only)
+    return found
+
+
+def opposite_sides(
+    tied: Tied, rng: np.random.Generator, resolve: frozenset[int], clear_only: bool = False
+) -> list[Beside]:
+    """The sides met in a random direction and in its opposite."""
+    direction = {id: _random_direction(rng, tied.program[id]) for id in tied.wrt}
+    return [
+        _beside(tied, {id: sign * part for id, part in direction.items()}, resolve, clear_only)
+        for sign in (1.0, -1.0)
+    ]
+
+
+def _random_direction(rng: np.random.Generator, node: Node) -> Array:
+    """Dyadic numbers away from zero: exact in every domain, and every entry moves."""
+
+    def draw() -> Array:
+        return np.asarray(
+            rng.integers(2**10, 2**11, node.shape) * rng.choice([-1.0, 1.0], node.shape) * 2.0**-11
+        )
+
+    return draw() + 1j * draw() if types.is_complex(node.dtype) else draw()
+
+
+def _beside(tied: Tied, direction: Mapping[int, Array], resolve: frozenset[int], clear_only: bool) -> Beside:
+    along = directional(tied.program, direction, tied.domain, tied.decisions, resolve, clear_only)
+    m = along.run.m
+    gradients = vjp(along.run, [m.literal(np.ones(()))], tied.wrt)
+    with m.domain.active():
+        gradient = {id: enclosed(m, gx) for id, gx in zip(tied.wrt, gradients)}
+    return Beside(along, jump(tied, along), gradient)
+
+
+def jump(tied: Tied, along: Along) -> Enclosure:
+    """By how much the output an instant further on differs from the output at the tie."""
+    m = along.run.m
+    with m.domain.active():
+        return enclosed(m, m.sub(along.value(tied.output), tied.base.values[tied.output]))
+
+
+def enclosed(m: Arithmetic, x: Any) -> Enclosure:
+    return Enclosure(*m.domain.leave(x))
+
+
+def compare(tied: Tied, found: Sequence[Beside]) -> Comparison:
+    """Do all sides have one value and one gradient; and if not, at which entries do the gradients differ."""
+    differing = {id: np.zeros(tied.program[id].shape, bool) for id in tied.wrt}
+    jumps = [differences(side.jump, _NOTHING, _output_size(tied)) for side in found]
+    if any(bool(gap) for gap, _ in jumps):
+        return Comparison("jump", differing)
+    reason = None
+    if any(bool(doubt) for _, doubt in jumps):
+        reason = "the value on one side of a tie is not known well enough to be compared"
+    for side in found[1:]:
+        for id in tied.wrt:
+            gap, doubt = differences(found[0].gradient[id], side.gradient[id])
+            differing[id] |= gap
+            if bool(doubt.any()):
+                reason = "a slope beside the tie is unbounded, or not known well enough to be compared"
+    if any(bool(mask.any()) for mask in differing.values()):
+        return Comparison("kink", differing)
+    return Comparison("agree" if reason is None else "cannot tell", differing, reason)
+
+
+_NOTHING = Enclosure(np.zeros(()), np.zeros(()))
+
+
+def _output_size(tied: Tied) -> float:
+    with tied.base.m.domain.active():
+        return float(np.abs(enclosed(tied.base.m, tied.base.values[tied.output]).mid))
+
+
+def differences(one: Enclosure, other: Enclosure, size: float = 0.0) -> tuple[Array, Array]:
+    """Where two arrays surely differ, and where that cannot be told; `size` is the least scale of both."""
+    spread = one.rad + other.rad
+    gap = np.asarray(np.abs(one.mid - other.mid) > spread * ROUNDINGS)
+    sizes = np.maximum(np.maximum(np.abs(one.mid), np.abs(other.mid)), size)
+    largest = float(np.max(sizes, initial=0.0))
+    scale = np.maximum(sizes, SHARE_OF_LARGEST * largest) if largest else 1.0
+    return gap, np.asarray(~gap & ~(spread <= RESOLUTION * scale))

@@ -1,0 +1,104 @@
+"""How far every decision of a run is from switching, and whether exact arithmetic decides the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.run import Run, decisions
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ops import TABLE, Arithmetic
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """One decision node, entry by entry: its margin lies within `radius` of `margin`.
+
+    Positive: exact arithmetic decides as was decided. Negative: it decides otherwise. Zero: a tie.
+    """
+
+    node: int
+    margin: Array
+    radius: Array
+    size: Array  # the magnitude of what was compared
+    moves: bool  # whether what was compared depends on the inputs of the program
+
+    @property
+    def agrees(self) -> Array:
+        return np.asarray(self.margin > self.radius)
+
+    @property
+    def flips(self) -> Array:
+        return np.asarray(self.margin < -self.radius)
+
+    @property
+    def ties(self) -> Array:
+        return np.asarray((self.margin == 0.0) & (self.radius == 0.0))
+
+    @property
+    def is_unclear(self) -> Array:
+        return ~(self.agrees | self.flips | self.ties)
+
+    @property
+    def smallest_relative(self) -> float:
+        """The smallest margin, as a share of the numbers compared; infinite if nothing was compared."""
+        if not self.margin.size:
+            return float("inf")
+        return float(np.min(np.abs(self.margin) / np.maximum(self.size, np.finfo(np.float64).tiny)))
+
+
+def margins(result: Run) -> list[Decision]:
+    """The margin of every decision on which the outputs depend, the decisions being taken as recorded."""
+    program = result.program
+    needed = ancestors(program, program.outputs)
+    moving = moving_nodes(program)
+    with result.m.domain.active():
+        return [
+            assess(result.m, node, result.values[node.id], [result.values[id] for id in node.inputs], moving)
+            for node in decisions(program)
+            if node.id in needed and can_switch(program, node)
+        ]
+
+
+def moving_nodes(program: Program) -> set[int]:
+    """The nodes whose real or complex values depend on the real or complex inputs of the program."""
+    return descendants(program, [id for id in program.inputs if not program[id].is_discrete])
+
+
+def can_switch(program: Program, node: Node) -> bool:
+    """Integers are exact, and a number compared with itself (`x == x`, a test for NaN) never changes."""
+    if all(program[id].is_discrete for id in node.inputs):
+        return False
+    return TABLE[node.op].compares != "pair" or node.inputs[0] != node.inputs[1]
+
+
+def assess(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any], moving: set[int]) -> Decision:
+    """The margin of one decision, given its operands and what was decided. The domain must be active."""
+    op = TABLE[node.op]
+    assert op.margin is not None
+    mid, rad = m.domain.leave(op.margin(m, y, *xs, **node.params))
+    moves = any(id in moving for id in node.inputs)
+    return Decision(node.id, mid, rad, _size(m, node, y, xs), moves)
+
+
+def _size(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any]) -> Array:
+    sizes = [np.abs(m.domain.leave(x)[0]) for x in xs if not is_discrete(x)]
+    compares = TABLE[node.op].compares
+    if compares in ("pair", "grid"):
+        largest = sizes[0] if len(sizes) == 1 else np.maximum(sizes[0], sizes[1])
+    elif compares == "line":
+        largest = np.max(sizes[0], axis=node.params.get("axis", 0), keepdims=True, initial=0.0)
+        if np.ndim(y) < largest.ndim:
+            largest = np.squeeze(largest, axis=node.params.get("axis", 0))
+    else:
+        largest = np.asarray(max(float(np.max(size, initial=0.0)) for size in sizes))
+    return np.broadcast_to(largest, np.shape(y))
+
+
+def is_discrete(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
