@@ -1,0 +1,201 @@
+"""The gradient at a point where its formula breaks down though it exists: the limit of gradients nearby.
+
+Functions of eigenvectors at equal eigenvalues, |x|**2 by way of |x| at zero, sin(x)/x at zero: every rule on
+the way is right, and 0/0 stands at the point itself. Close to the point the gradient can be proven with many
+digits. If it tends to the same numbers from different sides, and the value does not jump, these are the
+gradient. The error given is an estimate from how fast it tends there, not a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from flint import arb
+
+from gradproof.domains.ball import BallDomain
+from gradproof.engine.derive import vjp
+from gradproof.engine.refine import Enclosure
+from gradproof.engine.run import Policy, run
+from gradproof.ir import types
+from gradproof.ir.program import Program
+
+Array = np.ndarray[Any, Any]
+
+PRECISION_BITS = 1280
+# Steps of 2**-s relative to the size of each input: far below any length that matters in a program. The square
+# of the smallest may be divided by, which costs 640 bits and leaves as many.
+STEP_BITS = (192, 256, 320)
+# From one step to the next an error shrinks by 2**-64 where the gradient is smooth, by 2**-32 where it goes
+# with a square root. It hardly shrinks at a kink, at a pole, or where logarithms decide.
+SHRINKS = 2.0**-8
+STAYS = 0.95  # differences that shrink less than this add up without bound
+NEGLIGIBLE = 2.0**-70  # errors so far below the largest entry count as none
+SEED = 20
+
+Kind = Literal["limit", "jump", "sides differ", "unbounded", "undecided"]
+
+REASONS: dict[Kind, str] = {
+    "jump": "the value tends to different numbers from different sides",
+    "sides differ": "the gradient tends to different numbers from different sides",
+    "unbounded": "the gradient grows without bound towards this point",
+    "undecided": "whether the gradient tends to a limit at this point could not be decided",
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Gradients for each input asked for; the radius is estimated, and infinite where there is no limit."""
+
+    enclosures: tuple[Enclosure, ...]
+    kind: Kind
+
+    @property
+    def exists(self) -> bool:
+        return self.kind == "limit"
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no limit, where there is none."""
+        return REASONS.get(self.kind)
+
+
+@dataclass(frozen=True)
+class _Nearby:
+    """Outputs and gradients at one point near the one in question, as flat arrays of balls."""
+
+    values: Array
+    gradients: tuple[Array, ...]
+
+
+def limit_gradient(
+    program: Program,
+    wrt: Sequence[int] | None = None,
+    precision_bits: int = PRECISION_BITS,
+    seeds: Sequence[Array] | None = None,
+) -> Limit:
+    """The limit of the gradient at the recorded inputs, with all decisions as recorded.
+
+    `seeds` weigh the entries of the outputs; without them the output is one number.
+    """
+    wrt = tuple(program.inputs if wrt is None else wrt)
+    domain = BallDomain(precision_bits)
+    sides = _directions(program, wrt)
+    nearby = [[_evaluate(domain, program, wrt, side, bits, seeds) for side in sides] for bits in STEP_BITS]
+    with domain.active():
+        values = _tends_to([[point.values for point in step] for step in nearby])
+        gradients = [
+            _tends_to([[point.gradients[k] for point in step] for step in nearby]) for k in range(len(wrt))
+        ]
+        kind = _kind(values, gradients)
+        enclosures = tuple(
+            _enclosure(domain, one, program[id].shape, kind == "jump") for one, id in zip(gradients, wrt)
+        )
+    return Limit(enclosures, kind)
+
+
+@dataclass(frozen=True)
+class _Tendency:
+    """Where entries tend to, how far that may be off, and which of them do what instead."""
+
+    mean: Array
+    error: Array  # infinite without a limit
+    differs: Array
+    grows: Array
+
+
+def _kind(values: _Tendency, gradients: list[_Tendency]) -> Kind:
+    if values.differs.any():
+        return "jump"
+    if all(np.isfinite(one.error).all() for one in (values, *gradients)):
+        return "limit"
+    if any(one.differs.any() for one in gradients):
+        return "sides differ"
+    return "unbounded" if any(one.grows.any() for one in gradients) else "undecided"
+
+
+def _directions(program: Program, wrt: tuple[int, ...]) -> list[dict[int, Array]]:
+    """Two directions in which no entry stands still, and their opposites. Entries are dyadic."""
+    rng = np.random.default_rng(SEED)
+
+    def draw(shape: tuple[int, ...]) -> Array:
+        return rng.choice([-1.0, 1.0], shape) * rng.integers(32, 97, shape) / 64.0
+
+    sides: list[dict[int, Array]] = []
+    for _ in range(2):
+        ahead: dict[int, Array] = {}
+        for id in wrt:
+            node = program[id]
+            if not node.is_discrete:
+                size = float(np.max(np.abs(np.asarray(node.value, np.complex128)), initial=0.0)) or 1.0
+                unit = 2.0 ** np.floor(np.log2(size)) if np.isfinite(size) else 1.0
+                ahead[id] = unit * (
+                    draw(node.shape) + (1j * draw(node.shape) if types.is_complex(node.dtype) else 0)
+                )
+        sides += [ahead, {id: -direction for id, direction in ahead.items()}]
+    return sides
+
+
+def _evaluate(
+    domain: BallDomain,
+    program: Program,
+    wrt: tuple[int, ...],
+    side: dict[int, Array],
+    step_bits: int,
+    seeds: Sequence[Array] | None,
+) -> _Nearby:
+    with domain.active():
+        step = arb(2) ** -step_bits
+        inputs = {
+            id: np.asarray(domain.enter(program[id].value) + domain.enter(direction) * step, dtype=object)
+            for id, direction in side.items()
+        }
+    result = run(domain, program, Policy(inputs=inputs))
+    weights = [np.ones(()) for _ in program.outputs[:1]] if seeds is None else seeds
+    gradients = vjp(result, [result.m.literal(weight) for weight in weights], wrt)
+    values = np.concatenate([np.asarray(value, dtype=object).reshape(-1) for value in result.outputs()])
+    return _Nearby(values, tuple(np.asarray(gradient, dtype=object).reshape(-1) for gradient in gradients))
+
+
+def _tends_to(steps: list[list[Array]]) -> _Tendency:
+    """What entries do from step to step, on each side and among the sides."""
+    means = [sum(sides[1:], sides[0]) / len(sides) for sides in steps]
+    moved = [np.max([_distance(*pair) for pair in zip(*steps[k : k + 2])], axis=0) for k in (0, 1)]
+    apart = [_spread(step) for step in steps]
+    scale = max((_size(entry) for entry in means[2]), default=0.0)
+    each_settles = (moved[1] <= moved[0] * SHRINKS) | (moved[1] <= scale * NEGLIGIBLE)
+    late, early = moved[1] + apart[2], moved[0] + apart[1]
+    settles = np.isfinite(late) & ((late <= early * SHRINKS) | (late <= scale * NEGLIGIBLE))
+    sizes = [np.max([_sizes(side) for side in step], axis=0) for step in steps]
+    grows = np.isfinite(late) & (moved[1] >= STAYS * moved[0]) & (sizes[2] > sizes[1]) & (sizes[1] > sizes[0])
+    # What is still missing is a geometric series that the last difference dominates.
+    error = np.where(settles, 2.0 * late, np.inf)
+    return _Tendency(means[2], error, np.isfinite(late) & each_settles & ~settles, grows & ~each_settles)
+
+
+def _spread(sides: list[Array]) -> Array:
+    gaps = [_distance(one, other) for one, other in combinations(sides, 2)]
+    return np.asarray(np.max(gaps, axis=0))
+
+
+def _distance(one: Array, other: Array) -> Array:
+    """The most by which two balls may differ; infinite where one of them is not known."""
+    return _sizes(np.asarray(one - other, dtype=object))
+
+
+def _sizes(x: Array) -> Array:
+    return np.array([_size(entry) for entry in x], np.float64)
+
+
+def _size(entry: Any) -> float:
+    return float(abs(entry).abs_upper()) if entry.is_finite() else np.inf
+
+
+def _enclosure(domain: BallDomain, one: _Tendency, shape: tuple[int, ...], jumps: bool) -> Enclosure:
+    mid, rounding = domain.leave(one.mean)
+    rad = one.error + rounding
+    known = np.isfinite(rad) & ~np.full(rad.shape, jumps)
+    return Enclosure(np.where(known, mid, 0.0).reshape(shape), np.where(known, rad, np.inf).reshape(shape))
