@@ -89,6 +89,7 @@ def _with_budget(case: Case) -> Case:
 def report(case: Case) -> GradientReport:
     source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
     known = types.is_real(source.dtype) or types.is_complex(source.dtype)
+    true = None if judgement.verdict is Verdict.UNDEFINED else judgement.enclosure
     return GradientReport(
         call=case.capture.call,
         framework=case.capture.framework,
@@ -102,8 +103,8 @@ def report(case: Case) -> GradientReport:
         oracle=judgement.oracle,
         reason=judgement.reason,
         observed=source.observed,
-        reference=None if judgement.reference is None else judgement.reference.mid,
-        reference_radius=None if judgement.reference is None else judgement.reference.rad,
+        reference=None if true is None else true.mid,
+        reference_radius=None if true is None else true.rad,
         relative_error=None if comparison is None else comparison.relative_error,
         digits=None if comparison is None else comparison.digits,
         digits_possible=types.digits_possible(source.dtype) if known else None,

@@ -49,8 +49,9 @@ class Case:
         return self.judgement.verdict
 
     @property
-    def reference(self) -> Enclosure | None:
-        return self.judgement.reference
+    def true(self) -> Enclosure | None:
+        """The enclosure of the true gradient."""
+        return self.judgement.enclosure
 
     @property
     def subject(self) -> str:

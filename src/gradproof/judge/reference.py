@@ -1,0 +1,168 @@
+"""The reference: the true gradient as far as it can be known, at ordinary points, at ties and at singular points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gradproof.engine.decisions import Sides, sides
+from gradproof.engine.derive import vjp
+from gradproof.engine.limits import Limit, limit_gradient
+from gradproof.engine.margins import Decision, margins
+from gradproof.engine.refine import Enclosure, Refined, entry_count, gradient_measure, refine
+from gradproof.engine.run import Policy, Run, run
+from gradproof.engine.terms import term_sizes
+from gradproof.errors import GradproofError
+from gradproof.ir import types
+from gradproof.ir.program import Program
+from gradproof.judge.compare import Comparison, compare
+from gradproof.options import Options
+
+Array = np.ndarray[Any, Any]
+Oracle = Literal["ball", "limit", "none"]
+
+# Up to this many numbers in a program the second rung takes well under a second, so the report may as well
+# show the true gradient to all digits of a float64, and a limit can be tried.
+CHEAP_ENTRIES = 20_000
+SHARP = 1e-12
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the judge needs: the program, what was observed, and, where the framework's own ran, its gradient program.
+
+    `program` computes a scalar; `wrt` are the nodes it was differentiated for; `observed` the gradients returned,
+    None where there was none. `gradient_program` has the backward ops that really ran; `recorded` are its nodes
+    that hold the observed gradients.
+    """
+
+    program: Program
+    wrt: tuple[int, ...]
+    observed: tuple[Array | None, ...]
+    recorded: tuple[int | None, ...] = ()
+    gradient_program: Program | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Enclosures of the true gradients and how the observed ones compare, with what was learnt on the way.
+
+    `oracles` says per gradient where its enclosure comes from: balls at the point, or the limit of balls nearby.
+    """
+
+    enclosures: tuple[Enclosure, ...]
+    oracles: tuple[Oracle, ...]
+    comparisons: tuple[Comparison | None, ...]
+    refined: Refined
+    decisions: tuple[Decision, ...]
+    sides: Sides | None
+    limit: Limit | None
+
+    @property
+    def run(self) -> Run:
+        return self.refined.run
+
+
+def find_reference(evidence: Evidence, options: Options) -> Reference:
+    """Climb until every observed gradient is decided; look at the sides of ties, and for limits at singular points."""
+    refined = _climb(evidence, options)
+    decided = tuple(margins(refined.run))
+    found = _at_ties(evidence, refined, decided, options)
+    enclosures = refined.enclosures
+    if found is not None and found.fact == "agree" and found.decisions:
+        enclosures = _beside(evidence, refined.run, found)
+    oracles: tuple[Oracle, ...] = ("ball",) * len(enclosures)
+    limit = None
+    if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
+        limit, enclosures, oracles = _with_limits(evidence, enclosures)
+    comparisons = tuple(_comparisons(evidence, enclosures, refined.run, options))
+    return Reference(enclosures, oracles, comparisons, refined, decided, found, limit)
+
+
+def _climb(evidence: Evidence, options: Options) -> Refined:
+    sharp_wanted = _is_cheap(evidence.program)
+
+    def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
+        found = _comparisons(evidence, enclosures, result, options)
+        decided = all(c is None or c.outcome in ("within", "beyond", "nonfinite") for c in found)
+        return decided and (not sharp_wanted or all(map(_is_sharp, enclosures)))
+
+    # Where nothing is known of an entry at a moderate precision, more of it seldom helps; the cap is for the rest.
+    return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options)
+
+
+def _is_cheap(program: Program) -> bool:
+    return entry_count(program) <= CHEAP_ENTRIES
+
+
+def _is_sharp(enclosure: Enclosure) -> bool:
+    if not enclosure.is_bounded or enclosure.mid.size == 0:
+        return True  # more precision is not what is missing
+    floor = SHARP * SHARP * float(np.abs(enclosure.mid).max())
+    return bool((enclosure.rad <= SHARP * np.abs(enclosure.mid) + floor).all())
+
+
+def _comparisons(
+    evidence: Evidence, enclosures: Sequence[Enclosure], result: Run, options: Options
+) -> list[Comparison | None]:
+    found = [
+        None if observed is None else compare(observed, enclosure, types.dtype_name(observed), options)
+        for observed, enclosure in zip(evidence.observed, enclosures)
+    ]
+    if all(c is None or c.outcome in ("within", "nonfinite", "unbounded") for c in found):
+        return found
+    # Only now are the sizes of the terms worth a second sweep: a true gradient of zero may be among them.
+    sizes = term_sizes(result, evidence.wrt)
+    return [
+        compare(observed, enclosure, types.dtype_name(observed), options, size)
+        if observed is not None and c is not None and c.outcome in ("beyond", "undecided")
+        else c
+        for c, observed, enclosure, size in zip(found, evidence.observed, enclosures, sizes)
+    ]
+
+
+def _at_ties(
+    evidence: Evidence, refined: Refined, decided: Sequence[Decision], options: Options
+) -> Sides | None:
+    if not any(bool((decision.ties | decision.is_unclear).any()) for decision in decided if decision.moves):
+        return None
+    found = sides(evidence.program, refined.run.m.domain, evidence.wrt)
+    if found.fact != "cannot tell" or refined.precision_bits > 53 or not _is_cheap(evidence.program):
+        return found
+    from gradproof.domains.ball import BallDomain
+
+    return sides(evidence.program, BallDomain(min(256, options.precision_cap_bits)), evidence.wrt)
+
+
+def _beside(evidence: Evidence, result: Run, found: Sides) -> tuple[Enclosure, ...]:
+    """The gradient just beside a tie whose sides agree."""
+    beside = run(result.m, evidence.program, Policy(decisions=found.decisions))
+    gradients = vjp(beside, [beside.m.literal(np.ones(()))], evidence.wrt)
+    with beside.m.domain.active():
+        return tuple(Enclosure(*beside.m.domain.leave(gradient)) for gradient in gradients)
+
+
+def _with_limits(
+    evidence: Evidence, enclosures: tuple[Enclosure, ...]
+) -> tuple[Limit | None, tuple[Enclosure, ...], tuple[Oracle, ...]]:
+    """Entries without a bound replaced by the limit of the gradients nearby, where there is one."""
+    balls: tuple[Oracle, ...] = ("ball",) * len(enclosures)
+    try:
+        limit = limit_gradient(evidence.program, evidence.wrt)
+    except GradproofError:
+        return None, enclosures, balls
+    mended = tuple(
+        at if at.is_bounded else _filled(at, near) for at, near in zip(enclosures, limit.enclosures)
+    )
+    oracles: tuple[Oracle, ...] = tuple(
+        "ball" if at.is_bounded else "limit" if new.is_bounded else "none" for at, new in zip(enclosures, mended)
+    )
+    return limit, mended, oracles
+
+
+def _filled(at: Enclosure, near: Enclosure) -> Enclosure:
+    unknown = ~np.isfinite(at.rad)
+    return replace(at, mid=np.where(unknown, near.mid, at.mid), rad=np.where(unknown, near.rad, at.rad))
