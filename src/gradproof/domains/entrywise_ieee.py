@@ -94,6 +94,7 @@ SPELLINGS: dict[str, Callable[..., Any]] = {
     "times": _times,
     "absorbing_mul": _absorbing_mul,
     "power": lambda x, e, less=0: np.power(x, e - less),
+    "integer_power": lambda x, exponent: np.power(x, exponent),
     "hypot": np.hypot,
     "xdivy": _xdivy,
     "xlogy": special.xlogy,
@@ -157,7 +158,7 @@ SPELLINGS: dict[str, Callable[..., Any]] = {
     "bessel_i": lambda x, order: special.iv(order, x),
     "bessel_i_scaled": _bessel_i_scaled,
     "bessel_j": lambda x, order: special.jv(order, x),
-    "bessel_k": lambda x, order: special.kn(order, x),
+    "bessel_k": lambda x, order: special.kv(order, x),
     "bessel_k_scaled": lambda x, order: special.kve(order, x),
     "bessel_y": lambda x, order: special.yv(order, x),
 }
