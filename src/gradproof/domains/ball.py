@@ -12,7 +12,7 @@ import numpy as np
 from flint import acb, arb
 
 from gradproof.domains import ball_special, matrix
-from gradproof.domains.flint_matrix import from_flint, to_flint
+from gradproof.domains.flint_matrix import UNKNOWN, from_flint, to_flint
 from gradproof.errors import NotSupported
 
 Array = np.ndarray[Any, Any]
@@ -180,7 +180,26 @@ def _leave_complex(x: Array) -> tuple[Array, Array]:
 
 
 def _matrix_product(a: Array, b: Array) -> Array:
-    return from_flint(to_flint(a) * to_flint(b))
+    y = from_flint(to_flint(a) * to_flint(b))
+    if all(entry.is_finite() for entry in y.flat):
+        return y
+    # An unknown entry spoils exactly those sums in which it meets something that is not zero.
+    unknown_a, unknown_b = _mask(_is_unknown, a), _mask(_is_unknown, b)
+    y = from_flint(to_flint(np.where(unknown_a, ZERO, a)) * to_flint(np.where(unknown_b, ZERO, b)))
+    spoilt = (unknown_a @ _mask(_may_differ_from_zero, b)) | (_mask(_may_differ_from_zero, a) @ unknown_b)
+    return np.where(spoilt, UNKNOWN, y)
+
+
+def _is_unknown(entry: Any) -> bool:
+    return not entry.is_finite()
+
+
+def _may_differ_from_zero(entry: Any) -> bool:
+    return not entry == 0  # flint: equality is certain, inequality is not its opposite
+
+
+def _mask(question: Callable[[Any], bool], x: Array) -> Array:
+    return np.asarray(np.frompyfunc(question, 1, 1)(x), bool)
 
 
 ENTRYWISE: dict[str, Callable[..., Any]] = {

@@ -120,8 +120,12 @@ def div(a: Ball64, b: Ball64) -> Ball64:
             # |(a+s)/(b+t) - a/b| <= (|s| + |a/b| |t|) / (|b| - |t|), the denominator rounded down.
             nearest = np.abs(b.mid) * (1.0 - 4.0 * UNIT)
             nearest = nearest if b.rad is None else nearest - b.rad * (1.0 + 4.0 * UNIT)
-            spread = (0.0 if a.rad is None else a.rad) + (0.0 if b.rad is None else up(np.abs(mid)) * b.rad)
-            rad = rad + np.where(nearest > 0.0, up(spread) / nearest, np.inf)
+            # Divided before multiplied: |a/b| |t| may underflow where its quotient does not.
+            if a.rad is not None:
+                rad = rad + a.rad / nearest
+            if b.rad is not None:
+                rad = rad + up(np.abs(mid)) * (b.rad / nearest)
+            rad = np.where(nearest > 0.0, rad, np.inf)
         rad = _cover_underflow(mid, up(rad), a)
     return known(mid, rad)  # 0 / 0 stays unknown: only products absorb
 

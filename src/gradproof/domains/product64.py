@@ -23,14 +23,18 @@ def matmul(a: Ball64, b: Ball64) -> Ball64:
     n = a.mid.shape[-1]
     mid = np.matmul(a.mid, b.mid)
     rows, columns = _norm(a.mid, -1), _norm(b.mid, -2)
+    row_spread = None if a.rad is None else _norm(a.rad, -1)
+    column_spread = None if b.rad is None else _norm(b.rad, -2)
+    longest_row = rows if row_spread is None else up(rows + row_spread)
+    longest_column = columns if column_spread is None else up(columns + column_spread)
     rad = rows * columns * ((n + 2) * UNIT * 1.01)
-    if a.rad is not None:
-        spread = columns if b.rad is None else up(columns + _norm(b.rad, -2))
-        rad = rad + _norm(a.rad, -1) * spread
-    if b.rad is not None:
-        rad = rad + rows * _norm(b.rad, -2)
-    # Where a row or a column is exactly zero the product is, too; elsewhere a term may have underflowed.
-    return known(mid, np.where(rad > 0.0, up(up(rad) + n * TINY), 0.0))
+    if row_spread is not None:
+        rad = rad + row_spread * longest_column
+    if column_spread is not None:
+        rad = rad + rows * column_spread
+    # Where a row or a column is exactly zero the product is, too; elsewhere a term may have underflowed, and
+    # so may the radius itself, so that it cannot tell.
+    return known(mid, np.where((longest_row > 0.0) & (longest_column > 0.0), up(up(rad) + n * TINY), 0.0))
 
 
 def _norm(x: Array, axis: int) -> Array:
@@ -43,7 +47,7 @@ def _norm(x: Array, axis: int) -> Array:
 
 
 def _all_finite(x: Ball64) -> bool:
-    return x.rad is None or bool(np.isfinite(np.sum(x.rad)))
+    return x.rad is None or bool(np.isfinite(x.rad).all())
 
 
 def _matmul_with_unknowns(a: Ball64, b: Ball64) -> Ball64:

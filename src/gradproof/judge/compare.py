@@ -78,7 +78,8 @@ def _relative_errors(
     scale_most, scale_least = np.maximum(most, share * most.max()), np.maximum(least, share * least.max())
     if zero is not None:
         sizes, scale = zero
-        zero_like = most <= ZERO_LIKE * sizes
+        # A value that is proven not to be zero is measured against itself, however small.
+        zero_like = (least == 0.0) & (most <= ZERO_LIKE * sizes)
         scale_least = np.where(zero_like, np.maximum(scale_least, scale), scale_least)
         scale_most = np.where(zero_like, np.maximum(scale_most, scale), scale_most)
     low, high = np.maximum(distance - reference.rad, 0.0), distance + reference.rad
