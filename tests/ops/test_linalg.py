@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
+from gradproof.domains.matrix_root import _in_right_half_plane
 from gradproof.engine import derive
 from gradproof.engine.run import run
 from gradproof.errors import InvalidProgram
@@ -117,6 +119,14 @@ FUNCTIONS: list[tuple[str, Any, list[Any], dict[str, Any]]] = [
     ("adjugate", _adjugate, [regular(2, 4, 4)], {}),
     ("cholesky", np.linalg.cholesky, [positive(2, 4, 4)], {}),
     ("inverse", np.linalg.inv, [np.zeros((0, 3, 3))], {}),
+    ("lstsq", lambda a, b: np.linalg.lstsq(a, b)[0], [draw((6, 3))[0], draw((6, 2))[0]], {}),
+    ("lstsq", lambda a, b: np.linalg.lstsq(a, b)[0], [draw((3, 6))[0], draw((3, 2))[0]], {}),
+    ("pinv", np.linalg.pinv, [draw((2, 5, 3))[0]], {}),
+    ("pinv", np.linalg.pinv, [draw((2, 3, 5))[0]], {}),
+    ("sylvester", linalg.solve_sylvester, [regular(4, 4), regular(2, 2), draw((4, 2))[0]], {}),
+    ("matrix_sqrt", linalg.sqrtm, [positive(5, 5)], {}),
+    ("matrix_sqrt", linalg.sqrtm, [np.array([[5.0, 4.0], [-4.0, 5.0]])], {}),
+    ("matrix_exp", linalg.expm, [regular(4, 4) / 8.0], {}),
 ]
 COMPLEX = [
     ("matmul", np.matmul, [regular(3, 2, 2, is_complex=True), regular(2, 2)], {}),
@@ -126,6 +136,10 @@ COMPLEX = [
     ("det", np.linalg.det, [regular(3, 3, is_complex=True)], {}),
     ("adjugate", _adjugate, [regular(3, 3, is_complex=True)], {}),
     ("cholesky", np.linalg.cholesky, [positive(3, 3, is_complex=True)], {}),
+    ("pinv", np.linalg.pinv, [draw((4, 2))[0] + 1j * draw((4, 2), seed=1)[0]], {}),
+    ("lstsq", lambda a, b: np.linalg.lstsq(a, b)[0], [draw((2, 4))[0] * 1j + 1.0, draw((2, 2))[0] + 0j], {}),
+    ("matrix_sqrt", linalg.sqrtm, [regular(3, 3, is_complex=True)], {}),
+    ("matrix_exp", linalg.expm, [regular(3, 3, is_complex=True) / 8.0], {}),
 ]
 
 
@@ -196,3 +210,20 @@ def test_qr_has_the_signs_it_is_told(shape: tuple[int, int]) -> None:
         for part, minus, expected in zip(found, flipped, (q, r)):
             assert_encloses(m, part, expected)
             assert_encloses(m, minus, -expected)
+
+
+@pytest.mark.parametrize("a", [np.diag([1.0, -1.0]), np.zeros((2, 2)), np.array([[0.0, 1.0], [0.0, 0.0]])])
+def test_a_matrix_without_a_principal_root_has_none(a: Any) -> None:
+    m = Arithmetic(BallDomain(128))
+    with m.domain.active():
+        _, rad = m.domain.leave(m.matrix_sqrt(m.literal(a)))
+    assert np.isinf(rad).all()
+
+
+def test_a_root_that_is_not_the_principal_one_is_refused() -> None:
+    """diag(1, -2) squared is diag(1, 4), but its second eigenvalue is in the left half-plane."""
+    domain = BallDomain(128)
+    with domain.active():
+        assert _in_right_half_plane(domain.enter(np.diag([1.0, 2.0])))
+        assert not _in_right_half_plane(domain.enter(np.diag([1.0, -2.0])))
+        assert not _in_right_half_plane(domain.enter(np.array([[-1.0, 3.0], [-3.0, -1.0]])))

@@ -76,7 +76,8 @@ def _eigen(a: Array) -> tuple[Array, Array]:
         flint.ctx.prec = before
     reals = np.empty(n, dtype=object)
     reals[:] = [real(value) for value in values]
-    order = sorted(range(n), key=lambda k: reals[k].mid())  # exact: float64 may not tell midpoints apart
+    # By exact midpoints: float64 may not tell them apart.
+    order = [k for _, k in sorted((value.mid(), k) for k, value in enumerate(reals.tolist()))]
     return reals[order], np.stack([_real_multiple(vectors[:, k]) for k in order], axis=1)
 
 

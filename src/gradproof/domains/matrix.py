@@ -19,6 +19,7 @@ from gradproof.domains.flint_matrix import (
     to_flint,
     unknown,
 )
+from gradproof.domains.matrix_root import matrix_sqrt
 
 Array = np.ndarray[Any, Any]
 
@@ -174,6 +175,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "matrix_exp": per_matrix(_matrix_exp),
     "cholesky": per_matrix(_cholesky),
     "qr": per_matrix(_qr),
+    "matrix_sqrt": per_matrix(matrix_sqrt),
     "eigh": per_matrix(eigen.eigh),
     "svd": per_matrix(eigen.svd),
     "fft": _fft,

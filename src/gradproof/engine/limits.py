@@ -26,8 +26,8 @@ from gradproof.ir.program import Program
 Array = np.ndarray[Any, Any]
 
 PRECISION_BITS = 1280
-# Steps of 2**-s relative to the size of each input: far below any length that matters in a program. The square
-# of the smallest may be divided by, which costs 640 bits and leaves as many.
+# Steps of 2**-s relative to the size of each input: far below any length that matters in a program. The
+# square of the smallest may be divided by, which costs 640 bits and leaves as many.
 STEP_BITS = (192, 256, 320)
 # From one step to the next an error shrinks by 2**-64 where the gradient is smooth, by 2**-32 where it goes
 # with a square root. It hardly shrinks at a kink, at a pole, or where logarithms decide.

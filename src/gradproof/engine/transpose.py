@@ -20,7 +20,8 @@ def push_through_pullback(m: Arithmetic, node: Node, moving: list[int], y: Any, 
     tracer = Tracer(builder)
     traced = [_enter(m, tracer, x) for x in (*xs, *(y if isinstance(y, tuple) else (y,)))]
     traced_xs, traced_ys = traced[: len(xs)], traced[len(xs) :]
-    upstream = [Traced(tracer, builder.input(np.zeros(np.shape(part.value))), np.zeros(np.shape(part.value))) for part in traced_ys]
+    zeros = [np.zeros_like(part.value) for part in traced_ys]  # complex where the result is
+    upstream = [Traced(tracer, builder.input(zero), zero) for zero in zeros]
     several = isinstance(y, tuple)
     rule = TABLE[node.op].pullback
     assert rule is not None

@@ -102,6 +102,26 @@ def _flips(vectors: Any, anchors: Any) -> list[int]:
     return [int(sign * mpmath.sign(vectors[int(row), k])) for k, (row, sign) in enumerate(anchors.T)]
 
 
+def _lstsq(a: Any, b: Any, l2: float = 0.0) -> Any:
+    if a.rows >= a.cols:
+        return mpmath.inverse(a.T * a + l2 * mpmath.eye(a.cols)) * (a.T * b)
+    return a.T * (mpmath.inverse(a * a.T + l2 * mpmath.eye(a.rows)) * b)
+
+
+def _pinv(a: Any) -> Any:
+    return _lstsq(a, mpmath.eye(a.rows))
+
+
+def _sylvester(a: Any, b: Any, c: Any) -> Any:
+    """By the eigenvectors of both sides, in which the equation falls apart into numbers."""
+    (left, p), (right, q) = mpmath.eig(a), mpmath.eig(b)
+    inner = mpmath.inverse(p) * c * q
+    for i in range(a.rows):
+        for j in range(b.rows):
+            inner[i, j] /= left[i] + right[j]
+    return (p * inner * mpmath.inverse(q)).apply(mpmath.re)
+
+
 REFERENCES = {
     "solve": _stacked(lambda a, b: mpmath.inverse(a) * b),
     "triangular_solve": _stacked(_triangular_solve),
@@ -111,6 +131,11 @@ REFERENCES = {
     "adjugate": _stacked(_adjugate),
     "cholesky": _stacked(_cholesky),
     "qr": _stacked(_qr),
+    "lstsq": _stacked(_lstsq),
+    "pinv": _stacked(_pinv),
+    "sylvester": _stacked(_sylvester),
+    "matrix_sqrt": _stacked(mpmath.sqrtm),
+    "matrix_exp": _stacked(mpmath.expm),
     "eigh": _stacked(_eigh),
     "svd": _stacked(_svd),
 }
