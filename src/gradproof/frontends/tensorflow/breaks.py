@@ -1,12 +1,171 @@
-"""Why TensorFlow returned no gradient: read off the recorded run."""
+"""Why TensorFlow returned no gradient: read off the recorded run, never from memory of what it usually does."""
 
 from __future__ import annotations
 
-from gradproof.frontends.tensorflow.recording import GradientCall
+from collections.abc import Iterable
+
+from gradproof.frontends.tensorflow.recording import GradientCall, Leave, OpEvent, Operand
+from gradproof.ir import types
 from gradproof.ir.capture import Break
+from gradproof.ir.span import Span
+
+# Ops whose result is constant between jumps: their derivative is zero wherever it exists.
+_DISCRETE_OPS = frozenset({
+    "ArgMax", "ArgMin", "Round", "Rint", "Floor", "Ceil", "Sign", "FloorDiv", "Equal", "NotEqual", "Less", "LessEqual",
+    "Greater", "GreaterEqual", "Bucketize", "UniqueV2", "Where", "TopKV2", "InTopKV2", "OneHot", "Multinomial",
+    "StatelessMultinomial", "IsNan", "IsFinite", "IsInf", "LogicalAnd", "LogicalOr", "LogicalNot",
+})  # fmt: skip
+_LEAVING_OPS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless", "NumpyFunction"})
 
 
 def find_break(call: GradientCall, k: int) -> Break:
-    """The reason for source `k`, as the run shows it."""
-    del k
-    return Break("not-connected", call.span)
+    """The reason for source `k`: the first that the run shows, from the plainest to the most general."""
+    return _Search(call, call.sources[k], k).reason()
+
+
+class _Search:
+    """The flow of data around one source: what it reached, and what the target was made of."""
+
+    def __init__(self, call: GradientCall, source: Operand, k: int) -> None:
+        self.call, self.source, self.k = call, source, k
+        self.events = sorted((*call.older, *call.events), key=lambda event: event.index)
+        self.forward = [event for event in self.events if event.phase == "forward"]
+        self.reached = _descendants(self.forward, {source.value.id})
+        self.needed = _ancestors(self.forward, {target.value.id for target in call.targets})
+        self.path = [e for e in self.forward if _takes(e, self.reached) and _gives(e, self.needed)]
+
+    def reason(self) -> Break:
+        steps = (self._integer, self._not_watched, self._blocked, self._outside, self._unregistered,
+                 self._reassigned, self._left, self._not_connected)  # fmt: skip
+        return next(found for step in steps if (found := step()) is not None)
+
+    def _integer(self) -> Break | None:
+        if not types.is_discrete(self.source.value.dtype):
+            return None
+        made = self._made_at(self.source.value.id)
+        return Break("integer-dtype", made or self.call.span, f"`{self.source.name}` has dtype {self.source.value.dtype}",
+                     self._called() if made else (), {"dtype": self.source.value.dtype})
+
+    def _not_watched(self) -> Break | None:
+        tape = self.call.tape
+        watched = {id for id, _ in tape.watched} | set(tape.watched_variables)
+        own = {self.source.value.id} | ({self.source.variable.id} if self.source.variable else set())
+        recorded = [event for event in self.path if tape.id in event.tapes]
+        made_in_tape = any(_gives(event, own) and tape.id in event.tapes for event in self.forward)
+        if tape.kind != "tape" or own & watched or not recorded or made_in_tape:
+            return None
+        contributing = []
+        made = self._made_at(self.source.value.id)
+        if made is not None:
+            contributing.append((made, f"`{self.source.name}` is {self._what()}"))
+        if tape.entered is not None:
+            label = "this tape watched nothing" if not watched else "this tape did not watch it"
+            contributing.append((tape.entered, label))
+        return Break("not-watched", self.call.span, "returns None", tuple(contributing), {"what": self._what()})
+
+    def _what(self) -> str:
+        variable = self.source.variable
+        if variable is None:
+            return "a constant"
+        if not variable.trainable:
+            return "a variable that is not trainable"
+        return "a variable, and the tape was told not to watch variables"
+
+    def _blocked(self) -> Break | None:
+        """An op on the way that lets no gradient through, by its nature."""
+        for event in self.path:
+            if event.op == "StopGradient":
+                return Break("stop-gradient", event.span, "the path ends here", self._called())
+            if event.op in _LEAVING_OPS:
+                return Break("left-framework", event.span, "runs outside TensorFlow", self._called(), {"how": event.op})
+            if event.op in _DISCRETE_OPS or (event.op == "Cast" and _is_discrete(event)):
+                return Break("discrete-op", event.span, f"the result of {event.op} changes only in jumps", self._called(),
+                             {"op": event.op})
+        return None
+
+    def _outside(self) -> Break | None:
+        tape = self.call.tape
+        outside = [event for event in self.path if tape.id not in event.tapes and event.op != "ReadVariableOp"]
+        outside = [event for event in outside if event.scope is None]
+        if tape.kind != "tape" or not outside:
+            return None
+        contributing = [(tape.entered, "the tape records from here")] if tape.entered else []
+        contributing += [(span, "recording is stopped here") for span in tape.stopped_at]
+        return Break("outside-tape", outside[0].span, "computed outside the tape", tuple(contributing),
+                     {"op": outside[0].op, "before": str(outside[0].index < self._first_inside())})
+
+    def _first_inside(self) -> int:
+        return min((e.index for e in self.forward if self.call.tape.id in e.tapes), default=1 << 62)
+
+    def _unregistered(self) -> Break | None:
+        """A rule ran and returned nothing for this input, or there is no rule."""
+        by_index = {event.index: event for event in self.forward}
+        for pullback in self.call.pullbacks:
+            event = None if pullback.forward is None else by_index.get(pullback.forward)
+            if event is None or event not in self.path:
+                continue
+            for value, result in zip(event.inputs, pullback.results):
+                if result is None and value.id in self.reached and not types.is_discrete(value.dtype):
+                    return Break("no-gradient-registered", event.span, f"{event.op} returns no gradient for this input",
+                                 self._called(), {"op": event.op})
+        return None
+
+    def _reassigned(self) -> Break | None:
+        """The name means something newer than what the target was computed from."""
+        if self.path or self.source.variable is not None:
+            return None
+        maker = next((e for e in self.forward if _gives(e, {self.source.value.id})), None)
+        if maker is None or not _ancestors(self.forward, {self.source.value.id}) & self.needed - {self.source.value.id}:
+            return None
+        return Break("reassigned-variable", maker.span, f"`{self.source.name}` is a new tensor from here on", self._called())
+
+    def _left(self) -> Break | None:
+        leave = next((leave for leave in self.call.leaves if leave.value.id in self.reached and _cuts(leave)), None)
+        if leave is None:
+            return None
+        return Break("left-framework", leave.span, f"{leave.how} turns the tensor into plain numbers", self._called(),
+                     {"how": leave.how})
+
+    def _not_connected(self) -> Break:
+        names = ", ".join(f"`{target.name}`" for target in self.call.targets)
+        return Break("not-connected", self.call.span, f"{names} was not computed from `{self.source.name}`", (),
+                     {"target": names})
+
+    def _made_at(self, id: int) -> Span | None:
+        return next((event.span for event in self.events if _gives(event, {id})), None)
+
+    def _called(self) -> tuple[tuple[Span, str], ...]:
+        return () if self.call.span is None else ((self.call.span, "returns None"),)
+
+
+def _cuts(leave: Leave) -> bool:
+    """Printing or looking at a number cuts nothing; only conversions that hand it on do."""
+    return leave.how not in ("print", "repr", "str", "bool")
+
+
+def _takes(event: OpEvent, ids: set[int]) -> bool:
+    return any(value.id in ids for value in event.inputs)
+
+
+def _gives(event: OpEvent, ids: set[int]) -> bool:
+    return any(value.id in ids for value in event.outputs)
+
+
+def _is_discrete(event: OpEvent) -> bool:
+    return any(types.is_discrete(value.dtype) for value in event.outputs)
+
+
+def _descendants(events: Iterable[OpEvent], ids: set[int]) -> set[int]:
+    reached = set(ids)
+    for event in events:
+        if _takes(event, reached):
+            reached.update(value.id for value in event.outputs)
+    return reached
+
+
+def _ancestors(events: Iterable[OpEvent], ids: set[int]) -> set[int]:
+    needed = set(ids)
+    for event in reversed(list(events)):
+        if _gives(event, needed):
+            needed.update(value.id for value in event.inputs)
+    return needed
