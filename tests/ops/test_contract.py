@@ -30,7 +30,8 @@ def _directions(program: Program, seed: int) -> list[np.ndarray[Any, Any]]:
     rng = np.random.default_rng(seed)
 
     def draw(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        return rng.integers(-8, 9, shape) / 8.0
+        # Never 0: a direction that stands still would prove nothing.
+        return rng.integers(1, 9, shape) * rng.choice([-1, 1], shape) / 8.0
 
     return [
         draw(program[id].shape) + (1j * draw(program[id].shape) if program[id].dtype.startswith("complex") else 0)

@@ -39,14 +39,8 @@ op(
 op("bessel_y", slopes=_neighbours("bessel_y", 1, -1), samples=_samples(*_POSITIVE, 200.0), edges=(0.0,))
 
 
-def bessel_i0e(m: Any, x: Any) -> Any:
-    """exp(-|x|) I0(x), with its branch on the sign of x as a decision of the program."""
+def bessel_ie(m: Any, x: Any, order: int) -> Any:
+    """exp(-|x|) I(x), as the frameworks scale it; its branch on the sign of x is a decision of the program."""
     negative = m.less(x, 0)
-    return m.bessel_i_scaled(m.select(negative, m.neg(x), x), order=0)
-
-
-def bessel_i1e(m: Any, x: Any) -> Any:
-    """exp(-|x|) I1(x), odd in x."""
-    negative = m.less(x, 0)
-    y = m.bessel_i_scaled(m.select(negative, m.neg(x), x), order=1)
-    return m.select(negative, m.neg(y), y)
+    y = m.bessel_i_scaled(m.select(negative, m.neg(x), x), order=order)
+    return m.select(negative, m.neg(y), y) if order % 2 else y
