@@ -40,7 +40,7 @@ op("bessel_y", slopes=_neighbours("bessel_y", 1, -1), samples=_samples(*_POSITIV
 
 
 def bessel_ie(m: Any, x: Any, order: int) -> Any:
-    """exp(-|x|) I(x), as the frameworks scale it; its branch on the sign of x is a decision of the program."""
+    """exp(-|x|) I(x), as frameworks scale it; the branch on the sign of x is a decision of the program."""
     negative = m.less(x, 0)
     y = m.bessel_i_scaled(m.select(negative, m.neg(x), x), order=order)
     return m.select(negative, m.neg(y), y) if order % 2 else y
