@@ -39,3 +39,7 @@ class TapeMisused(GradproofError):
 
 class MissingGradient(GradproofError, TypeError):
     """A gradient that does not exist was used as a number; the message says why it is missing and where."""
+
+
+class NothingToRun(GradproofError):
+    """The script, folder or module that was to be run is not there, or has nothing in it that can be run."""

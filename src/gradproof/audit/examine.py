@@ -13,7 +13,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.report import BudgetLine, GradientReport
 from gradproof.engine.rounding import error_budget, local_errors
 from gradproof.ir import types
-from gradproof.ir.capture import Capture
+from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import prune
 from gradproof.judge.blame import departures
 from gradproof.judge.judge import Evidence, Judgement, judge
@@ -24,8 +24,24 @@ Array = np.ndarray[Any, Any]
 
 
 def examine(capture: Capture, options: Options) -> list[GradientReport]:
-    """One report per source of a gradient call."""
+    """One report per source of a gradient call; one in all where not even the sources are known."""
+    if not capture.sources:
+        return unexamined(capture)
     return [report(case) for case in cases(capture, options)]
+
+
+def unexamined(capture: Capture) -> list[GradientReport]:
+    """What the facts alone say: which gradients there were, and why they were not judged."""
+    nameless = Source("source", (), "float64", None, None)
+    known = replace(capture, sources=capture.sources or (nameless,), program=None, gradient_program=None)
+    cases = [Case(known, k, _unjudged(known, k), Options()) for k in range(len(known.sources))]
+    if not capture.sources:
+        cases = [replace(case, judgement=_unverified(capture.failure)) for case in cases]
+    return [report(case, with_causes=False) for case in cases]
+
+
+def _unverified(reason: str | None) -> Judgement:
+    return Judgement(Verdict.UNVERIFIED, "none", reason or "nothing is known about this call", None, None)
 
 
 def cases(capture: Capture, options: Options) -> list[Case]:
@@ -86,7 +102,7 @@ def _with_budget(case: Case) -> Case:
     return replace(case, local_errors=errors, budget=shares)
 
 
-def report(case: Case) -> GradientReport:
+def report(case: Case, with_causes: bool = True) -> GradientReport:
     source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
     known = types.is_real(source.dtype) or types.is_complex(source.dtype)
     true = None if judgement.verdict is Verdict.UNDEFINED else judgement.enclosure
@@ -101,7 +117,7 @@ def report(case: Case) -> GradientReport:
         occurrence=case.capture.occurrence,
         order=case.capture.order,
         oracle=judgement.oracle,
-        reason=judgement.reason,
+        reason=judgement.reason or case.capture.facts.get("exception"),
         observed=source.observed,
         reference=None if true is None else true.mid,
         reference_radius=None if true is None else true.rad,
@@ -109,6 +125,6 @@ def report(case: Case) -> GradientReport:
         digits=None if comparison is None else comparison.digits,
         digits_possible=types.digits_possible(source.dtype) if known else None,
         one_sided=judgement.one_sided,
-        diagnostics=find_all(case),
+        diagnostics=find_all(case) if with_causes else (),
         budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
     )

@@ -27,16 +27,16 @@ def to_capture(call: GradientCall) -> Capture:
     try:
         return _Assembly(call).capture()
     except GradproofError as error:
-        return _failed(call, str(error))
+        return unread(call, str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
-        return _failed(
+        return unread(
             call,
             f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
             + traceback.format_exc(limit=-3),
         )
 
 
-def _failed(call: GradientCall, reason: str) -> Capture:
+def unread(call: GradientCall, reason: str) -> Capture:
     sources = tuple(_bare_source(call, k, operand) for k, operand in enumerate(call.sources))
     return Capture(
         "tensorflow",

@@ -1,0 +1,114 @@
+"""Runs a program exactly as Python would, and says how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from gradproof.audit.target import Target
+
+INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a program ended: its exit status and the exception nobody caught, if there was one."""
+
+    exit_status: int
+    exception: BaseException | None = None
+
+    @property
+    def words(self) -> str | None:
+        """The exception as Python's last line says it."""
+        if self.exception is None:
+            return None
+        text = str(self.exception)
+        name = type(self.exception).__qualname__
+        return f"{name}: {text}" if text else name
+
+
+def run(target: Target, arguments: Sequence[str]) -> Outcome:
+    """Execute the program as `__main__`. Its traceback, if it fails, is printed as Python prints it."""
+    main = target.main_module()
+    sys.argv = [target.path if target.spec is not None and target.spec.parent else target.name, *arguments]
+    if not sys.flags.safe_path:
+        # The first folder is that of the program that was started, which was gradproof itself.
+        sys.path[0:1] = [target.search]
+    sys.modules["__main__"] = main
+    outcome = _ended(lambda: exec(target.compile(), main.__dict__))
+    # Python waits for the threads of a program before it ends; they may still compute gradients.
+    waited = _ended(_join_threads)
+    return waited if waited.exception is not None else outcome
+
+
+def _ended(action: Callable[[], Any]) -> Outcome:
+    try:
+        action()
+    except SystemExit as error:
+        return Outcome(_status(error.code))
+    except KeyboardInterrupt as error:
+        _print_traceback(error)
+        return Outcome(INTERRUPTED, error)
+    except BaseException as error:
+        _print_traceback(error)
+        return Outcome(1, error)
+    return Outcome(0)
+
+
+def _status(code: Any) -> int:
+    """The exit status that `sys.exit(code)` means; anything but a number is printed."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _print_traceback(error: BaseException) -> None:
+    """Through the user's own hook if there is one, and without the frames of gradproof."""
+    error.__traceback__ = _users_part(error.__traceback__)
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except Exception as fault:
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(fault), fault, fault.__traceback__)
+
+
+def _users_part(trace: TracebackType | None) -> TracebackType | None:
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
+        trace = trace.tb_next
+    return trace
+
+
+def _join_threads() -> None:
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+@contextmanager
+def before_hard_exit(action: Callable[[int], int]) -> Iterator[None]:
+    """`os._exit` ends a process at once; have `action` called first, with the status and for the status."""
+    original, pid = os._exit, os.getpid()
+
+    def exit_after_action(status: int) -> Any:
+        if os.getpid() == pid:
+            try:
+                status = action(status)
+            finally:
+                original(status)
+        original(status)
+
+    os._exit = exit_after_action
+    try:
+        yield
+    finally:
+        os._exit = original

@@ -1,0 +1,118 @@
+"""One audit: takes gradient calls as they come, examines each at once, and makes the report."""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gradproof import __version__
+from gradproof.audit.budget import Budget, Policy, powers
+from gradproof.audit.examine import examine, unexamined
+from gradproof.audit.undisturbed import undisturbed
+from gradproof.audit.versions import imported_frameworks
+from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
+from gradproof.frontends.attachment import Attachment, Skipped
+from gradproof.frontends.select import attach_all
+from gradproof.ir.capture import Capture
+from gradproof.options import Options
+from gradproof.render.snippet import with_sources
+
+
+@dataclass(eq=False)
+class Session:
+    """What was found so far. Nothing in here raises into the user's program."""
+
+    options: Options = field(default_factory=Options)
+    budget: Budget = field(default_factory=Budget)
+    policy: Policy = powers
+    gradients: list[GradientReport] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    _pid: int = field(default_factory=os.getpid)
+    # Precision is a setting of the whole process in the library of balls: one examination at a time.
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def is_ours(self) -> bool:
+        """False in a process that the user's program has forked off: its gradients are not in this report."""
+        return os.getpid() == self._pid
+
+    def start(self) -> None:
+        self.attachments = attach_all(self.receive, self._wants)
+
+    def stop(self) -> None:
+        for attachment in self.attachments:
+            attachment.remove()
+
+    def _wants(self, occurrence: int) -> bool:
+        """The first execution of a line is always wanted: even without time left, the report has to name it."""
+        if not self.is_ours:
+            return False
+        return self.policy(occurrence) and (occurrence == 1 or not self.budget.is_used_up)
+
+    def receive(self, read: Callable[[], Capture], unread: Callable[[str], Capture]) -> None:
+        """Examined before the user's program goes on, so that no record of a large model is held for long."""
+        if not self.is_ours:
+            return
+        with self._lock, undisturbed(), self.budget.spending():
+            try:
+                self.gradients += self._examined(read, unread)
+            except Exception as error:
+                self.gradients += self._failed(unread, error)
+
+    def _examined(self, read: Callable[[], Capture], unread: Callable[[str], Capture]) -> list[GradientReport]:
+        if self.budget.is_used_up:
+            return unexamined(unread(self.budget.reason))
+        return examine(read(), replace(self.options, seconds=self._seconds()))
+
+    def _seconds(self) -> float | None:
+        limits = [limit for limit in (self.options.seconds, self.budget.left) if limit is not None]
+        return min(limits, default=None)
+
+    def _failed(self, unread: Callable[[str], Capture], error: Exception) -> list[GradientReport]:
+        trace = traceback.format_exc()
+        self.faults.append(trace)
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(last.filename)}:{last.lineno}"
+        reason = f"a fault of gradproof ({type(error).__name__}: {error}, in {place}); please report it"
+        try:
+            return unexamined(unread(reason))
+        except Exception:
+            self.faults.append(traceback.format_exc())
+            return []
+
+    def report(self, script: Script | None = None, timing: Mapping[str, float] | None = None) -> Report:
+        """All that is known now, with the text of the files it speaks of."""
+        skipped = [skipped for attachment in self.attachments for skipped in attachment.skipped()]
+        return with_sources(
+            Report(
+                gradients=tuple(self.gradients),
+                version=__version__,
+                frameworks=imported_frameworks(gradient.framework for gradient in self.gradients),
+                script=script,
+                unchecked=tuple(self._unchecked(row) for row in skipped),
+                timing={**(timing or {}), "checks": self.budget.spent},
+                notes=self._notes(),
+            )
+        )
+
+    def _unchecked(self, row: Skipped) -> Unchecked:
+        reason = self.budget.reason if self.budget.is_used_up else "only some executions of a line are checked (--checks)"
+        if row.nonfinite:
+            reason += f"; {row.nonfinite:,} of them returned NaN or infinity"
+        return Unchecked(row.span, row.count, reason)
+
+    def _notes(self) -> tuple[str, ...]:
+        """Faults of ours that no gradient speaks of: each once, by its last line."""
+        failures = [failure for attachment in self.attachments for failure in attachment.failures()]
+        counts = Counter(failure.strip().splitlines()[-1] for failure in failures)
+        return tuple(
+            f"a fault of gradproof, not of the program: {text}"
+            + (f" ({n:,} times)" if n > 1 else "")
+            + "; gradients may have been missed; please report it"
+            for text, n in counts.items()
+        )

@@ -1,0 +1,125 @@
+"""`gradproof run`: audits a script that runs as if gradproof were not there."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+
+from gradproof.audit.budget import Budget, Policy, parse_checks
+from gradproof.audit.crash import connect
+from gradproof.audit.relocate import relative_to
+from gradproof.audit.runner import Outcome, before_hard_exit, run
+from gradproof.audit.session import Session
+from gradproof.audit.target import Target, find_module, find_script
+from gradproof.cli import output
+from gradproof.diagnosis.report import Report, Script
+from gradproof.errors import InvalidInput
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "gradproof run [options] SCRIPT [ARGS...]\n       gradproof run [options] -m MODULE [ARGS...]"
+    parser.epilog = (
+        "The script runs as `python SCRIPT ARGS` would run it. The report goes to the error stream, after "
+        "everything the script prints. Exit status: 0 nothing found, 1 a fault at the level of --fail-on, 2 gradproof "
+        "was called wrongly; else that of the script."
+    )
+    output.configure(parser)
+    parser.add_argument(
+        "--checks",
+        type=_checks,
+        default="powers",
+        metavar="WHICH",
+        help="the executions of a gradient call that are checked: powers (1st, 2nd, 10th, 100th ...; the default), "
+        "all, first, or a list such as 1,5,20",
+    )
+    parser.add_argument(
+        "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
+    )
+    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`")
+    parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS...]", help=argparse.SUPPRESS)
+
+
+def _checks(text: str) -> Policy:
+    try:
+        return parse_checks(text)
+    except InvalidInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"a number of seconds is needed, not {text!r}")
+    return seconds
+
+
+@dataclass(eq=False)
+class _Audit:
+    """One run: the session, and what is needed to say how it went, once and wherever the program ends."""
+
+    given: argparse.Namespace
+    target: Target
+    json: str | None
+    folder: str
+    session: Session
+    started: float = field(default_factory=time.perf_counter)
+    is_reported: bool = False
+
+    def finish(self, outcome: Outcome) -> int:
+        """Print and write the report; the exit status of the whole."""
+        if self.is_reported or not self.session.is_ours:
+            return outcome.exit_status
+        self.is_reported = True
+        self.session.stop()
+        report = self._report(outcome)
+        _flush_output()
+        stream = sys.__stderr__ or sys.stderr
+        if self.given.detail in ("normal", "verbose"):
+            stream.write("\n")  # apart from what the program and its libraries have written there
+        output.print_report(report, stream, self.given.detail)
+        if self.json is not None:
+            output.write_json(report, self.json, self.given.full)
+        return report.exit_status(self.given.fail_on)
+
+    def _report(self, outcome: Outcome) -> Report:
+        total = time.perf_counter() - self.started
+        script = Script(self.target.name, outcome.words, outcome.exit_status)
+        report = self.session.report(script, {"script": max(total - self.session.budget.spent, 0.0)})
+        return relative_to(connect(report, outcome.exception), self.folder)
+
+
+def execute(given: argparse.Namespace) -> int:
+    folder = os.getcwd()
+    json = output.writable_path(given.json)
+    target, arguments = _target(given)
+    audit = _Audit(given, target, json, folder, Session(budget=Budget(given.budget), policy=given.checks))
+    audit.session.start()
+    with before_hard_exit(lambda status: audit.finish(Outcome(status))):
+        outcome = run(target, arguments)
+        return audit.finish(outcome)
+
+
+def _target(given: argparse.Namespace) -> tuple[Target, list[str]]:
+    words = [*(given.module or ()), *given.script]
+    if words[:1] == ["--"]:
+        del words[0]
+    if not words:
+        raise InvalidInput("`gradproof run` needs a script: gradproof run SCRIPT [ARGS...]")
+    find = find_script if given.module is None else find_module
+    return find(words[0]), words[1:]
+
+
+def _flush_output() -> None:
+    """What the script printed comes before the report; a stream that is closed or broken is its own affair."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            continue

@@ -1,0 +1,42 @@
+"""What a frontend that was attached to a running program offers: its end, what it skipped, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from gradproof.ir.capture import Capture
+from gradproof.ir.span import Span
+
+Policy = Callable[[int], bool]
+"""Whether the n-th execution (counted from 1) of a gradient call is looked at."""
+
+
+class Receiver(Protocol):
+    """Takes every gradient call that is looked at, right after it returned.
+
+    Reading a call means turning it into programs, which costs time; a receiver that has none left asks for the
+    facts alone, and they carry its reason.
+    """
+
+    def __call__(self, read: Callable[[], Capture], unread: Callable[[str], Capture]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Executions of a gradient call that were seen and not looked at; `nonfinite` of them returned NaN or infinity."""
+
+    span: Span
+    count: int
+    nonfinite: int = 0
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A frontend that listens. Nothing of it raises into the user's program."""
+
+    framework: str
+    remove: Callable[[], None]
+    skipped: Callable[[], list[Skipped]]
+    failures: Callable[[], list[str]]
