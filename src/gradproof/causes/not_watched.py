@@ -1,0 +1,56 @@
+"""A gradient tape records only what it watches, and this source was not among it.
+
+What it finds
+    A gradient of None for a source that the target does depend on, on a tape that was open while the
+    target was computed but was never told to watch the source.
+
+Why it spoils a gradient
+    A tape follows trainable variables and what is passed to `watch`. For anything else it keeps no path back
+    from the target, so the answer is None. None does not mean that the derivative is zero.
+
+Example
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        y = tf.sin(x)
+    tape.gradient(y, x)             # None
+
+Write instead
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sin(x)
+
+Stays silent when
+    the tape watched the source and the path broke elsewhere; or
+    the target was computed outside the tape; or
+    the target does not depend on the source at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._missing import broken, diagnose
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    missing = broken(case, "not-watched")
+    if missing is None:
+        return
+    name, target = case.source.name, case.capture.target
+    yield from diagnose(
+        case,
+        missing,
+        headline=f"the gradient for `{name}` is None because the tape never watched `{name}`",
+        why=(
+            f"None does not mean zero. `{target}` does depend on `{name}`, but a tape records only what it watches: "
+            f"trainable variables, and tensors passed to `tape.watch`. `{name}` is {missing.facts['what']}, "
+            f"so there is no recorded path from `{target}` back to it."
+        ),
+        fix=Fix(f"watch `{name}` before it is used; if it is a parameter, make it a variable"),
+    )
+
+
+CAUSE = Cause(name="not-watched", find=find, doc=__doc__ or "")

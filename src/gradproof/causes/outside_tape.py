@@ -1,0 +1,54 @@
+"""Part of the computation ran while the tape was not recording.
+
+What it finds
+    A gradient of None where the path from the source to the target passes through an op that ran before the tape
+    was opened, after it was closed, or while its recording was stopped.
+
+Why it spoils a gradient
+    A tape knows only the ops that run inside its `with` block. An op outside leaves a plain number behind, and the
+    path from the target to the source ends at it.
+
+Example
+    y = x * x                       # before the tape
+    with tf.GradientTape() as tape:
+        z = y + 1.0
+    tape.gradient(z, x)             # None
+
+Write instead
+    with tf.GradientTape() as tape:
+        y = x * x
+        z = y + 1.0
+
+Stays silent when
+    every op on the path was recorded; or
+    the target does not depend on the source at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._missing import broken, diagnose
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    missing = broken(case, "outside-tape")
+    if missing is None:
+        return
+    name, target = case.source.name, case.capture.target
+    yield from diagnose(
+        case,
+        missing,
+        headline=f"the gradient for `{name}` is None because part of `{target}` was computed outside the tape",
+        why=(
+            f"None does not mean zero. `{target}` does depend on `{name}`, but a tape records only the ops that run "
+            f"inside its `with` block. What ran outside is a plain number to it, and the path back to `{name}` ends there."
+        ),
+        fix=Fix("move the whole computation into the `with` block of the tape"),
+    )
+
+
+CAUSE = Cause(name="outside-tape", find=find, doc=__doc__ or "")
