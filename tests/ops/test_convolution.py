@@ -10,7 +10,8 @@ import pytest
 
 from gradproof.domains.ieee import Ieee
 from gradproof.errors import InvalidProgram
-from gradproof.ops import Arithmetic
+from gradproof.ops import TABLE, Arithmetic
+from gradproof.ops.pooling import max_pool
 
 from .test_linalg import arithmetics, assert_encloses, draw
 
@@ -107,3 +108,39 @@ def test_what_lies_outside_the_data_can_be_chosen() -> None:
     m = Arithmetic(Ieee())
     found = m.patches(np.array([1.0, 2.0, 3.0]), np.asarray(-9.0), window=(2,), padding=((1, 1),))
     np.testing.assert_array_equal(found, [[-9, 1], [1, 2], [2, 3], [3, -9]])
+
+
+@pytest.mark.parametrize("m", arithmetics())
+def test_max_pooling_takes_the_largest_datum_and_never_padding(m: Any) -> None:
+    (x,) = draw((2, 3, 5, 4))
+    x = x - 100.0  # all below zero: padding of zeros would win
+    with m.domain.active():
+        found = max_pool(m, m.literal(x), window=(3, 2), strides=(2, 2), padding=((1, 1), (0, 2)))
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)), constant_values=-np.inf)
+    expected = np.zeros((2, 3, 3, 2))
+    for i, j in itertools.product(range(3), range(2)):
+        expected[:, :, i, j] = padded[:, :, 2 * i : 2 * i + 3, 2 * j : 2 * j + 2].max(axis=(-2, -1))
+    found = m.domain.lift(lambda v: v[..., :2], found)  # the third column of windows is padding alone
+    assert_encloses(m, found, expected)
+
+
+def test_the_margin_of_max_pooling_is_the_lead_over_the_second() -> None:
+    m = Arithmetic(Ieee())
+    x = np.array([[3.0, 1.0, 1.0, 4.0, 2.0]])
+    geometry = {"window": (2,), "strides": (2,), "padding": ((0, 1),)}
+    y = m.window_argmax(x, **geometry)
+    np.testing.assert_array_equal(y, [[0, 3, 4]])
+    margin = TABLE["window_argmax"].margin
+    assert margin is not None
+    np.testing.assert_array_equal(margin(m, y, x, **geometry), [[2.0, 3.0, 2.0**1000]])
+    np.testing.assert_array_equal(margin(m, np.array([[1, 2, 4]]), x, **geometry), [[-2.0, -3.0, 2.0**1000]])
+
+
+def test_a_tie_in_a_window_goes_to_the_entry_that_rises_fastest() -> None:
+    decide_near = TABLE["window_argmax"].decide_near
+    assert decide_near is not None
+    x, rises = np.array([2.0, 2.0, 1.0, 2.0]), np.array([0.0, 1.0, 5.0, 1.0])
+    found = decide_near(np.array([0, 1, 3]), (x,), (rises,), window=(2,))
+    np.testing.assert_array_equal(found, [1, 1, 3])
+    found = decide_near(np.array([0]), (x,), (np.zeros(4),), window=(4,))
+    np.testing.assert_array_equal(found, [0])

@@ -140,6 +140,7 @@ op(
     forward=_patches,
     pullback=_patches_pullback,
     linear="jointly",
+    moves_only=True,
     samples=(
         Sample((_LINE,), {"window": (2,), "strides": (2,), "padding": ((1, 0),)}),
         Sample((_LINE, -3.0), {"window": (2,), "dilation": (2,), "padding": ((1, 2),)}),
