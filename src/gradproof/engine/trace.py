@@ -109,7 +109,7 @@ class Tracer(Arithmetic):
         with self.inner.domain.active():
             value = getattr(self.inner, name)(*(argument.value for argument in arguments), **params)
         y = self.record(name, arguments, value, params)
-        if numbers and like is None and isinstance(y, Traced):
+        if numbers and like is None and isinstance(y, Traced) and y.value.dtype.kind not in "biu":
             y.weak = True
         return y
 
