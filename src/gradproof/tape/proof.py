@@ -13,6 +13,7 @@ from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.span import Span
+from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.options import Options
 from gradproof.tape.lowering import RecordTracer
@@ -41,7 +42,7 @@ class Proof:
     options: Options = field(default_factory=Options)
     _evidence: dict[int, Evidence] = field(default_factory=dict)
     _judgements: dict[int, tuple[Judgement, ...]] = field(default_factory=dict)
-    _errors: dict[int, list[np.ndarray[Any, Any]]] = field(default_factory=dict)
+    _enclosures: dict[int, tuple[Enclosure, ...]] = field(default_factory=dict)
 
     def evidence(self, index: int) -> tuple[Evidence, int]:
         """The programs of the group a source belongs to, and its place in the group."""
@@ -58,12 +59,20 @@ class Proof:
             self._judgements[key] = judge(evidence, self.options)
         return self._judgements[key][k]
 
-    def error(self, index: int) -> np.ndarray[Any, Any]:
+    def enclosure(self, index: int) -> Enclosure:
+        """The true gradient, to within a fraction of the error of the one observed; unbounded where nothing is known."""
         evidence, k = self.evidence(index)
         key = self._group(index)[0]
-        if key not in self._errors:
-            self._errors[key] = error_bounds(evidence, self.options)
-        return self._errors[key][k]
+        if key not in self._enclosures:
+            self._enclosures[key] = _enclose(evidence, self.options)
+        return self._enclosures[key][k]
+
+    def error(self, index: int) -> np.ndarray[Any, Any]:
+        return _distance(np.asarray(self.gradients[index].value), self.enclosure(index))
+
+    def digits(self, index: int) -> Comparison:
+        observed = np.asarray(self.gradients[index].value)
+        return compare(observed, self.enclosure(index), types.dtype_name(observed), self.options)
 
     def _group(self, index: int) -> list[int]:
         """Leaves are proven together. What was computed itself is proven alone, as an input with the value it had."""
@@ -101,23 +110,22 @@ def _scalar(targets: Sequence[Record], seeds: Sequence[Record | None]) -> Record
     return record
 
 
-def error_bounds(evidence: Evidence, options: Options) -> list[np.ndarray[Any, Any]]:
-    """For each gradient, a bound of its distance from the true one, as tight as the distance itself is large."""
+def _enclose(evidence: Evidence, options: Options) -> tuple[Enclosure, ...]:
+    """Climb until every radius is small beside the distance it is used to measure."""
     observed = [np.asarray(value) for value in evidence.observed]
 
     def is_decided(enclosures: tuple[Enclosure, ...], _: Run) -> bool:
         return all(_is_tight(value, enclosure) for value, enclosure in zip(observed, enclosures))
 
     try:
-        enclosures = refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options).enclosures
+        return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options).enclosures
     except (NoDerivative, NotSupported, BeyondMemory):
-        return [np.full(value.shape, np.inf) for value in observed]
-    return [_distance(value, enclosure) for value, enclosure in zip(observed, enclosures)]
+        return tuple(Enclosure(np.zeros(value.shape), np.full(value.shape, np.inf)) for value in observed)
 
 
 def _is_tight(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> bool:
     with np.errstate(all="ignore"):
-        distance = np.abs(observed.astype(enclosure.mid.dtype) - enclosure.mid)
+        distance = _gap(observed, enclosure)
         unit = types.unit_roundoff(types.dtype_name(observed)) * np.abs(enclosure.mid)
         allowed = np.maximum(ERROR_SHARE * distance, ROUNDING_SHARE * unit)
     # Where the observed number is not finite no precision helps: the distance is infinite.
@@ -127,7 +135,12 @@ def _is_tight(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> bool:
 def _distance(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> np.ndarray[Any, Any]:
     """|observed - true| at most, the two roundings of this very line included."""
     with np.errstate(all="ignore"):
-        distance = np.abs(observed.astype(enclosure.mid.dtype) - enclosure.mid)
+        distance = _gap(observed, enclosure)
         bound = np.nextafter(distance * (1.0 + 2.0**-51) + enclosure.rad * (1.0 + 2.0**-51), np.inf)
     exact = (distance == 0.0) & (enclosure.rad == 0.0)
     return np.where(exact, 0.0, np.where(np.isnan(bound), np.inf, bound))
+
+
+def _gap(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> np.ndarray[Any, Any]:
+    wide = observed.astype(np.result_type(observed.dtype, enclosure.mid.dtype))
+    return np.asarray(np.abs(wide - enclosure.mid))

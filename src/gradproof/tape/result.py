@@ -28,8 +28,8 @@ class _Proven:
     @property
     def digits(self) -> float:
         """Correct decimal digits of the worst entry; NaN where nothing could be proven."""
-        comparison = self.judgement.comparison
-        return float("nan") if comparison is None else comparison.digits
+        comparison = self._proven.digits(self._index)
+        return float("nan") if comparison.outcome == "unbounded" else comparison.digits
 
     @property
     def verdict(self) -> Verdict:

@@ -20,8 +20,8 @@ def describe(proof: Proof, index: int) -> str:
     lines = [f"{judgement.verdict}: {judgement.verdict.sentence}"]
     if proof.span is not None:
         lines.append(f" --> {proof.span}")
-    comparison, reference = judgement.comparison, judgement.reference
-    if comparison is not None and reference is not None and comparison.worst is not None:
+    comparison, reference = proof.digits(index), proof.enclosure(index)
+    if comparison.outcome != "unbounded" and comparison.worst is not None:
         place = comparison.worst
         entry = "".join(f"[{', '.join(map(str, place))}]" if place else "")
         mid, rad = reference.mid[place], float(reference.rad[place])

@@ -94,9 +94,11 @@ def _unwatched_source(q: Question) -> Missing | None:
 def _plain_target(q: Question) -> Missing | None:
     if isinstance(q.target, Array):
         return None
-    return _left(q) or q.answer(
-        "not-connected", None, f"`{q.target_name}` is a plain {type(q.target).__name__} that no op of the tape computed"
-    )
+    left = _left(q)
+    if left is not None:  # a Missing is false
+        return left
+    kind = type(q.target).__name__
+    return q.answer("not-connected", None, f"`{q.target_name}` is a plain {kind} that no op of the tape computed")
 
 
 def _outside_target(q: Question) -> Missing | None:
@@ -105,7 +107,10 @@ def _outside_target(q: Question) -> Missing | None:
         return None
     if not (q.target.roots & _identities(q.source)):
         return None
-    place = record.place if record is not None else q.target._origin and q.target._origin.place
+    origin = q.target._origin
+    if origin is not None and origin.reason != "outside-tape":
+        return _constant_reason(q, origin)
+    place = record.place if record is not None else origin.place
     return q.answer(
         "outside-tape", place, f"`{q.target_name}` was computed while the tape was not recording",
         "move the computation into the `with` block of the tape",

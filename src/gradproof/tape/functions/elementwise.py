@@ -19,6 +19,7 @@ DIRECT: dict[Any, str] = {
     np.arccosh: "acosh", np.arctanh: "atanh", np.logaddexp: "logaddexp", np.hypot: "hypot", np.conjugate: "conj",
 }  # fmt: skip
 
+_ALSO_FOR_INTEGERS = ("add", "sub", "mul")  # what places and counts are computed with
 MOST_SQUARINGS = 64  # exponents beyond are no simpler as products than as powers
 
 
@@ -29,7 +30,8 @@ def enter_direct(table: dict[Any, str]) -> None:
 
 def _direct(op: str) -> Any:
     def lower(m: Any, y: Any, *xs: Any) -> Any:
-        require_numbers(y)
+        if op not in _ALSO_FOR_INTEGERS:
+            require_numbers(y)
         arguments = [operand(m, x, y.dtype) for x in xs]
         # NumPy has computed it already: the node is written down with that value.
         return m.record(op, arguments, y, {})
@@ -101,7 +103,7 @@ def _angle(m: Any, y: Any, z: Any, deg: bool = False) -> Any:
 
 @lowers(np.sinc)
 def _sinc(m: Any, y: Any, x: Any) -> Any:
-    return m.sinc(operand(m, x, y.dtype))
+    return m.sinc(m.times(operand(m, x, y.dtype), constant="pi"))
 
 
 @lowers(np.i0)
