@@ -14,6 +14,11 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # Name -> number of significant bits. The digits a dtype can hold follow from it.
 REAL_BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 COMPLEX_BITS = {"complex64": 24, "complex128": 53}
+# The smallest number above zero: what is less than it apart, no array of the dtype can tell apart.
+SMALLEST = {
+    "float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 2.0**-1074,
+    "complex64": 2.0**-149, "complex128": 2.0**-1074,
+}  # fmt: skip
 DISCRETE = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
 TUPLE = "tuple"  # the type of a node with several results; `item` nodes take them apart
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradproof.engine.refine import Enclosure
+from gradproof.errors import InvalidInput
 from gradproof.ir import types
 from gradproof.options import Options
 
@@ -42,6 +43,10 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
     are what the error is measured against: no arithmetic can find a zero to a relative precision.
     """
     observed = np.asarray(observed)
+    if observed.shape != reference.mid.shape:
+        raise InvalidInput(f"a gradient of shape {observed.shape} was observed for a source of shape {reference.mid.shape}")
+    if dtype not in types.SMALLEST:
+        raise InvalidInput(f"a gradient of dtype {dtype} was observed; gradients are real or complex numbers")
     if observed.size == 0:
         return Comparison("within", 0.0, types.digits_possible(dtype), types.digits_possible(dtype), None)
     finite = np.isfinite(observed)
@@ -51,7 +56,8 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
     if not bounded.all():
         return _finding("unbounded", np.where(bounded, 0.0, np.nan), dtype)
     tolerance = options.tolerance(dtype)
-    low, high = _relative_errors(observed, reference, options.share_of_largest, _zero_scale(sizes, dtype, options))
+    zero = _zero_scale(sizes, dtype, options)
+    low, high = _relative_errors(observed, reference, options.share_of_largest, zero, types.SMALLEST[dtype])
     if (high <= tolerance).all():
         return _finding("within", high, dtype)
     return _finding("beyond" if (low > tolerance).any() else "undecided", low, dtype)
@@ -69,10 +75,10 @@ def _zero_scale(sizes: Array | None, dtype: str, options: Options) -> tuple[Arra
 
 
 def _relative_errors(
-    observed: Array, reference: Enclosure, share: float, zero: tuple[Array, Array] | None
+    observed: Array, reference: Enclosure, share: float, zero: tuple[Array, Array] | None, smallest: float
 ) -> tuple[Array, Array]:
     """Lower and upper bounds of the relative error of every entry."""
-    distance = np.abs(observed.astype(reference.mid.dtype) - reference.mid)
+    distance = np.abs(observed.astype(np.result_type(reference.mid, observed)) - reference.mid)
     most = np.abs(reference.mid) + reference.rad
     least = np.maximum(np.abs(reference.mid) - reference.rad, 0.0)
     scale_most, scale_least = np.maximum(most, share * most.max()), np.maximum(least, share * least.max())
@@ -83,6 +89,8 @@ def _relative_errors(
         scale_least = np.where(zero_like, np.maximum(scale_least, scale), scale_least)
         scale_most = np.where(zero_like, np.maximum(scale_most, scale), scale_most)
     low, high = np.maximum(distance - reference.rad, 0.0), distance + reference.rad
+    # No number of the dtype is closer to a true value than this: it has been found as well as it can be.
+    low, high = np.where(high <= smallest, 0.0, low), np.where(high <= smallest, 0.0, high)
     with np.errstate(divide="ignore", invalid="ignore"):
         return _ratio(low, scale_most), _ratio(high, scale_least)
 
