@@ -112,6 +112,21 @@ def _eye(rows: int, columns: int) -> Array:
     return y
 
 
+def _lstsq(a: Array, b: Array, l2: float = 0.0) -> Array:
+    """By the smaller of the two normal equations, whose squares need twice the digits."""
+    if a.size == 0 or b.size == 0:
+        return np.full((a.shape[1], b.shape[1]), arb(0), dtype=object)
+    back = conjugate(a.T)
+    is_tall = a.shape[0] >= a.shape[1]
+    before = flint.ctx.prec
+    flint.ctx.prec = 2 * before + GUARD_BITS
+    try:
+        gram = (np.dot(back, a) if is_tall else np.dot(a, back)) + _eye(min(a.shape), min(a.shape)) * arb(l2)
+        return _solve(gram, np.dot(back, b)) if is_tall else np.asarray(np.dot(back, _solve(gram, b)))
+    finally:
+        flint.ctx.prec = before
+
+
 def _matrix_exp(a: Array) -> Array:
     return from_flint(to_flint(a).exp()) if a.size else a
 
@@ -173,6 +188,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "log_abs_det": per_matrix(_log_abs_det),
     "adjugate": per_matrix(_adjugate),
     "matrix_exp": per_matrix(_matrix_exp),
+    "lstsq": per_matrix(_lstsq),
+    "pinv": per_matrix(lambda a: _lstsq(a, _eye(len(a), len(a)))),
     "cholesky": per_matrix(_cholesky),
     "qr": per_matrix(_qr),
     "matrix_sqrt": per_matrix(matrix_sqrt),

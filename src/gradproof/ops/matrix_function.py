@@ -20,14 +20,6 @@ def _gram(m: Any, a: Any, is_tall: bool, l2: float) -> Any:
     return m.add(gram, m.mul(_identity(m, min(a.shape[-2:])), l2)) if l2 else gram
 
 
-def _lstsq(m: Any, a: Any, b: Any, l2: float = 0.0) -> Any:
-    is_tall = a.shape[-2] >= a.shape[-1]
-    gram = _gram(m, a, is_tall, l2)
-    if is_tall:
-        return m.solve(gram, m.matmul(adjoint(m, a), b))
-    return m.matmul(adjoint(m, a), m.solve(gram, b))
-
-
 def _lstsq_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, b: Any, l2: float = 0.0) -> Any:
     is_tall = a.shape[-2] >= a.shape[-1]
     gram = _gram(m, a, is_tall, l2)
@@ -59,7 +51,6 @@ _STACK = (((2.0, 1.0), (0.5, 3.0)), ((1.0, -0.25), (0.25, 1.5)))
 # For a matrix of full rank: of all x with the least |a x - b|^2 + l2 |x|^2 the shortest.
 op(
     "lstsq",
-    forward=_lstsq,
     pullback=_lstsq_pullback,
     samples=(
         Sample((_TALL, ((1.0,), (2.0,), (-0.5,)))),
@@ -69,12 +60,6 @@ op(
         Sample((_STACK, ((1.0,), (2.0,)))),
     ),
 )
-
-
-def _pinv(m: Any, a: Any) -> Any:
-    is_tall = a.shape[-2] >= a.shape[-1]
-    gram = m.inverse(_gram(m, a, is_tall, 0.0))
-    return m.matmul(gram, adjoint(m, a)) if is_tall else m.matmul(adjoint(m, a), gram)
 
 
 def _pinv_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
@@ -90,7 +75,7 @@ def _pinv_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
 
 
 # The pseudo-inverse of a matrix of full rank.
-op("pinv", forward=_pinv, pullback=_pinv_pullback, samples=((_SQUARE,), (_TALL,), (_WIDE,), (_STACK,)))
+op("pinv", pullback=_pinv_pullback, samples=((_SQUARE,), (_TALL,), (_WIDE,), (_STACK,)))
 
 
 def _sylvester(m: Any, a: Any, b: Any, c: Any) -> Any:
