@@ -1,0 +1,221 @@
+"""Finding the steps at which a function is worth sampling, from no knowledge of its scale."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradproof.blackbox.grid import hidden_eps, quantum_of
+from gradproof.blackbox.ladder import Ladder, Line, ladder, least_exponent
+
+# Scouts stand at these fractions of the bits of the dtype: for float64 at steps 2**-6, -18, -30 and -42 of x.
+# The lowest is near the spacing of the numbers, where only noise is left to see.
+SCOUTS = (0.115, 0.346, 0.577, 0.808)
+STRIDE = 24  # exponents per stride when the scouts see no slope, or nothing but change
+PUSH = 6  # exponents per stride when noise hides the slope at the largest step
+MAX_PUSHES = 3  # eighteen octaves above the size of x there is nothing left to learn about x
+LOWEST, HIGHEST = -190, 170  # beyond 1e-57 and 1e51 no function of a user has its scale
+SIGNAL = 64.0  # a change is seen when it exceeds rounding by this factor
+AGREEMENT = 0.2  # quotients that agree to one digit are in the region where extrapolation works
+BLURRED = 1e-11  # noise of a quotient, relative, from which larger steps promise more digits
+NOISE_RANGE = 30.0  # truncation grows a thousandfold from scout to scout, noise does not
+WIDE = 2.0**-10  # of x: rounding that coarse would leave three digits of the function
+FLOAT32_ROUNDING = 2.0**-19  # of the value: sixteen units in the last place of a float32
+MAX_PAIRS = 26  # a function that needs more is not going to be understood by more
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where the difference quotients settle: the largest step that agrees with all smaller ones."""
+
+    exponents: tuple[int, ...]
+    base: int
+    ceiling: int | None  # the smallest step known to disagree
+    noise: float
+    settled: bool  # whether two steps agree at all
+    flat: float = (
+        0.0  # up to this step the function does not change at all, and no known rounding explains it
+    )
+    surely_flat: bool = False  # no unknown rounding can explain it either
+
+
+def explore(line: Line) -> Region:
+    """Scouts first; then up where nothing changes, down where nothing but change is seen."""
+    exponents = scouts(line)
+    if learn_hidden_dtype(line, exponents):
+        exponents |= scouts(line)
+    if not _sees_signal(ladder(line, [max(exponents)])):
+        exponents = _upwards(line, exponents)
+    flat, surely = _flat_step(line, exponents)
+    if surely:
+        return Region(tuple(sorted(exponents)), min(exponents), None, 0.0, True, flat, surely)
+    _downwards(line, exponents)
+    region = _bracket(line, exponents)
+    for _ in range(MAX_PUSHES):
+        if _wants_larger(line, region):
+            region = _bracket(line, {*region.exponents, region.base + PUSH})
+    return replace(region, flat=flat)
+
+
+def learn_hidden_dtype(line: Line, exponents: set[int]) -> bool:
+    """Whether the values turn out to be float32 although they came as float64."""
+    pairs = ladder(line, exponents)
+    coarse = hidden_eps(np.concatenate([pairs.plus, pairs.minus]))
+    if coarse <= line.calls.eps:
+        return False
+    line.calls.eps = coarse
+    return True
+
+
+def informative(line: Line, exponents: set[int]) -> Ladder:
+    """The pairs that exist on both sides, without those small steps that change nothing."""
+    pairs = ladder(line, exponents).both()
+    return pairs if pairs.flat.all() else pairs.where(~pairs.flat)
+
+
+def scouts(line: Line) -> set[int]:
+    bits = -np.log2(line.calls.eps)
+    lowest = max(least_exponent(line), LOWEST)
+    return {max(round(-bits * share), lowest) for share in SCOUTS}
+
+
+def _sees_signal(pairs: Ladder) -> bool:
+    change = np.maximum(abs(pairs.plus - pairs.centre), abs(pairs.minus - pairs.centre))
+    return bool((~(change <= SIGNAL * pairs.rounding)).any())
+
+
+def _upwards(line: Line, exponents: set[int]) -> set[int]:
+    """Strides up until the function changes, then back by halves to the scale of the change."""
+    exponents = set(exponents)
+    top = max(exponents)
+    while top + STRIDE <= HIGHEST:
+        top += STRIDE
+        exponents.add(top)
+        if _sees_signal(ladder(line, [top])):
+            return exponents | _back_to_the_change(line, top - STRIDE, top)
+    return exponents
+
+
+def _back_to_the_change(line: Line, quiet: int, loud: int) -> set[int]:
+    """Halve the way between a step that changes nothing and one that changes much, or leaves the domain."""
+    tried = set()
+    while loud - quiet > 3:
+        middle = (quiet + loud) // 2
+        tried.add(middle)
+        pair = ladder(line, [middle])
+        if not _sees_signal(pair):
+            quiet = middle
+        elif len(pair.both().steps):
+            break
+        else:
+            loud = middle
+    return tried
+
+
+def _flat_step(line: Line, exponents: set[int]) -> tuple[float, bool]:
+    """The largest step that changes nothing, 0 where rounding or a grid explains it; and if that is sure."""
+    while True:
+        pairs = ladder(line, exponents).both()
+        if not len(pairs.steps) or not pairs.flat[0]:
+            return 0.0, False
+        lower = min(exponents) - STRIDE
+        if not line.size and lower >= LOWEST:
+            # At zero nothing tells how small a feature may be.
+            exponents.add(lower)
+            continue
+        if pairs.flat.all():
+            return float(pairs.steps[-1]), True
+        first = int(np.argmin(pairs.flat))
+        flat, step = float(pairs.steps[first - 1]), float(pairs.steps[first])
+        change = float(max(abs(pairs.plus[first] - pairs.centre), abs(pairs.minus[first] - pairs.centre)))
+        if change * flat / step <= 4 * pairs.rounding[first]:
+            return 0.0, False
+        gap = pairs.exponents[first] - pairs.exponents[first - 1]
+        if gap <= 1 or len(exponents) >= MAX_PAIRS:
+            break
+        exponents.add(pairs.exponents[first - 1] + gap // 2)
+    if flat > WIDE * line.size and change > FLOAT32_ROUNDING * abs(pairs.centre):
+        return flat, True
+    return _unless_on_a_grid(line, exponents, pairs.exponents[first], flat, change), False
+
+
+def _unless_on_a_grid(line: Line, exponents: set[int], first: int, flat: float, change: float) -> float:
+    """A narrow flat place is rounding if the values lie on a grid; more steps above it will show."""
+    exponents.update(range(first, first + 6))
+    if learn_hidden_dtype(line, exponents):
+        return 0.0
+    line.quantum = quantum_of(ladder(line, exponents))
+    if line.quantum:
+        return 0.0
+    # Flat, or rounded in a way that is no grid. The first change bounds the rounding, should it be that.
+    line.quantum = change
+    return flat
+
+
+def _downwards(line: Line, exponents: set[int]) -> None:
+    """Strides down while the two smallest steps disagree: the scale of the function may be far below."""
+    lowest = max(least_exponent(line), LOWEST)
+    if not _settles(informative(line, exponents)) and line.grain > 0 and lowest < min(exponents) - 2:
+        exponents.add(lowest)
+    while not _settles(informative(line, exponents)) and min(exponents) - STRIDE >= lowest:
+        exponents.add(min(exponents) - STRIDE)
+
+
+def _settles(pairs: Ladder) -> bool:
+    """Whether the two smallest steps agree as far as rounding lets them."""
+    return len(pairs.steps) > 1 and _agree(pairs, 1, 0.0)
+
+
+def noise_of(pairs: Ladder) -> float:
+    """The noise of single values, from the smallest steps: what there is beside slope and curvature."""
+    if len(pairs.steps) < 2:
+        return float(pairs.rounding.max(initial=0.0))
+    h, d = pairs.steps, pairs.central
+    slope_part = abs(pairs.odd[:-1] - d[1:] * h[:-1])
+    curved_part = abs(pairs.even[:-1] - pairs.even[1:] * (h[:-1] / h[1:]) ** 2)
+    seen = np.maximum(slope_part, curved_part)
+    noise = max(float(seen[0]), float(pairs.rounding[0]))
+    for sample in seen[1:]:
+        if sample > NOISE_RANGE * noise:
+            break
+        noise = max(noise, float(sample))
+    return noise
+
+
+def _bracket(line: Line, exponents: set[int]) -> Region:
+    """Halve the gap between the largest step that agrees and the smallest that does not, to three octaves."""
+    exponents = set(exponents)
+    while True:
+        pairs = informative(line, exponents)
+        if not len(pairs.steps):
+            return Region(tuple(sorted(exponents)), max(exponents), None, 0.0, False)
+        noise = noise_of(pairs)
+        top = _largest_agreeing(pairs, noise)
+        base = pairs.exponents[top]
+        above = [e for e in exponents if e > base]
+        if not above or min(above) - base <= 3 or len(exponents) >= MAX_PAIRS:
+            return Region(tuple(sorted(exponents)), base, min(above, default=None), noise, top > 0)
+        exponents.add((base + min(above)) // 2)
+
+
+def _largest_agreeing(pairs: Ladder, noise: float) -> int:
+    return next(
+        (k - 1 for k in range(1, len(pairs.steps)) if not _agree(pairs, k, noise)), len(pairs.steps) - 1
+    )
+
+
+def _agree(pairs: Ladder, k: int, noise: float) -> bool:
+    """Whether step k shows the slope that the next smaller step shows, and the curvature where it matters."""
+    h, d, even = pairs.steps, pairs.central, pairs.even
+    allowed = 4 * max(noise, float(pairs.rounding[k])) / h[k - 1] + AGREEMENT * max(abs(d[k]), abs(d[k - 1]))
+    # Second differences, in the units of a slope: at a rounded corner they betray the scale, slopes do not.
+    bent = even[k] * (h[k - 1] / h[k]) ** 2
+    bend_allowed = allowed * h[k - 1] + max(abs(even[k - 1]), abs(bent)) / 2
+    return bool(abs(d[k] - d[k - 1]) <= allowed and abs(even[k - 1] - bent) <= bend_allowed)
+
+
+def _wants_larger(line: Line, region: Region) -> bool:
+    if region.ceiling is not None or len(region.exponents) >= MAX_PAIRS or region.base + PUSH > HIGHEST:
+        return False
+    pairs = ladder(line, [region.base])
+    blur = max(region.noise, float(pairs.rounding[0])) / pairs.steps[0]
+    return bool(blur > BLURRED * max(abs(pairs.right[0]), abs(pairs.left[0])))
