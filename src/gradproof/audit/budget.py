@@ -14,7 +14,7 @@ Policy = Callable[[int], bool]
 
 @dataclass
 class Budget:
-    """Seconds for all checks together; None is no limit. `spent` counts the checks, not the user's program."""
+    """Seconds for all checks together, None for no limit; the user's own time does not count."""
 
     seconds: float | None = None
     spent: float = 0.0
@@ -37,7 +37,9 @@ class Budget:
 
     @property
     def reason(self) -> str:
-        return f"the budget of {self.seconds:g} s was used up before this gradient; a larger --budget reaches it"
+        return (
+            f"the budget of {self.seconds:g} s was used up before this gradient; a larger --budget reaches it"
+        )
 
 
 def powers(occurrence: int) -> bool:
@@ -62,7 +64,8 @@ def parse_checks(text: str) -> Policy:
     numbers = text.split(",")
     if not all(number.strip().isdecimal() and int(number) > 0 for number in numbers):
         raise InvalidInput(
-            f"--checks takes `powers`, `all`, `first`, or executions counted from 1 such as `1,5,20`; it was {text!r}"
+            "--checks takes `powers`, `all`, `first`, or executions counted from 1 such as `1,5,20`; "
+            f"it was {text!r}"
         )
     wanted = {int(number) for number in numbers}
     return wanted.__contains__

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.audit.rows import examine_rows
 from gradproof.causes import find_all
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.report import BudgetLine, GradientReport
-from gradproof.engine.rounding import error_budget, local_errors
+from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, propagate_errors
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import prune
@@ -27,6 +28,9 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
     """One report per source of a gradient call; one in all where not even the sources are known."""
     if not capture.sources:
         return unexamined(capture)
+    rows = capture.facts.get("rows")
+    if rows is not None:
+        return examine_rows(capture, rows, lambda row: examine(row, options))
     return [report(case) for case in cases(capture, options)]
 
 
@@ -95,11 +99,19 @@ def _with_budget(case: Case) -> Case:
     comparison = case.judgement.comparison
     assert comparison is not None
     weight[comparison.worst or ()] = 1.0
-    shares = error_budget(program, errors, [weight])
+    adjoints = error_adjoints(program, errors, [weight])
+    shares = budget_of(errors, adjoints)
     total = sum(shares.values())
     if total:
         shares = {id: share / total for id, share in shares.items()}
-    return replace(case, local_errors=errors, budget=shares)
+    return replace(
+        case,
+        local_errors=errors,
+        propagated=propagate_errors(program, errors),
+        adjoints=adjoints,
+        total_error=total,
+        budget=shares,
+    )
 
 
 def report(case: Case, with_causes: bool = True) -> GradientReport:

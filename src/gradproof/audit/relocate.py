@@ -18,13 +18,12 @@ def relative_to(report: Report, folder: str) -> Report:
     def rename(file: str) -> str:
         return file.removeprefix(prefix)
 
-    renamed = dataclasses.replace(
+    return dataclasses.replace(
         report,
         gradients=_in(report.gradients, rename),
         unchecked=_in(report.unchecked, rename),
         sources={rename(file): text for file, text in report.sources.items()},
     )
-    return renamed
 
 
 def _in(value: Any, rename: Callable[[str], str]) -> Any:
@@ -37,7 +36,11 @@ def _in(value: Any, rename: Callable[[str], str]) -> Any:
         changed = {}
         for field in dataclasses.fields(value):
             before = getattr(value, field.name)
-            after = _in(before, rename) if isinstance(before, tuple) or dataclasses.is_dataclass(before) else before
+            after = (
+                _in(before, rename)
+                if isinstance(before, tuple) or dataclasses.is_dataclass(before)
+                else before
+            )
             if after is not before:
                 changed[field.name] = after
         return dataclasses.replace(value, **changed)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from gradproof.audit.target import Target
+from gradproof.audit.target import Target, search_from
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -38,9 +38,7 @@ def run(target: Target, arguments: Sequence[str]) -> Outcome:
     """Execute the program as `__main__`. Its traceback, if it fails, is printed as Python prints it."""
     main = target.main_module()
     sys.argv = [target.path if target.spec is not None and target.spec.parent else target.name, *arguments]
-    if not sys.flags.safe_path:
-        # The first folder is that of the program that was started, which was gradproof itself.
-        sys.path[0:1] = [target.search]
+    search_from(target.search)
     sys.modules["__main__"] = main
     outcome = _ended(lambda: exec(target.compile(), main.__dict__))
     # Python waits for the threads of a program before it ends; they may still compute gradients.

@@ -6,7 +6,7 @@ import os
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradproof import __version__
@@ -49,12 +49,12 @@ class Session:
             attachment.remove()
 
     def _wants(self, occurrence: int) -> bool:
-        """The first execution of a line is always wanted: even without time left, the report has to name it."""
+        """The first execution of a line is always wanted: even without time left, the report names it."""
         if not self.is_ours:
             return False
         return self.policy(occurrence) and (occurrence == 1 or not self.budget.is_used_up)
 
-    def receive(self, read: Callable[[], Capture], unread: Callable[[str], Capture]) -> None:
+    def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Examined before the user's program goes on, so that no record of a large model is held for long."""
         if not self.is_ours:
             return
@@ -64,10 +64,13 @@ class Session:
             except Exception as error:
                 self.gradients += self._failed(unread, error)
 
-    def _examined(self, read: Callable[[], Capture], unread: Callable[[str], Capture]) -> list[GradientReport]:
+    def _examined(
+        self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]
+    ) -> list[GradientReport]:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
-        return examine(read(), replace(self.options, seconds=self._seconds()))
+        options = replace(self.options, seconds=self._seconds())
+        return [report for capture in read() for report in examine(capture, options)]
 
     def _seconds(self) -> float | None:
         limits = [limit for limit in (self.options.seconds, self.budget.left) if limit is not None]
@@ -101,7 +104,11 @@ class Session:
         )
 
     def _unchecked(self, row: Skipped) -> Unchecked:
-        reason = self.budget.reason if self.budget.is_used_up else "only some executions of a line are checked (--checks)"
+        reason = (
+            self.budget.reason
+            if self.budget.is_used_up
+            else "only some executions of a line are checked (--checks)"
+        )
         if row.nonfinite:
             reason += f"; {row.nonfinite:,} of them returned NaN or infinity"
         return Unchecked(row.span, row.count, reason)

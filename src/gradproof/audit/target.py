@@ -15,6 +15,8 @@ from typing import Any
 
 from gradproof.errors import NothingToRun
 
+SIMILAR = 0.75  # of difflib's ratio: a letter or two in a short name; below, the remark would be noise
+
 
 @dataclass(frozen=True)
 class Target:
@@ -74,6 +76,7 @@ def find_script(name: str) -> Target:
 
 def find_module(name: str) -> Target:
     """The program that `python -m` would run; parent packages are imported, as it does."""
+    search_from(os.getcwd())
     spec = _module_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         spec = _module_spec(f"{name}.__main__")
@@ -84,6 +87,12 @@ def find_module(name: str) -> Target:
     if spec.loader is None or spec.origin is None or not hasattr(spec.loader, "get_code"):
         raise NothingToRun(f"the module `{name}` has no Python code that could be run")
     return Target(name, spec.origin, os.getcwd(), spec.loader, spec)
+
+
+def search_from(folder: str) -> None:
+    """Put a folder where Python puts that of the program it starts, which so far was gradproof itself."""
+    if not sys.flags.safe_path:
+        sys.path[0:1] = [folder]
 
 
 def _module_spec(name: str) -> ModuleSpec | None:
@@ -107,5 +116,5 @@ def _similar(path: str) -> str:
         names = os.listdir(folder)
     except OSError:
         return ""
-    close = get_close_matches(base, names, 1)
+    close = get_close_matches(base, names, 1, SIMILAR)
     return f"; there is a file with a similar name: `{close[0]}`" if close else ""

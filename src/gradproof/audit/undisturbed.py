@@ -17,7 +17,7 @@ def undisturbed() -> Iterator[None]:
     """What is computed inside neither warns nor changes how the user's own warnings are shown.
 
     `warnings.catch_warnings` would make Python forget which warnings it has shown already, so that the user's
-    would appear a second time. The list of filters is therefore exchanged in place, which Python does not notice.
+    would appear a second time. The list of filters is exchanged in place, which Python does not notice.
     """
     filters = cast("list[Any]", warnings.filters)
     before = filters[:]

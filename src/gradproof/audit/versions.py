@@ -29,8 +29,8 @@ def installed_version(package: str) -> str | None:
 def imported_frameworks(named: Iterable[str]) -> dict[str, str]:
     """The frameworks the program got gradients from, with their versions.
 
-    That a package is imported says little: TensorFlow itself imports JAX. Keras has no gradients of its own, but
-    its version matters to whoever reads about them.
+    That a package is imported says little: TensorFlow itself imports JAX. Keras has no gradients of its own,
+    but its version matters to whoever reads about them.
     """
     wanted = set(named)
     if "keras" in sys.modules and wanted & {"tensorflow", "jax", "torch"}:

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISUSED
     except BrokenPipeError:
         # Whoever read the output has gone; Python would complain once more when it closes the stream.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
 
 

@@ -21,11 +21,13 @@ from gradproof.errors import InvalidInput
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "gradproof run [options] SCRIPT [ARGS...]\n       gradproof run [options] -m MODULE [ARGS...]"
+    parser.usage = (
+        "gradproof run [options] SCRIPT [ARGS...]\n       gradproof run [options] -m MODULE [ARGS...]"
+    )
     parser.epilog = (
         "The script runs as `python SCRIPT ARGS` would run it. The report goes to the error stream, after "
-        "everything the script prints. Exit status: 0 nothing found, 1 a fault at the level of --fail-on, 2 gradproof "
-        "was called wrongly; else that of the script."
+        "everything the script prints. Exit status: 0 nothing found, 1 a fault at the level of --fail-on, "
+        "2 gradproof was called wrongly; else that of the script."
     )
     output.configure(parser)
     parser.add_argument(
@@ -33,14 +35,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=_checks,
         default="powers",
         metavar="WHICH",
-        help="the executions of a gradient call that are checked: powers (1st, 2nd, 10th, 100th ...; the default), "
-        "all, first, or a list such as 1,5,20",
+        help="the executions of a gradient call that are checked: powers (1st, 2nd, 10th, 100th ...; the "
+        "default), all, first, or a list such as 1,5,20",
     )
     parser.add_argument(
         "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
     )
-    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`")
-    parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS...]", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`"
+    )
+    parser.add_argument(
+        "script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS...]", help=argparse.SUPPRESS
+    )
 
 
 def _checks(text: str) -> Policy:
@@ -72,14 +78,18 @@ class _Audit:
     started: float = field(default_factory=time.perf_counter)
     is_reported: bool = False
 
-    def finish(self, outcome: Outcome) -> int:
-        """Print and write the report; the exit status of the whole."""
+    def finish(self, outcome: Outcome, is_sudden: bool = False) -> int:
+        """Print and write the report; the exit status of the whole.
+
+        A sudden end, by `os._exit`, loses what the program has printed and not flushed: that stays so.
+        """
         if self.is_reported or not self.session.is_ours:
             return outcome.exit_status
         self.is_reported = True
         self.session.stop()
         report = self._report(outcome)
-        _flush_output()
+        if not is_sudden:
+            _flush_output()
         stream = sys.__stderr__ or sys.stderr
         if self.given.detail in ("normal", "verbose"):
             stream.write("\n")  # apart from what the program and its libraries have written there
@@ -101,7 +111,7 @@ def execute(given: argparse.Namespace) -> int:
     target, arguments = _target(given)
     audit = _Audit(given, target, json, folder, Session(budget=Budget(given.budget), policy=given.checks))
     audit.session.start()
-    with before_hard_exit(lambda status: audit.finish(Outcome(status))):
+    with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):
         outcome = run(target, arguments)
         return audit.finish(outcome)
 
@@ -117,7 +127,7 @@ def _target(given: argparse.Namespace) -> tuple[Target, list[str]]:
 
 
 def _flush_output() -> None:
-    """What the script printed comes before the report; a stream that is closed or broken is its own affair."""
+    """What the script printed comes before the report; a stream that is closed is its own affair."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,8 +1,8 @@
-"""What a frontend that was attached to a running program offers: its end, what it skipped, what went wrong."""
+"""What a frontend offers that listens to a running program: its end, what it skipped, what went wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,16 +16,17 @@ Policy = Callable[[int], bool]
 class Receiver(Protocol):
     """Takes every gradient call that is looked at, right after it returned.
 
-    Reading a call means turning it into programs, which costs time; a receiver that has none left asks for the
-    facts alone, and they carry its reason.
+    Reading a call means turning it into programs, which costs time; a receiver that has none left asks for
+    the facts alone, and they carry its reason. A call whose sources cannot share one program is read as several
+    captures.
     """
 
-    def __call__(self, read: Callable[[], Capture], unread: Callable[[str], Capture]) -> None: ...
+    def __call__(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None: ...
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """Executions of a gradient call that were seen and not looked at; `nonfinite` of them returned NaN or infinity."""
+    """Executions of a gradient call that were not looked at; `nonfinite` of them returned NaN or infinity."""
 
     span: Span
     count: int

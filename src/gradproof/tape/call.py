@@ -12,6 +12,7 @@ from gradproof.engine.trace import Traced
 from gradproof.errors import InvalidInput, NoDerivative
 from gradproof.ir.program import OPAQUE
 from gradproof.ir.span import Span
+from gradproof.tape.announce import Finished, announce
 from gradproof.tape.array import Array
 from gradproof.tape.backward import reached, sweep
 from gradproof.tape.lowering import RecordTracer, lowered
@@ -103,12 +104,19 @@ def _set_up(call: GradientCall) -> _Setting:
 
 def _seed(seed: Any, target: Array) -> Record:
     """A given gradient of a target, in the target's dtype; a traced one can be differentiated again."""
-    if isinstance(seed, Array) and seed.is_tracked and seed.dtype == target.dtype and seed.shape == target.shape:
+    if (
+        isinstance(seed, Array)
+        and seed.is_tracked
+        and seed.dtype == target.dtype
+        and seed.shape == target.shape
+    ):
         assert seed._record is not None
         return lowered(seed._record)  # type: ignore[no-any-return]
     values = np.asarray(seed._value if isinstance(seed, Array) else seed)
     if values.shape != target.shape:
-        raise InvalidInput(f"an output gradient has the shape of its target, {target.shape}, but this one has {values.shape}")
+        raise InvalidInput(
+            f"an output gradient has the shape of its target, {target.shape}, but this one has {values.shape}"
+        )
     return constant(values.astype(target.dtype))
 
 
@@ -184,12 +192,15 @@ def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, target: 
     return m.reshape(whole, shape=(*target.value.shape, *shape))
 
 
-def _results(call: GradientCall, setting: _Setting, gradients: list[Any], is_jacobian: bool = False) -> list[Any]:
+def _results(
+    call: GradientCall, setting: _Setting, gradients: list[Any], is_jacobian: bool = False
+) -> list[Any]:
     present = [k for k, gradient in enumerate(gradients) if gradient is not None]
     proof = Proof(
         setting.targets, setting.seeds, [setting.sources[k] for k in present],  # type: ignore[misc]
         [gradients[k].id for k in present], _relevant(call), call.span, call.target_name, is_jacobian=is_jacobian,
     )  # fmt: skip
+    announce(Finished(proof, call.sources, call.source_names, setting.sources))
     results: list[Any] = []
     for k, source in enumerate(setting.sources):
         if isinstance(source, Missing):

@@ -27,10 +27,12 @@ _scopes = itertools.count(1)
 
 @dataclass(frozen=True, eq=False)
 class Upstream:
-    """One application of a rule: what came in, what went out."""
+    """One application of a rule: what came in, what went out, and the records of both as they flowed on."""
 
     upstream: tuple[np.ndarray[Any, Any], ...]
     returned: tuple[np.ndarray[Any, Any] | None, ...]
+    given: tuple[Record, ...]
+    results: tuple[Record | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +61,14 @@ class CustomUse:
         arrays = [Array(part.id) for part in upstream]
         with scope(self.scope, "backward"):
             returned = self.gradients(arrays)
-        self.applied.append(Upstream(tuple(part.value for part in upstream), tuple(map(_plain, returned))))
-        for i, gradient in enumerate(returned):
-            if gradient is not None:
-                yield i, _as_traced(m, gradient, self.inputs[i])
+        traced = [None if g is None else _as_traced(m, g, x) for g, x in zip(returned, self.inputs)]
+        values = tuple(part.value for part in upstream), tuple(map(_plain, returned))
+        records = (
+            tuple(part.id for part in upstream),
+            tuple(None if part is None else part.id for part in traced),
+        )
+        self.applied.append(Upstream(*values, *records))
+        yield from ((i, part) for i, part in enumerate(traced) if part is not None)
         del record
 
     def gradients(self, upstream: Sequence[Any]) -> list[Any]:
@@ -117,14 +123,26 @@ def _bind(function: Any, id: int, rule: Any, value: Any, args: Sequence[Any], tr
     if not STATE.tapes or not inputs:
         return value
     place = here()
-    use = CustomUse(function.__name__, id, rule, inputs, tuple(outputs), len(own), takes, len(args), place, _definition(rule))
+    use = CustomUse(
+        function.__name__,
+        id,
+        rule,
+        inputs,
+        tuple(outputs),
+        len(own),
+        takes,
+        len(args),
+        place,
+        _definition(rule),
+    )
     numbers = tuple(record.value for record in outputs)
     whole = Record(CUSTOM, inputs, numbers if len(numbers) > 1 else numbers[0], place, STATE.tapes, call=use, scope=id,
                    phase=STATE.phase)  # fmt: skip
     if len(numbers) == 1:
         return unflatten(value, iter([Array(whole)]))
     items = [
-        Array(Record(ITEM, (whole,), part, place, STATE.tapes, {"index": k}, STATE.phase, id)) for k, part in enumerate(numbers)
+        Array(Record(ITEM, (whole,), part, place, STATE.tapes, {"index": k}, STATE.phase, id))
+        for k, part in enumerate(numbers)
     ]
     return unflatten(value, iter(items))
 
@@ -135,7 +153,9 @@ def _end(result: Any, name: str, args: Sequence[Any]) -> Record:
         assert result._record is not None
         return result._record
     values = np.asarray(result._value if isinstance(result, Array) else result)
-    inputs = tuple(arg._record for arg in args if isinstance(arg, Array) and arg.is_tracked and arg._record is not None)
+    inputs = tuple(
+        arg._record for arg in args if isinstance(arg, Array) and arg.is_tracked and arg._record is not None
+    )
     from gradproof.ir.program import OPAQUE
 
     return Record(f"{OPAQUE}{name}", inputs, values, here(), STATE.tapes) if inputs else constant(values)
@@ -144,7 +164,11 @@ def _end(result: Any, name: str, args: Sequence[Any]) -> Record:
 def _variables_read(outputs: Sequence[Record], own: Sequence[Any]) -> list[Record]:
     """Variables that the forward used without getting them as arguments."""
     found = ancestors(outputs, lambda record: () if record in own else record.inputs)
-    return [record for record in found if record.op == LEAF and record not in own and isinstance(record.call, Identity)]
+    return [
+        record
+        for record in found
+        if record.op == LEAF and record not in own and isinstance(record.call, Identity)
+    ]
 
 
 def _definition(rule: Any) -> Span | None:
@@ -178,7 +202,9 @@ def _as_traced(m: RecordTracer, gradient: Any, source: Record) -> Any:
 
 
 def _plain(gradient: Any) -> Any:
-    return None if gradient is None else np.asarray(gradient._value if isinstance(gradient, Array) else gradient)
+    return (
+        None if gradient is None else np.asarray(gradient._value if isinstance(gradient, Array) else gradient)
+    )
 
 
 def stop_gradient(structure: Any) -> Any:

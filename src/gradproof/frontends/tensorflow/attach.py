@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def _install(receiver: Receiver, policy: Policy, observations: list[Observation]
     from gradproof.frontends.tensorflow.observation import Observation
 
     def deliver(call: GradientCall) -> None:
-        receiver(lambda: _named(to_capture(call), call), lambda reason: _named(unread(call, reason), call))
+        receiver(lambda: [_named(to_capture(call), call)], lambda reason: _named(unread(call, reason), call))
 
     observation = Observation(policy, deliver)
     observations.append(observation)
@@ -64,8 +65,6 @@ def _named(capture: Capture, call: GradientCall) -> Capture:
     """The capture with the exception of the call, if it raised one, among its facts."""
     if call.exception is None:
         return capture
-    from dataclasses import replace
-
     return replace(capture, facts={**capture.facts, "exception": call.exception})
 
 
@@ -79,7 +78,7 @@ def _skipped(observation: Observation) -> list[Skipped]:
 
 
 def _place(key: Any) -> Span | None:
-    """Where a site is: the user's line around a tape, or the text that stands for a line of a traced function."""
+    """Where a site is: the user's line around a tape, or the text that stands for one in a function."""
     if isinstance(key, tuple) and len(key) == 4 and isinstance(key[2], CodeType):
         return Span(key[2].co_filename, int(key[3]))
     text = key[1] if isinstance(key, tuple) and key and key[0] == "function" else ""

@@ -1,0 +1,90 @@
+"""A Jacobian is examined row by row, and its rows are put together into one report per source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.report import GradientReport
+from gradproof.ir import types
+from gradproof.ir.capture import Capture
+from gradproof.judge.verdict import Verdict
+
+# Every row is a proof of its own. A Jacobian with more rows is a matter of minutes and belongs into pieces.
+MOST_ROWS = 1000
+
+Array = np.ndarray[Any, Any]
+
+
+def examine_rows(
+    whole: Capture, rows: Sequence[Capture], examine: Callable[[Capture], Sequence[GradientReport]]
+) -> list[GradientReport]:
+    """One report per source; its verdict is the worst of all rows."""
+    if not rows or len(rows) > MOST_ROWS:
+        return [_without_rows(whole, k, len(rows)) for k in range(len(whole.sources))]
+    reports = [examine(row) for row in rows]
+    return [_joined(whole, k, [row[k] for row in reports]) for k in range(len(whole.sources))]
+
+
+def _joined(whole: Capture, k: int, rows: Sequence[GradientReport]) -> GradientReport:
+    worst = max(rows, key=lambda row: (row.verdict.severity, row.relative_error or 0.0))
+    shape = (*whole.facts["target_shape"], *whole.sources[k].shape)
+    return replace(
+        worst,
+        target=whole.target,
+        observed=_stacked([row.observed for row in rows], shape),
+        reference=_stacked([row.reference for row in rows], shape),
+        reference_radius=_stacked([row.reference_radius for row in rows], shape),
+        one_sided=None if worst.one_sided is None else _sides(rows, shape),
+        diagnostics=_all_diagnostics(rows),
+    )
+
+
+def _stacked(parts: Sequence[Array | None], shape: tuple[int, ...]) -> Array | None:
+    """All rows as one array; None unless every row is there."""
+    arrays = [part for part in parts if part is not None]
+    return np.stack(arrays).reshape(shape) if len(arrays) == len(parts) else None
+
+
+def _sides(rows: Sequence[GradientReport], shape: tuple[int, ...]) -> tuple[Array, Array] | None:
+    """The slopes of both sides of the whole; a row without sides of its own has its reference on both."""
+    sides = []
+    for side in (0, 1):
+        parts = [row.reference if row.one_sided is None else row.one_sided[side] for row in rows]
+        stacked = _stacked(parts, shape)
+        if stacked is None:
+            return None
+        sides.append(stacked)
+    return sides[0], sides[1]
+
+
+def _all_diagnostics(rows: Sequence[GradientReport]) -> tuple[Diagnostic, ...]:
+    once: dict[object, Diagnostic] = {}
+    for row in rows:
+        for diagnostic in row.diagnostics:
+            once.setdefault(diagnostic.says_the_same_as, diagnostic)
+    return tuple(sorted(once.values(), key=lambda diagnostic: -diagnostic.rank))
+
+
+def _without_rows(whole: Capture, k: int, n_rows: int) -> GradientReport:
+    """An empty Jacobian is right as it is; one with too many rows is not judged, and says so."""
+    source = whole.sources[k]
+    reason = f"a Jacobian of {n_rows:,} rows is beyond the {MOST_ROWS:,} that are proven one by one"
+    return GradientReport(
+        call=whole.call,
+        framework=whole.framework,
+        target=whole.target,
+        source=source.name,
+        shape=source.shape,
+        dtype=source.dtype,
+        verdict=Verdict.UNVERIFIED if n_rows else Verdict.CORRECT,
+        occurrence=whole.occurrence,
+        order=whole.order,
+        reason=reason if n_rows else None,
+        observed=source.observed,
+        digits_possible=types.digits_possible(source.dtype) if not types.is_discrete(source.dtype) else None,
+    )
