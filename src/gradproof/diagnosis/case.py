@@ -27,7 +27,9 @@ class Case:
     """Everything about the gradient for one source. Causes read it and compute nothing on their own.
 
     `proven` is the ball run of the forward program; `local_errors` what every node of the recorded gradient
-    program rounded away, and `budget` each node's share in the error of the worst entry (they add up to one).
+    program rounded away, `propagated` what has become of these errors at each node, `adjoints` how the worst entry
+    of the gradient depends on each node, and `budget` each node's share in the error of that entry, `total_error`
+    (the shares add up to one).
     `departures` are the rules that are not the derivative.
     """
 
@@ -37,6 +39,9 @@ class Case:
     options: Options
     proven: Run | None = None
     local_errors: Mapping[int, Array] = field(default_factory=dict)
+    propagated: Mapping[int, Array] = field(default_factory=dict)
+    adjoints: Mapping[int, Array] = field(default_factory=dict)
+    total_error: float = 0.0
     budget: Mapping[int, float] = field(default_factory=dict)
     departures: tuple[Departure, ...] = ()
 

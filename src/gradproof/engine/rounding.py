@@ -95,16 +95,27 @@ def recorded_run(program: Program) -> Run:
 
 def push_errors(program: Program, errors: Mapping[int, Array]) -> dict[int, Array]:
     """The error of every entry of the outputs that the local errors explain, to first order (one JVP)."""
-    result = recorded_run(program)
-    moved = push_forward(result, errors)
+    moved = propagate_errors(program, errors)
     return {id: np.asarray(moved.get(id, np.zeros(program[id].shape))) for id in program.outputs}
+
+
+def propagate_errors(program: Program, errors: Mapping[int, Array]) -> dict[int, Array]:
+    """What has become of the local errors at every node that they reach."""
+    return push_forward(recorded_run(program), errors)
 
 
 def error_budget(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, float]:
     """Each node's share in `sum(weights * error of output)`; the shares add up to it (one VJP)."""
-    result = recorded_run(program)
+    return budget_of(errors, error_adjoints(program, errors, weights))
+
+
+def error_adjoints(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, Array]:
+    """How `sum(weights * output)` depends on each node that an error passes through."""
     seeds: dict[int, Any] = {}
     for id, weight in zip(program.outputs, weights):
         seeds[id] = np.asarray(weight, np.float64) + seeds.get(id, 0.0)
-    adjoints = pull_back(result, seeds, errors, keep_all=True)
+    return pull_back(recorded_run(program), seeds, errors, keep_all=True)
+
+
+def budget_of(errors: Mapping[int, Array], adjoints: Mapping[int, Array]) -> dict[int, float]:
     return {id: float(np.sum(adjoints[id] * error)) for id, error in errors.items() if id in adjoints}

@@ -70,6 +70,8 @@ class _Assembly:
         self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
         self.leaf_sources = {s.value.id: s for s in call.sources}
         self.faults: list[str] = []
+        spans = {event.index: event.span for event in (*call.older, *call.events)}
+        self.rule_spans = {p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans}
 
     def capture(self) -> Capture:
         call = self.call
@@ -106,7 +108,8 @@ class _Assembly:
                 yield event
 
     def _lower(self, event: OpEvent) -> None:
-        self.m.place(event.span, event.phase, event.scope)
+        # A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients.
+        self.m.place(self.rule_spans.get(event.pullback, event.span), event.phase, event.scope)
         if event.op == "ReadVariableOp":
             self._read_variable(event)
             return

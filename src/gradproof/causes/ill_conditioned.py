@@ -1,0 +1,52 @@
+"""The function is so steep here that ordinary rounding is enough to spoil its gradient.
+
+What it finds
+    An inaccurate gradient whose error comes from ordinary roundings, without cancellation or absorption, and
+    grows because a function on the way reacts strongly to its input.
+
+Why it spoils a gradient
+    Rounding the input of a steep function is the same as asking for the gradient at a neighbouring point, and there it
+    is noticeably different. No other way of writing the same steps avoids it; more precision does.
+
+Example
+    y = tf.tan(x)                   # x close to pi/2
+
+Write instead
+    compute this part in float64, or change the variable so that the steep part disappears
+
+Stays silent when
+    a subtraction lost the digits: that is cancellation; or
+    the gradient is right to the accuracy of its dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    loss = loss_of(case, "ill-conditioned")
+    if loss is None:
+        return
+    yield from diagnose(
+        case,
+        loss,
+        headline=f"rounding is enlarged {words.ratio(loss.growth)} times here, and the gradient follows",
+        label=computed_and_proven(case, loss.place, loss.index),
+        lost_at=f"a relative error grows {words.ratio(loss.growth)} times",
+        why=(
+            f"The error begins as an ordinary rounding of a {loss.origin.dtype}. The function computed here is so steep at "
+            "this point that even the last digit of its input matters. Writing the same steps differently does not help; "
+            "more precision does."
+        ),
+        fix=Fix("compute this part in a wider dtype"),
+    )
+
+
+CAUSE = Cause(name="ill-conditioned", find=find, doc=__doc__ or "")

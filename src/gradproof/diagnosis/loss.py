@@ -1,0 +1,183 @@
+"""Where a gradient lost its digits: the facts behind the causes of the family "rounding".
+
+The budget says at which node the error arose. Often that node only rounded as every op does, and another one made the
+error matter: a subtraction that cancelled all other digits, a function that is steep there. Both are found here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gradproof.diagnosis.case import Case
+from gradproof.ir import types
+from gradproof.ir.program import Node
+
+Array = np.ndarray[Any, Any]
+Kind = Literal["underflow", "low-precision", "cancellation", "absorption", "accumulation", "ill-conditioned"]
+
+MIN_FLOW = 0.3  # a node is on the way of the error if at least this share of it passes through
+MIN_GROWTH = 30.0  # one and a half decimal digits lost at one op; smaller growths are spread over many ops
+MIN_ABSORBED = 0.01  # this share of the smaller operand of a sum was rounded away
+MANY_ROUNDINGS = 8  # from here on the errors of single additions matter by their number
+_SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
+_ADDITIONS = frozenset({"add", "sub"})
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """The kind of loss, the node where the error arose, and the node that made it matter (they may be one)."""
+
+    kind: Kind
+    origin: Node
+    place: Node
+    index: tuple[int, ...]  # the entry of `place` that matters
+    growth: float  # relative error of the result over that of the operands, at `place`
+    share: float  # of the origin's source line in the whole error
+
+
+def find_loss(case: Case) -> Loss | None:
+    """The main loss of an inaccurate gradient; None where the budget is empty."""
+    if not case.budget:
+        return None
+    origin = case.node(max(case.budget, key=lambda id: abs(case.budget[id])))
+    share = _line_share(case, origin)
+    steep = _steepest(case)
+    place, index, growth = steep if steep is not None else (origin, _worst_entry(case, origin), 1.0)
+    kind = _kind(case, origin, place, index, growth)
+    if kind in ("underflow", "low-precision", "absorption", "accumulation"):
+        place, index = origin, _worst_entry(case, origin)
+    return Loss(kind, origin, place, index, growth, share)
+
+
+def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth: float) -> Kind:
+    if _underflowed(case, origin):
+        return "underflow"
+    if _is_narrow(case, origin):
+        return "low-precision"
+    if growth >= MIN_GROWTH and place.op in _ADDITIONS | _SUMS:
+        return "cancellation"
+    if origin.op in _ADDITIONS and _absorbs(case, origin):
+        return "absorption"
+    if origin.op in _SUMS or _line_roundings(case, origin) >= MANY_ROUNDINGS:
+        return "accumulation"
+    return "ill-conditioned"
+
+
+def _line_share(case: Case, node: Node) -> float:
+    if node.span is None:
+        return case.budget[node.id]
+    return next((s for span, s, _ in case.shares_by_span if (span.file, span.line) == (node.span.file, node.span.line)), 0.0)
+
+
+def _worst_entry(case: Case, node: Node) -> tuple[int, ...]:
+    """The entry whose local error contributes most."""
+    weighed = np.abs(np.asarray(case.local_errors[node.id]) * np.asarray(case.adjoints.get(node.id, 1.0)))
+    return _argmax(np.broadcast_to(weighed, node.shape))
+
+
+def _argmax(array: Array) -> tuple[int, ...]:
+    if array.size == 0:
+        return ()
+    return tuple(int(k) for k in np.unravel_index(int(np.argmax(np.nan_to_num(array))), array.shape))
+
+
+def _underflowed(case: Case, origin: Node) -> bool:
+    """The op returned zero or a subnormal number, and lost most of the true value by it."""
+    index = _worst_entry(case, origin)
+    value, error = float(np.asarray(origin.value)[index]), float(np.asarray(case.local_errors[origin.id])[index])
+    smallest = float(np.finfo(types.numpy_dtype(origin.dtype)).smallest_normal) if origin.dtype != "bfloat16" else 2.0**-126
+    return abs(value) < smallest and abs(error) > MIN_ABSORBED * abs(value - error)
+
+
+def _is_narrow(case: Case, origin: Node) -> bool:
+    """The error arose in a 16-bit dtype, though the gradient asked for has a wider one, or at a cast to fewer bits."""
+    bits = types.precision_bits(origin.dtype)
+    if origin.op == "cast":
+        return bits < types.precision_bits(case.source.dtype)
+    return bits <= 11 and (bits < types.precision_bits(case.source.dtype) or _relative_error(case, origin) < 2.0**-bits * 64)
+
+
+def _relative_error(case: Case, node: Node) -> float:
+    comparison = case.judgement.comparison
+    return comparison.relative_error if comparison is not None else 1.0
+
+
+def _absorbs(case: Case, origin: Node) -> bool:
+    index = _worst_entry(case, origin)
+    operands = [abs(_entry(case.node(id).value, origin.shape, index)) for id in origin.inputs]
+    error = abs(float(np.asarray(case.local_errors[origin.id])[index]))
+    return min(operands) > 0 and error >= MIN_ABSORBED * min(operands)
+
+
+def _line_roundings(case: Case, origin: Node) -> int:
+    """How many nodes of the origin's line have a part in the error that is not negligible."""
+    line = None if origin.span is None else (origin.span.file, origin.span.line)
+    own = abs(case.budget[origin.id])
+    return sum(
+        1
+        for id, share in case.budget.items()
+        if (span := case.node(id).span) is not None and (span.file, span.line) == line and abs(share) > 0.1 * own
+    )
+
+
+def _steepest(case: Case) -> tuple[Node, tuple[int, ...], float] | None:
+    """The first node on the way of the error at which its relative size grows much; else where it grows most.
+
+    The first, because what comes after it, backward ops above all, works with numbers that are already spoilt.
+    """
+    best: tuple[Node, tuple[int, ...], float] | None = None
+    for id, error in sorted(case.propagated.items()):
+        node = case.node(id)
+        if id not in case.adjoints or isinstance(node.value, tuple) or node.op in ("input", "constant"):
+            continue
+        flow = np.abs(np.asarray(case.adjoints[id]) * np.asarray(error))
+        index = _argmax(np.broadcast_to(flow, node.shape))
+        if not flow.size or float(np.broadcast_to(flow, node.shape)[index]) < MIN_FLOW * abs(case.total_error):
+            continue
+        growth = _growth(case, node, index)
+        if growth >= MIN_GROWTH and node.op in _ADDITIONS | _SUMS:
+            return node, index, growth
+        if best is None or growth > best[2]:
+            best = (node, index, growth)
+    return best if best is not None and best[2] > 1.0 else None
+
+
+def _growth(case: Case, node: Node, index: tuple[int, ...]) -> float:
+    """Relative error of one entry of the result over the largest relative error of what it was made of."""
+    after = _relative(case, node, index)
+    if node.op in _SUMS:
+        operand = _sum_operand_error(case, node)
+    else:
+        inherited = [id for id in node.inputs if id in case.propagated]
+        operand = max((_relative(case, case.node(id), index, node.shape) for id in inherited), default=0.0)
+    unit = types.unit_roundoff(node.dtype)  # an operand that is exact still cannot be better than its dtype
+    return after / max(operand, unit)
+
+
+def _sum_operand_error(case: Case, node: Node) -> float:
+    worst = 0.0
+    for id in node.inputs:
+        if id in case.propagated:
+            value, error = np.abs(np.asarray(case.node(id).value, np.float64)), np.abs(np.asarray(case.propagated[id]))
+            largest = float(value.max(initial=0.0))
+            worst = max(worst, float(np.max(error, initial=0.0)) / largest if largest else 0.0)
+    return worst
+
+
+def _relative(case: Case, node: Node, index: tuple[int, ...], shape: tuple[int, ...] | None = None) -> float:
+    shape = node.shape if shape is None else shape
+    value = _entry(node.value, shape, index)
+    error = _entry(case.propagated[node.id], shape, index)
+    true = abs(value - error)
+    return abs(error) / true if true else (np.inf if error else 0.0)
+
+
+def _entry(array: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> float:
+    array = np.asarray(array)
+    try:
+        return float(np.real(np.broadcast_to(array, shape)[index]))
+    except ValueError:  # the op does not act entry by entry: any entry will do for an order of magnitude
+        return float(np.real(array.reshape(-1)[_argmax(np.abs(array).reshape(-1))])) if array.size else 0.0
