@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gradproof.engine.refine import Enclosure, gradient_measure, refine
+from gradproof.engine.derive import jacobian
+from gradproof.engine.refine import Enclosure, Measure, gradient_measure, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
+from gradproof.ir.program import Program
 from gradproof.ir.span import Span
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.judge import Evidence, Judgement, judge
+from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 from gradproof.tape.lowering import RecordTracer
 from gradproof.tape.program import Source, build
 from gradproof.tape.record import LEAF, Record
+
+Array = np.ndarray[Any, Any]
 
 ERROR_SHARE = 0.1  # the radius of an enclosure may add a tenth to the error it is used to measure ...
 ROUNDING_SHARE = 2.0**-5  # ... or this much of one rounding, where the error itself is below that
@@ -26,9 +31,10 @@ ROUNDING_SHARE = 2.0**-5  # ... or this much of one rounding, where the error it
 
 @dataclass(eq=False)
 class Proof:
-    """What a call of `gradient` computed: records of targets, sources and gradients, all lowered.
+    """What a call of `gradient` or `jacobian` computed: records of targets, sources and results, all lowered.
 
-    `seeds` are the gradients of the targets that were given, None where a target is summed.
+    `seeds` are the gradients of the targets that were given, None where a target is summed. `branches` are the
+    conditions of `if` and `while` that were decided on the way. A Jacobian has one target and no seed.
     """
 
     targets: Sequence[Record]
@@ -40,61 +46,89 @@ class Proof:
     target_name: str = "target"
     is_jacobian: bool = False
     options: Options = field(default_factory=Options)
-    _evidence: dict[int, Evidence] = field(default_factory=dict)
-    _judgements: dict[int, tuple[Judgement, ...]] = field(default_factory=dict)
-    _enclosures: dict[int, tuple[Enclosure, ...]] = field(default_factory=dict)
-
-    def evidence(self, index: int) -> tuple[Evidence, int]:
-        """The programs of the group a source belongs to, and its place in the group."""
-        group = self._group(index)
-        key = group[0]
-        if key not in self._evidence:
-            self._evidence[key] = self._gather(group)
-        return self._evidence[key], group.index(index)
+    _known: dict[tuple[str, int], Any] = field(default_factory=dict)
 
     def judgement(self, index: int) -> Judgement:
-        evidence, k = self.evidence(index)
-        key = self._group(index)[0]
-        if key not in self._judgements:
-            self._judgements[key] = judge(evidence, self.options)
-        return self._judgements[key][k]
+        """The verdict and its evidence; of a Jacobian that of its worst row."""
+        if not self.is_jacobian:
+            group = self._group(index)
+            judgements = self._once("judgements", group[0], lambda: judge(self.evidence(group), self.options))
+            return judgements[group.index(index)]  # type: ignore[no-any-return]
+        return self._once("worst row", index, lambda: self._judge_rows(index))  # type: ignore[no-any-return]
 
     def enclosure(self, index: int) -> Enclosure:
-        """The true gradient, to within a fraction of the error of the one observed; unbounded where nothing is known."""
-        evidence, k = self.evidence(index)
-        key = self._group(index)[0]
-        if key not in self._enclosures:
-            self._enclosures[key] = _enclose(evidence, self.options)
-        return self._enclosures[key][k]
+        """The true gradient, to within a fraction of the error of the one observed; unbounded where there is none."""
+        return self._once("enclosure", index, lambda: self._enclose(index))  # type: ignore[no-any-return]
 
-    def error(self, index: int) -> np.ndarray[Any, Any]:
-        return _distance(np.asarray(self.gradients[index].value), self.enclosure(index))
+    def observed(self, index: int) -> Array:
+        return np.asarray(self.gradients[index].value)
 
-    def digits(self, index: int) -> Comparison:
-        observed = np.asarray(self.gradients[index].value)
+    def error(self, index: int) -> Array:
+        return _distance(self.observed(index), self.enclosure(index))
+
+    def comparison(self, index: int) -> Comparison:
+        observed = self.observed(index)
         return compare(observed, self.enclosure(index), types.dtype_name(observed), self.options)
+
+    def evidence(self, group: Sequence[int], row: int | None = None) -> Evidence:
+        """The program and the gradient program of some sources; of a Jacobian, those of one row."""
+        sources = [self.sources[k] for k in group]
+        target = weighted_sum(self.targets, self.seeds, self.branches, row)
+        forward = build([target], sources).program
+        gradients = [self.gradients[k] if row is None else row_of(self.gradients[k], row, self.targets[0]) for k in group]
+        backward = build(gradients, sources).program
+        return Evidence(forward, forward.inputs, tuple(g.value for g in gradients), backward.outputs, backward)
+
+    def program(self, index: int) -> Program:
+        """The forward program of the group a source belongs to."""
+        return self.evidence(self._group(index)).program
+
+    def _once(self, what: str, index: int, find: Callable[[], Any]) -> Any:
+        key = what, index
+        if key not in self._known:
+            self._known[key] = find()
+        return self._known[key]
 
     def _group(self, index: int) -> list[int]:
         """Leaves are proven together. What was computed itself is proven alone, as an input with the value it had."""
-        if not _is_leaf(self.sources[index]):
+        if not is_leaf(self.sources[index]):
             return [index]
-        return [k for k, source in enumerate(self.sources) if _is_leaf(source)]
+        return [k for k, source in enumerate(self.sources) if is_leaf(source)]
 
-    def _gather(self, group: Sequence[int]) -> Evidence:
-        sources = [self.sources[k] for k in group]
-        gradients = [self.gradients[k] for k in group]
-        forward = build([_scalar(self.targets, self.seeds)], sources, self.branches).program
-        backward = build(gradients, sources).program
-        observed = tuple(record.value for record in gradients)
-        return Evidence(forward, forward.inputs, observed, backward.outputs, backward)
+    def _enclose(self, index: int) -> Enclosure:
+        judgement = self.judgement(index)
+        observed = self.observed(index)
+        undefined = _undefined_entries(judgement)
+        if judgement.enclosure is None or undefined is True:
+            return _nothing_known(observed)
+        if not isinstance(undefined, bool):
+            enclosure = judgement.enclosure
+            return Enclosure(enclosure.mid, np.where(undefined, np.inf, enclosure.rad))
+        if not self.is_jacobian and (judgement.oracle != "ball" or _is_tight(observed, judgement.enclosure)):
+            return judgement.enclosure
+        source = [self.sources[index]]
+        if self.is_jacobian:
+            program = build([self.targets[0]], source).program
+            return _climb(program, lambda result: jacobian(result), observed, self.options)
+        program = build([weighted_sum(self.targets, self.seeds, self.branches)], source).program
+        return _climb(program, gradient_measure(program.inputs), observed, self.options)
+
+    def _judge_rows(self, index: int) -> Judgement:
+        n_rows = int(self.targets[0].value.size)
+        rows = [judge(self.evidence([index], row), self.options)[0] for row in range(n_rows)]
+        if not rows:
+            return Judgement(Verdict.CORRECT, "ball", None, Enclosure(*2 * (np.zeros(self.observed(index).shape),)), None)
+        return max(rows, key=lambda judgement: judgement.verdict.severity)
 
 
-def _is_leaf(source: Source) -> bool:
+def is_leaf(source: Source) -> bool:
     return all(record.op == LEAF for record in source.records)
 
 
-def _scalar(targets: Sequence[Record], seeds: Sequence[Record | None]) -> Record:
-    """The number whose gradient was asked for: all targets, weighted by their seeds, summed up."""
+def weighted_sum(
+    targets: Sequence[Record], seeds: Sequence[Record | None], branches: Sequence[Record], row: int | None = None
+) -> Record:
+    """The number whose gradient was asked for: all targets, weighted by their seeds, summed up; or one entry."""
     m = RecordTracer((), "forward")
     total: Any = None
     with np.errstate(all="ignore"):
@@ -103,27 +137,67 @@ def _scalar(targets: Sequence[Record], seeds: Sequence[Record | None]) -> Record
             term: Any = m.of(target)
             if seed is not None:
                 term = m.mul(term, m.conj(m.of(seed)))
-            if term.ndim:
+            if row is not None:
+                term = m.take(m.reshape(term, shape=(term.value.size,)), np.asarray(row), axis=0)
+            elif term.ndim:
                 term = m.sum(term, axes=tuple(range(term.ndim)))
             total = term if total is None else m.add(total, term)
+        for branch in branches:
+            total = _if_taken(m, branch, total)
     record: Record = total.id
     return record
 
 
-def _enclose(evidence: Evidence, options: Options) -> tuple[Enclosure, ...]:
-    """Climb until every radius is small beside the distance it is used to measure."""
-    observed = [np.asarray(value) for value in evidence.observed]
+def _if_taken(m: RecordTracer, branch: Record, value: Any) -> Any:
+    """The value where a condition is decided as it was; elsewhere other code would have run, and nothing is known."""
+    m.work_on(branch)
+    decided: Any = m.reshape(m.of(branch), shape=())
+    if decided.value.dtype != bool:
+        decided = m.not_equal(decided, 0)
+    if not decided.value:
+        decided = m.logical_not(decided)
+    return m.select(decided, value, m.constant(np.full((), np.nan, value.value.dtype)))
+
+
+def row_of(jacobian: Record, row: int, target: Record) -> Record:
+    m = RecordTracer((), "backward")
+    m.work_on(jacobian)
+    shape = jacobian.value.shape[target.value.ndim :]
+    rows = m.reshape(m.of(jacobian), shape=(target.value.size, *shape))
+    record: Record = m.take(rows, np.asarray(row), axis=0).id
+    return record
+
+
+def _climb(program: Program, measure: Measure, observed: Array, options: Options) -> Enclosure:
+    """Climb until the radius is small beside the distance it is used to measure."""
 
     def is_decided(enclosures: tuple[Enclosure, ...], _: Run) -> bool:
-        return all(_is_tight(value, enclosure) for value, enclosure in zip(observed, enclosures))
+        return _is_tight(observed, enclosures[0])
 
     try:
-        return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options).enclosures
+        return refine(program, measure, is_decided, options).enclosures[0]
     except (NoDerivative, NotSupported, BeyondMemory):
-        return tuple(Enclosure(np.zeros(value.shape), np.full(value.shape, np.inf)) for value in observed)
+        return _nothing_known(observed)
 
 
-def _is_tight(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> bool:
+def _undefined_entries(judgement: Judgement) -> Array | bool:
+    """Which entries have no derivative, as far as that can be told entry by entry."""
+    sides = None if judgement.reference is None else judgement.reference.sides
+    if sides is not None and sides.fact == "cannot tell":
+        return True
+    if judgement.verdict is not Verdict.UNDEFINED:
+        return False
+    if sides is None or sides.fact != "kink" or judgement.one_sided is None:
+        return True
+    below, above = judgement.one_sided
+    return np.asarray(below != above)
+
+
+def _nothing_known(observed: Array) -> Enclosure:
+    return Enclosure(np.zeros(observed.shape), np.full(observed.shape, np.inf))
+
+
+def _is_tight(observed: Array, enclosure: Enclosure) -> bool:
     with np.errstate(all="ignore"):
         distance = _gap(observed, enclosure)
         unit = types.unit_roundoff(types.dtype_name(observed)) * np.abs(enclosure.mid)
@@ -132,15 +206,15 @@ def _is_tight(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> bool:
     return bool(((enclosure.rad <= allowed) | ~np.isfinite(observed)).all())
 
 
-def _distance(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> np.ndarray[Any, Any]:
+def _distance(observed: Array, enclosure: Enclosure) -> Array:
     """|observed - true| at most, the two roundings of this very line included."""
     with np.errstate(all="ignore"):
         distance = _gap(observed, enclosure)
-        bound = np.nextafter(distance * (1.0 + 2.0**-51) + enclosure.rad * (1.0 + 2.0**-51), np.inf)
+        bound = np.nextafter((distance + enclosure.rad) * (1.0 + 2.0**-50), np.inf)
     exact = (distance == 0.0) & (enclosure.rad == 0.0)
     return np.where(exact, 0.0, np.where(np.isnan(bound), np.inf, bound))
 
 
-def _gap(observed: np.ndarray[Any, Any], enclosure: Enclosure) -> np.ndarray[Any, Any]:
+def _gap(observed: Array, enclosure: Enclosure) -> Array:
     wide = observed.astype(np.result_type(observed.dtype, enclosure.mid.dtype))
     return np.asarray(np.abs(wide - enclosure.mid))

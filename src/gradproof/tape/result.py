@@ -28,7 +28,7 @@ class _Proven:
     @property
     def digits(self) -> float:
         """Correct decimal digits of the worst entry; NaN where nothing could be proven."""
-        comparison = self._proven.digits(self._index)
+        comparison = self._proven.comparison(self._index)
         return float("nan") if comparison.outcome == "unbounded" else comparison.digits
 
     @property

@@ -9,6 +9,7 @@ from scipy import special
 from scipy.special import _ufuncs
 
 from gradproof.errors import NotSupported
+from gradproof.ops.bessel import bessel_ie
 from gradproof.tape.functions._operands import axes_of, operand, scalar_constant
 from gradproof.tape.functions._table import LOWERINGS, lowers
 from gradproof.tape.functions.elementwise import enter_direct
@@ -57,29 +58,22 @@ for _ufunc, _op in _BESSEL.items():
     LOWERINGS[_ufunc] = _of_given_order(_op)
 
 
-def _scaled_i(m: Any, x: Any, order: int) -> Any:
-    """exp(-|x|) I(x): the op has exp(-x), so negative numbers are mirrored; an odd order changes sign."""
-    is_left = m.less(x, 0)
-    found = m.bessel_i_scaled(m.select(is_left, m.neg(x), x), order=order)
-    return m.select(is_left, m.neg(found), found) if order % 2 else found
-
-
 @lowers(special.ive)
 def _ive(m: Any, y: Any, order: Any, x: Any) -> Any:
     number = scalar_constant(order)
     if not isinstance(number, int | float) or number != int(number):
         raise NotSupported("a Bessel function whose order is not one integer")
-    return _scaled_i(m, operand(m, x, y.dtype), int(number))
+    return bessel_ie(m, operand(m, x, y.dtype), int(number))
 
 
 @lowers(special.i0e)
 def _i0e(m: Any, y: Any, x: Any) -> Any:
-    return _scaled_i(m, operand(m, x, y.dtype), 0)
+    return bessel_ie(m, operand(m, x, y.dtype), 0)
 
 
 @lowers(special.i1e)
 def _i1e(m: Any, y: Any, x: Any) -> Any:
-    return _scaled_i(m, operand(m, x, y.dtype), 1)
+    return bessel_ie(m, operand(m, x, y.dtype), 1)
 
 
 @lowers(special.rgamma)
