@@ -1,8 +1,8 @@
 """Random programs: DAGs of ops from the table, with random shapes, dtypes and scales.
 
-Two kinds of steps. Free steps apply an op to whatever is at hand, at any scale its domain allows. Sampled steps
-take any op of the table with one of its samples, whose inputs are moved a little by a number computed so far: so
-an op that is added to the table is in these programs without being named here.
+Two kinds of steps. Free steps apply an op to whatever is at hand, at any scale its domain allows. Sampled
+steps take any op of the table with one of its samples, whose inputs are moved a little by a number computed so
+far: so an op that is added to the table is in these programs without being named here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ LARGEST = {"float16": 3e4, "bfloat16": 1e36, "float32": 1e36, "float64": 1e150}
 
 # Where each function of one number may be asked; what overflows is tried and dropped.
 RANGES: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(("neg", "square", "exp", "expm1", "tanh", "sinh", "cosh", "atan", "asinh", "sigmoid"), (-1e40, 1e40)),
+    **dict.fromkeys(
+        ("neg", "square", "exp", "expm1", "tanh", "sinh", "cosh", "atan", "asinh", "sigmoid"), (-1e40, 1e40)
+    ),
     **dict.fromkeys(("erf", "erfc", "softplus", "log_sigmoid", "sinc", "dawson"), (-25.0, 25.0)),
     **dict.fromkeys(("sin", "cos"), (-1e5, 1e5)),
     **dict.fromkeys(("tan", "exp2"), (-1.5, 1.5)),
@@ -113,7 +115,20 @@ def _input(draft: Draft, wide: bool) -> Any:
 
 
 def _step(draft: Draft) -> None:
-    kinds = (_unary, _unary, _binary, _binary, _move, _move, _reduce, _product, _branch, _sampled, _sampled, _cast)
+    kinds = (
+        _unary,
+        _unary,
+        _binary,
+        _binary,
+        _move,
+        _move,
+        _reduce,
+        _product,
+        _branch,
+        _sampled,
+        _sampled,
+        _cast,
+    )
     kinds[draft.rng.integers(len(kinds))](draft)
 
 
@@ -168,7 +183,9 @@ def _reduce(draft: Draft) -> None:
 
 def _product(draft: Draft) -> None:
     matrices = [x for x in draft.nodes if x.ndim >= 2]
-    pairs = [(a, b) for a in matrices for b in matrices if a.shape[-1] == b.shape[-2] and a.ndim == b.ndim == 2]
+    pairs = [
+        (a, b) for a in matrices for b in matrices if a.shape[-1] == b.shape[-2] and a.ndim == b.ndim == 2
+    ]
     if not pairs:
         return
     a, b = pairs[draft.rng.integers(len(pairs))]

@@ -106,7 +106,9 @@ def _entry_by_entry(m: Arithmetic, node: Node, xs: list[Any]) -> Array:
 
     def one(*entries: Any) -> Any:
         try:
-            return np.asarray(getattr(m, node.op)(*map(_alone, entries), **node.params), dtype=object).reshape(-1)[0]
+            return np.asarray(
+                getattr(m, node.op)(*map(_alone, entries), **node.params), dtype=object
+            ).reshape(-1)[0]
         except (ValueError, ZeroDivisionError, OverflowError):
             return mpf("nan")
 

@@ -12,7 +12,21 @@ from gradproof.domains.ball64 import Ball64
 Array = np.ndarray[Any, Any]
 
 BITS = 4000  # wide enough that sums over the whole range of float64 are exact
-HARD = (0.0, -0.0, 5e-324, -3e-320, 2.0**-1022, 2.0**-1070, 2.0**-540, 1e-200, 1.0, 1.0 + 2.0**-52, 3.0, 1e200, 1.7e308)
+HARD = (
+    0.0,
+    -0.0,
+    5e-324,
+    -3e-320,
+    2.0**-1022,
+    2.0**-1070,
+    2.0**-540,
+    1e-200,
+    1.0,
+    1.0 + 2.0**-52,
+    3.0,
+    1e200,
+    1.7e308,
+)
 
 
 def hard_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -37,7 +51,7 @@ def hard_balls(rng: np.random.Generator, shape: tuple[int, ...], unknown: float 
 
 
 def members(rng: np.random.Generator, x: Ball64) -> list[Any]:
-    """Numbers in the balls, exactly: midpoints, an end of each, and one in between; of unknown ones, anything."""
+    """Numbers in the balls, exactly: midpoints, ends, and ones in between; of unknown ones, anything."""
     mid, rad = x.mid, x.radius()
     lost = ~np.isfinite(rad)
     mid = np.where(lost, hard_numbers(rng, mid.shape), mid)
@@ -50,4 +64,6 @@ def members(rng: np.random.Generator, x: Ball64) -> list[Any]:
 def encloses(y: Ball64, truth: Any) -> bool:
     """Whether every entry of `truth` lies in its ball."""
     pairs = zip(y.mid.flat, y.radius().flat, np.asarray(truth, dtype=object).flat, strict=True)
-    return all(np.isinf(rad) or not abs(arb(float(mid)) - entry) > arb(float(rad)) for mid, rad, entry in pairs)
+    return all(
+        np.isinf(rad) or not abs(arb(float(mid)) - entry) > arb(float(rad)) for mid, rad, entry in pairs
+    )

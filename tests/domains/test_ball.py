@@ -17,7 +17,10 @@ UNKNOWN = arb("nan")
 
 
 def _array(rows: Any) -> Any:
-    return np.array([[arb(entry) if not isinstance(entry, (arb, acb)) else entry for entry in row] for row in rows], object)
+    return np.array(
+        [[arb(entry) if not isinstance(entry, (arb, acb)) else entry for entry in row] for row in rows],
+        object,
+    )
 
 
 def _is_known(y: Any) -> Any:
@@ -62,7 +65,9 @@ def test_batched_products_are_products_of_each_pair() -> None:
 
 
 def test_products_of_nothing_are_zero() -> None:
-    assert (DOMAIN.leave(DOMAIN.matmul(DOMAIN.enter(np.zeros((2, 0))), DOMAIN.enter(np.zeros((0, 3)))))[0] == 0.0).all()
+    assert (
+        DOMAIN.leave(DOMAIN.matmul(DOMAIN.enter(np.zeros((2, 0))), DOMAIN.enter(np.zeros((0, 3)))))[0] == 0.0
+    ).all()
     assert DOMAIN.matmul(DOMAIN.enter(np.zeros((0, 2))), DOMAIN.enter(np.zeros((2, 3)))).shape == (0, 3)
 
 

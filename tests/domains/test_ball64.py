@@ -44,7 +44,11 @@ def test_sums_enclose_in_any_order(seed: int) -> None:
     x = hard_balls(rng, (5, 7), unknown=0.02)
     indices = rng.integers(-4, 4, 5)
     with DOMAIN.active():
-        total, running, scattered = DOMAIN.sum(x, axes=(0,)), DOMAIN.running_sum(x, axis=0), DOMAIN.scatter_add(x, indices, 4)
+        total, running, scattered = (
+            DOMAIN.sum(x, axes=(0,)),
+            DOMAIN.running_sum(x, axis=0),
+            DOMAIN.scatter_add(x, indices, 4),
+        )
     exact = BallDomain(BITS)
     with exact.active():
         for entries in members(rng, x):

@@ -63,4 +63,6 @@ def test_radius_of_ordinary_data_is_of_the_order_of_rounding() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(50, 60)), rng.normal(size=(60, 40))
     y = matmul(Ball64(a), Ball64(b))
-    assert (y.radius() <= 2.0 * 62 * 2.0**-53 * np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=0)).all()
+    assert (
+        y.radius() <= 2.0 * 62 * 2.0**-53 * np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=0)
+    ).all()

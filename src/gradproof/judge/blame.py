@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +14,17 @@ from gradproof.engine.linearise import pull_back
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Policy, Run, run
 from gradproof.errors import NoDerivative, NotSupported
+from gradproof.ir import types
 from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Program
 from gradproof.judge.compare import compare
 from gradproof.ops import Arithmetic
-from gradproof.options import Options
+from gradproof.options import TOLERANCES, Options
 
 BLAME_BITS = 256
+_NONE: Mapping[int, Any] = {}
+# Constants of a rule are rounded to its dtype, and a few of them may be multiplied.
+_EXCUSED = {dtype: 64 * types.unit_roundoff(dtype) for dtype in TOLERANCES}
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,15 @@ def departures(program: Program, pullbacks: Iterable[Pullback], options: Options
     """The rules of a recorded gradient program that are not the derivative, in the order they ran.
 
     Each is judged alone, at the upstream gradient it really had, so one wrong rule does not taint the others.
+    Where none departs by more than the tolerance, cancellation may have made much of a small departure: then
+    they are asked for any that the precision of their dtype does not excuse.
     """
-    return [departure for pullback in pullbacks for departure in examine_rule(program, pullback, options)]
+    pullbacks = tuple(pullbacks)
+    for asked in (options, replace(options, tolerances=_EXCUSED)):
+        found = [departure for pullback in pullbacks for departure in examine_rule(program, pullback, asked)]
+        if found:
+            return found
+    return []
 
 
 def examine_rule(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
@@ -74,7 +85,10 @@ def _meant_and_true(m: Arithmetic, program: Program, pullback: Pullback) -> dict
             seeds[output] = upstream[id] if output not in seeds else m.add(seeds[output], upstream[id])
     true = pull_back(forward, seeds, wanted)
     results = [result for result in pullback.results if result is not None]
-    backward = _run_piece(m, program, {*upstream, *_forward_ids(program)}, results)
+    # What the forward computed between is taken without its rounding: 1 - y^2 of a saturated tanh is not a wrong
+    # rule because y was rounded.
+    start = {*upstream, *forward.values, *_forward_ids(program)}
+    backward = _run_piece(m, program, start, results, forward.values)
     meant: dict[int, Any] = {}
     with m.domain.active():
         # An input that occurs twice gets the sum of what its places get.
@@ -95,8 +109,10 @@ def _forward_ids(program: Program) -> set[int]:
     return {node.id for node in program.nodes if node.phase == "forward"}
 
 
-def _run_piece(m: Arithmetic, program: Program, start: set[int], outputs: Iterable[int]) -> Run:
-    """The nodes from `start` to `outputs`, run on the recorded values of `start`."""
+def _run_piece(
+    m: Arithmetic, program: Program, start: set[int], outputs: Iterable[int], given: Mapping[int, Any] = _NONE
+) -> Run:
+    """The nodes from `start` to `outputs`, run on the values of `start`: those `given`, else the recorded ones."""
     outputs = tuple(outputs)
     needed: set[int] = set()
     pending = list(outputs)
@@ -107,7 +123,8 @@ def _run_piece(m: Arithmetic, program: Program, start: set[int], outputs: Iterab
             pending.extend(() if id in start else program[id].inputs)
     nodes = (replace(n, op="input", inputs=()) if n.id in start else n for n in program.nodes if n.id in needed)
     piece = Program(tuple(nodes), (), outputs)
-    return run(m, piece, Policy(inputs={id: _recorded(m, program[id].value) for id in needed & start}))
+    values = {id: given[id] if id in given else _recorded(m, program[id].value) for id in needed & start}
+    return run(m, piece, Policy(inputs=values))
 
 
 def _recorded(m: Arithmetic, value: Any) -> Any:
