@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.clusters import enclose_values
 from gradproof.errors import NotSupported
 from gradproof.ops import Arithmetic
 from gradproof.ops.eigen import anchors_of
@@ -72,13 +75,14 @@ def test_complex_matrices_are_refused_with_the_reason() -> None:
 
 
 def test_values_closer_than_float64_can_tell_are_in_order() -> None:
-    """The gap is 2**-79: both values round to one float64, and exact midpoints must sort them."""
+    """They are 1 + k 2**-80 in a shuffled order, and all round to 1: exact midpoints must sort them."""
     m = Arithmetic(BallDomain(200))
-    a = np.array([[1.0, 2.0**-80], [2.0**-80, 1.0]])
     with m.domain.active():
-        values, vectors = m.eigh(m.literal(a), np.array([[0, 0], [1, 1]]))
-        assert values[0] < values[1]
-        assert vectors[1, 0] < 0 < vectors[1, 1]
+        shuffled = [3, 1, 4, 0, 2]
+        a = m.literal(np.eye(5)) + m.literal(np.diag(shuffled)) * arb(2) ** -80
+        values, vectors = m.eigh(a, np.array([[3, 1, 4, 0, 2], [1, 1, 1, 1, 1]]))
+        assert all(one < other for one, other in itertools.pairwise(values))
+        assert all(vectors[row, k] > 0.5 for k, row in enumerate([3, 1, 4, 0, 2]))
 
 
 def test_enclosures_of_clusters_are_sharp_and_hold_for_dense_matrices() -> None:
@@ -92,3 +96,14 @@ def test_enclosures_of_clusters_are_sharp_and_hold_for_dense_matrices() -> None:
     for value, expected in zip(values, [1, 1, 1, 4, 4]):
         assert value.contains(expected)
         assert float(value.rad()) < 1e-30
+
+
+def test_enclosures_of_clusters_hold_for_every_matrix_in_the_balls() -> None:
+    centre, width = np.diag([1.0, 1.0, 2.0]), 2.0**-10
+    domain = BallDomain(128)
+    with domain.active():
+        wide = np.array([[arb(entry, width) for entry in row] for row in centre.tolist()], dtype=object)
+        values = enclose_values(wide)
+        for signs in ([1, 1, 1], [1, -1, 1], [-1, -1, 1]):
+            inside = np.linalg.eigvalsh(centre + width * np.outer(signs, signs))
+            assert all(value.contains(arb(float(truth))) for value, truth in zip(values, inside))

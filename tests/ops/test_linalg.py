@@ -12,7 +12,7 @@ from scipy import linalg
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
-from gradproof.domains.matrix_root import _in_right_half_plane
+from gradproof.domains.matrix_root import _in_right_half_plane, prove_root
 from gradproof.engine import derive
 from gradproof.engine.run import run
 from gradproof.errors import InvalidProgram
@@ -218,6 +218,16 @@ def test_a_matrix_without_a_principal_root_has_none(a: Any) -> None:
     with m.domain.active():
         _, rad = m.domain.leave(m.matrix_sqrt(m.literal(a)))
     assert np.isinf(rad).all()
+
+
+def test_a_start_at_another_root_proves_nothing() -> None:
+    domain = BallDomain(128)
+    with domain.active():
+        a = domain.enter(np.diag([1.0, 4.0]))
+        _, rad = domain.leave(prove_root(a, domain.enter(np.diag([1.0, 2.0]))))
+        assert (rad < 1e-30).all()
+        _, rad = domain.leave(prove_root(a, domain.enter(np.diag([1.0, -2.0]))))
+        assert np.isinf(rad).all()
 
 
 def test_a_root_that_is_not_the_principal_one_is_refused() -> None:

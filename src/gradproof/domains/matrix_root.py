@@ -19,16 +19,19 @@ WIDENINGS = 6  # how often a box that does not contain its image is widened befo
 
 
 def matrix_sqrt(a: Array) -> Array:
-    """The root with eigenvalues in the right half-plane, or nothing known where that cannot be shown.
-
-    With f(x) = x^2 - a, the operator x0 - f'(box)^-1 f(x0) maps a box around x0 into itself only if there is
-    one root in the box, and then its image contains that root.
-    """
+    """The root with eigenvalues in the right half-plane, or nothing known where that cannot be shown."""
     if a.size == 0:
         return a
     start = _approximate(a)
-    if start is None:
-        return unknown(a.shape)
+    return unknown(a.shape) if start is None else prove_root(a, start)
+
+
+def prove_root(a: Array, start: Array) -> Array:
+    """Balls for the principal root of every matrix in `a`, if it lies near the exact matrix `start`.
+
+    With f(x) = x^2 - a, the operator start - f'(box)^-1 f(start) maps a box around start into itself only if
+    there is one root in the box, and then its image contains that root.
+    """
     residual = np.dot(start, start) - a
     correction = _newton_step(start, residual)
     for attempt in range(WIDENINGS):

@@ -125,6 +125,8 @@ _DEPTHWISE = tuple(
     tuple((tuple(0.5 * ((5 * i + 3 * j + f) % 7) - 1.5 for f in range(4)),) for j in range(2))
     for i in range(2)
 )
+_COMPLEX_LINE = (((1.0 + 2.0j, -0.5j, 3.0 - 1.0j),),)
+_COMPLEX_KERNEL = (((2.0 - 1.0j,),), ((0.5j,),))
 _SAME = {"strides": (2, 1), "padding": ((0, 1), (1, 1))}
 _WIDE = {"dilation": (2, 1), "input_dilation": (1, 2), "padding": ((1, 0), (0, 0))}
 
@@ -138,6 +140,7 @@ op(
         Sample((_PLANES, _KERNEL_2), _SAME),
         Sample((_PLANES, _KERNEL_2), _WIDE),
         Sample((_PLANES, _DEPTHWISE), {"groups": 2}),
+        Sample((_COMPLEX_LINE, _COMPLEX_KERNEL)),
     ),
 )
 op(
@@ -148,6 +151,7 @@ op(
     samples=(
         Sample(((((1.0, -2.0, 0.5), (3.0, 0.25, -1.0)),), _KERNEL_1), {"size": (6,), "strides": (2,)}),
         Sample((_PLANES, _KERNEL_2), {"size": (6, 5), "strides": (2, 1)}),
+        Sample((_COMPLEX_LINE, _COMPLEX_KERNEL), {"size": (4,)}),
     ),
 )
 op(
@@ -155,5 +159,8 @@ op(
     forward=_convolution_kernel,
     pullback=_kernel_pullback,
     linear="each",
-    samples=(Sample((_LINE, (((1.0, -1.0, 2.0, 0.5),),)), {"window": (2,)}),),
+    samples=(
+        Sample((_LINE, (((1.0, -1.0, 2.0, 0.5),),)), {"window": (2,)}),
+        Sample((_COMPLEX_LINE, (((1.0 + 1.0j, -1.0j),),)), {"window": (2,)}),
+    ),
 )
