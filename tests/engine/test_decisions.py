@@ -220,11 +220,19 @@ def test_an_isolated_value_is_a_jump() -> None:
     assert (found.fact, found.jump) == ("jump", 1.0)
 
 
-def test_numbers_that_may_be_equal_are_no_proof_of_a_kink() -> None:
-    found = found_at(lambda m, x: largest(m, m.tanh(x)), [0.3, 0.3], domain=BallDomain(128))
-    assert found.fact == "cannot tell"
-    assert found.reason is not None
-    assert "cannot tell whether node" in found.reason
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_same_computation_twice_is_a_sure_tie(domain: Any) -> None:
+    """No ball proves that tanh(0.3) equals tanh(0.3); the fingerprints of both do."""
+    found = found_at(lambda m, x: largest(m, m.tanh(x)), [0.3, 0.3, 0.1], domain=domain)
+    assert found.fact == "kink"
+    assert [side.index for side in found.slopes] == [(0,), (1,)]
+    assert all(float(side.left.mid) == 0.0 for side in found.slopes)
+    assert all(abs(float(side.right.mid) - (1 - np.tanh(0.3) ** 2)) < 1e-15 for side in found.slopes)
+
+
+def test_nearly_the_same_computation_is_no_tie() -> None:
+    apart = np.nextafter(0.3, 1.0)
+    assert found_at(lambda m, x: largest(m, m.tanh(x)), [0.3, apart], domain=BallDomain(128)).ties == ()
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -258,6 +266,23 @@ def test_an_opaque_op_on_the_way_is_the_reason() -> None:
     assert found.fact == "cannot tell"
     assert found.reason is not None
     assert "opaque" in found.reason
+
+
+def test_in_large_programs_an_open_tie_does_no_harm_if_nothing_depends_on_it() -> None:
+    """Weights that meet only zeros (the padded border of an image) leave a relu at its tie for ever."""
+    zeros = np.zeros(60_000)
+    source = program(lambda m, w: total(m, relu(m, m.mul(w, m.literal(zeros)))), np.ones(60_000))
+    assert sides(source, BallDomain64()).fact == "agree"
+
+
+def test_in_large_programs_an_open_tie_that_matters_is_said() -> None:
+    def function(m: Any, x: Any) -> Any:
+        return total(m, m.select(m.greater(m.square(x), number(m, 0.0)), m.mul(x, 2.0), x))
+
+    found = sides(program(function, np.zeros(60_000)), BallDomain64())
+    assert found.fact == "cannot tell"
+    assert found.reason is not None
+    assert "a tie that no slope resolves" in found.reason
 
 
 def test_many_kinks_are_counted_and_the_list_is_capped() -> None:

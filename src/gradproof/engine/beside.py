@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gradproof.engine.derive import vjp
-from gradproof.engine.directional import Along, directional
+from gradproof.engine.directional import Along, Resolving, directional
 from gradproof.engine.margins import Array, Decision
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
+from gradproof.errors import NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
+from gradproof.ir.verify import describe
 from gradproof.ops import Arithmetic
 
 Fact = Literal["agree", "kink", "jump", "cannot tell"]
@@ -67,18 +69,15 @@ def besides(tied: Tied, clear_only: bool) -> list[Beside]:
     rng = np.random.default_rng(0)
     found = []
     for _ in range(N_DIRECTIONS):
-        found += opposite_sides(tied, rng, frozenset(tied.ties), clear_only)
+        found += opposite_sides(tied, rng, Resolving(clear_only=clear_only))
     return found
 
 
-def opposite_sides(
-    tied: Tied, rng: np.random.Generator, resolve: frozenset[int], clear_only: bool = False
-) -> list[Beside]:
+def opposite_sides(tied: Tied, rng: np.random.Generator, resolving: Resolving) -> list[Beside]:
     """The sides met in a random direction and in its opposite."""
     direction = {id: _random_direction(rng, tied.program[id]) for id in tied.wrt}
     return [
-        _beside(tied, {id: sign * part for id, part in direction.items()}, resolve, clear_only)
-        for sign in (1.0, -1.0)
+        _beside(tied, {id: sign * part for id, part in direction.items()}, resolving) for sign in (1.0, -1.0)
     ]
 
 
@@ -93,8 +92,20 @@ def _random_direction(rng: np.random.Generator, node: Node) -> Array:
     return draw() + 1j * draw() if types.is_complex(node.dtype) else draw()
 
 
-def _beside(tied: Tied, direction: Mapping[int, Array], resolve: frozenset[int], clear_only: bool) -> Beside:
-    along = directional(tied.program, direction, tied.domain, tied.decisions, resolve, clear_only)
+def _beside(tied: Tied, direction: Mapping[int, Array], resolving: Resolving) -> Beside:
+    side = _side(tied, direction, resolving)
+    if not side.along.unresolved:
+        return side
+    # It does not matter how an open tie is resolved if both ways lead to the same.
+    both = [_side(tied, direction, replace(resolving, lean=lean)) for lean in (1.0, -1.0)]
+    if compare(tied, both).fact != "agree":
+        node = tied.program[side.along.unresolved[0]]
+        raise NotSupported(f"{describe(node)} is at a tie that no slope resolves, and it matters")
+    return both[0]
+
+
+def _side(tied: Tied, direction: Mapping[int, Array], resolving: Resolving) -> Beside:
+    along = directional(tied.program, direction, tied.domain, tied.decisions, resolving)
     m = along.run.m
     gradients = vjp(along.run, [m.literal(np.ones(()))], tied.wrt)
     with m.domain.active():

@@ -25,10 +25,11 @@ from gradproof.engine.beside import (
     jump,
     opposite_sides,
 )
-from gradproof.engine.directional import directional
+from gradproof.engine.directional import MAX_NUMBERS, Resolving, directional
+from gradproof.engine.identity import with_proven_ties
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.margins import Array, Decision, margins
-from gradproof.engine.refine import Enclosure
+from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError, NotScalar
 from gradproof.ir.program import Program
@@ -37,6 +38,7 @@ from gradproof.ops import TABLE
 __all__ = ["Decision", "Side", "Sides", "directional", "margins", "sides"]
 
 MAX_ENTRIES = 64  # entries whose left and right slopes are worked out one by one
+WORK = 10**7  # numbers in all the runs for such slopes: keeps them to about a minute
 CHECKED_ENTRIES = 8  # entries probed alone although random directions agree: narrow wedges hide from those
 
 
@@ -92,7 +94,7 @@ def _examine(program: Program, domain: Any, wrt: tuple[int, ...]) -> Tied:
         shape = program[output].shape
         raise NotScalar(f"the sides of a tie need a single number, but node %{output} has shape {shape}")
     base = run(domain, program)
-    found = margins(base)
+    found = with_proven_ties(base, margins(base))
     near = tuple(d.node for d in found if d.moves and bool((d.ties | d.is_unclear).any()))
     return Tied(program, domain, wrt, base, {d.node: d for d in found}, near)
 
@@ -102,13 +104,15 @@ def _judge(tied: Tied, nothing: Sides, max_entries: int) -> Sides:
     if comparison.fact == "cannot tell":
         return replace(nothing, fact="cannot tell", reason=comparison.reason)
     if comparison.fact == "agree":
-        slopes = tuple(_side(tied, *place) for place in _places(_influence(tied))[:CHECKED_ENTRIES])
+        probed = 0 if entry_count(tied.program) > MAX_NUMBERS else CHECKED_ENTRIES
+        slopes = tuple(_side(tied, *place) for place in _places(_influence(tied))[:probed])
         odd = tuple(side for side in slopes if _is_odd(found[0], side))
         if not odd:
             return replace(nothing, decisions=found[0].along.decisions)
         comparison = Comparison("jump" if any(map(_jumps, odd)) else "kink", _mask(tied, odd))
     differing = _influence(tied) if comparison.fact == "jump" else comparison.differing
     places = _places(differing)
+    max_entries = min(max_entries, 1 + WORK // entry_count(tied.program))
     slopes = tuple(_side(tied, *place) for place in places[:max_entries])
     return replace(
         nothing,
@@ -145,7 +149,7 @@ def _side(tied: Tied, id: int, index: tuple[int, ...]) -> Side:
     for sign in (-1.0, 1.0):
         unit = np.zeros(tied.program[id].shape)
         unit[index] = sign
-        along = directional(tied.program, {id: unit}, tied.domain, tied.decisions, frozenset(tied.ties))
+        along = directional(tied.program, {id: unit}, tied.domain, tied.decisions)
         with along.run.m.domain.active():
             slope = enclosed(along.run.m, along.run.m.mul(along.slope(tied.output), sign))
         slopes.append(Enclosure(slope.mid + 0.0, slope.rad))  # no negative zeros
@@ -213,7 +217,7 @@ def _guilty(tied: Tied) -> tuple[int, ...]:
     rng = np.random.default_rng(2)
     guilty = []
     for id in tied.ties:
-        pair = opposite_sides(tied, rng, frozenset([id]))
+        pair = opposite_sides(tied, rng, Resolving(frozenset([id])))
         if compare(tied, pair).fact in ("kink", "jump"):
             guilty.append(id)
     return tuple(guilty)

@@ -14,7 +14,8 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.linearise import push_node
-from gradproof.engine.margins import Array, Decision, assess, can_switch, is_discrete, margins, moving_nodes
+from gradproof.engine.margins import Array, Decision, assess, bounds, can_switch, margins, moving_nodes
+from gradproof.engine.refine import entry_count
 from gradproof.engine.run import Policy, Run, evaluate, run
 from gradproof.engine.ties import gaps, nudges, snapped
 from gradproof.ir.program import Node, Program
@@ -23,6 +24,7 @@ from gradproof.ops import TABLE, Arithmetic, Op
 # The step ahead: so small that only ties can switch, with bits enough to see its effect of third order.
 STEP = 2.0**-200
 STEP_BITS = 1024
+MAX_NUMBERS = 200_000  # in larger programs the step ahead would take many seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Along:
     run: Run
     tangents: Mapping[int, Any]
     decisions: Mapping[int, Array]  # the discrete nodes that differ from what was recorded
-    unresolved: tuple[int, ...]  # decisions that tie in their tangents too
+    unresolved: tuple[int, ...]  # decisions that tie in their tangents too, and were not looked at further
 
     def value(self, output: int) -> Any:
         return self.run.values[output]
@@ -43,6 +45,15 @@ class Along:
         return self.run.m.zeros(self.run.program[output].shape) if slope is None else slope
 
 
+@dataclass(frozen=True)
+class Resolving:
+    """Which ties are resolved and how; all others stay as recorded."""
+
+    nodes: frozenset[int] | None = None  # all decisions, if None
+    clear_only: bool = False  # what is surely a tie, not what may be one
+    lean: float = 0.0  # 1 or -1: ties that the tangents leave open fall to one side or the other
+
+
 @dataclass
 class _Sweep:
     """What a sweep has worked out so far."""
@@ -51,13 +62,12 @@ class _Sweep:
     values: dict[int, Any]
     direction: Mapping[int, Array]
     base: Mapping[int, Decision]
-    resolve: frozenset[int]  # the decisions whose ties are resolved; others stay as recorded
-    clear_only: bool  # resolve what is surely a tie, not what may be one
+    resolving: Resolving
     moving: set[int]
+    ahead: _Ahead | None
     tangents: dict[int, Any] = field(default_factory=dict)
     changed: set[int] = field(default_factory=set)  # nodes that may differ from the recorded run
     unresolved: list[int] = field(default_factory=list)
-    ahead: _Ahead | None = None
 
 
 @dataclass
@@ -73,51 +83,36 @@ def directional(
     direction: Mapping[int, Array],
     domain: Any,
     base: Mapping[int, Decision] | None = None,
-    resolve: frozenset[int] | None = None,
-    clear_only: bool = False,
+    resolving: Resolving = Resolving(),  # noqa: B008 - frozen
 ) -> Along:
     """Values and one-sided slopes of all nodes when the inputs start to move in `direction` (id to array).
 
-    `base` are the margins of the recorded run, if they are known; `resolve` limits which ties are resolved.
+    `base` are the margins of the recorded run, if known. Ties that the tangents leave open are looked at one
+    step ahead, unless the program is too large for that.
     """
+    m = Arithmetic(domain)
     if base is None:
-        base = {decision.node: decision for decision in margins(run(domain, program))}
-    everything = frozenset(base) if resolve is None else resolve
-    along = _sweep(program, direction, domain, base, everything, clear_only, ahead=None)
-    if along.unresolved:
-        along = _sweep(
-            program,
-            direction,
-            domain,
-            base,
-            everything,
-            clear_only,
-            _Ahead(Arithmetic(BallDomain(STEP_BITS))),
-        )
+        base = {decision.node: decision for decision in margins(run(m, program))}
+
+    def sweep(ahead: _Ahead | None) -> Along:
+        values: dict[int, Any] = {}
+        moving = moving_nodes(program)
+        return _swept(_Sweep(Run(program, m, values), values, direction, base, resolving, moving, ahead))
+
+    along = sweep(None)
+    if along.unresolved and entry_count(program) <= MAX_NUMBERS:
+        along = sweep(_Ahead(Arithmetic(BallDomain(STEP_BITS))))
     return along
 
 
-def _sweep(
-    program: Program,
-    direction: Mapping[int, Array],
-    domain: Any,
-    base: Mapping[int, Decision],
-    resolve: frozenset[int],
-    clear_only: bool,
-    ahead: _Ahead | None,
-) -> Along:
-    m = domain if isinstance(domain, Arithmetic) else Arithmetic(domain)
-    values: dict[int, Any] = {}
-    sweep = _Sweep(
-        Run(program, m, values), values, direction, base, resolve, clear_only, moving_nodes(program)
-    )
-    sweep.ahead = ahead
+def _swept(sweep: _Sweep) -> Along:
+    program = sweep.run.program
     for node in program.nodes:
         if node.is_discrete and node.inputs and node.op != "item":
             _sweep_discrete(sweep, node)
         else:
             _sweep_real(sweep, node)
-    overrides = {id: values[id] for id in sweep.changed if program[id].is_discrete}
+    overrides = {id: sweep.values[id] for id in sweep.changed if program[id].is_discrete}
     return Along(sweep.run, sweep.tangents, overrides, tuple(sweep.unresolved))
 
 
@@ -173,19 +168,20 @@ def _decided(sweep: _Sweep, node: Node, op: Op, y: Any, touched: bool) -> Any:
         overturned = assess(m, node, y, xs, sweep.moving).flips & ~base.flips
         y = np.where(overturned, getattr(m, node.op)(*xs, **node.params), y)
         decision = assess(m, node, y, xs, sweep.moving)
-    tied = decision.ties if sweep.clear_only else decision.ties | decision.is_unclear
+    tied = decision.ties if sweep.resolving.clear_only else decision.ties | decision.is_unclear
     moved = any(id in sweep.tangents for id in node.inputs)
-    if node.id not in sweep.resolve or not moved or not tied.any():
+    nodes = sweep.resolving.nodes
+    if (nodes is not None and node.id not in nodes) or not moved or not tied.any():
         return y
     return _resolved(sweep, node, op, y, tied)
 
 
 def _resolved(sweep: _Sweep, node: Node, op: Op, y: Any, tied: Array) -> Any:
     """The decision just ahead, at the entries that tie."""
-    bounds = [_bounds(sweep, sweep.values[id]) for id in node.inputs]
+    enclosures = [bounds(sweep.run.m, sweep.values[id]) for id in node.inputs]
     rates = [_rates(sweep, id) for id in node.inputs]
-    tied = _whole_orders(node, op, bounds[0][0], tied)
-    xs = snapped(node, op, bounds, tied)
+    tied = _whole_orders(node, op, enclosures[0][0], tied)
+    xs = snapped(node, op, enclosures, tied)
     assert op.decide_near is not None
     xs_dot = [rate for rate, _ in rates]
     near = np.where(tied, op.decide_near(y, xs, xs_dot, **node.params), y)
@@ -194,16 +190,18 @@ def _resolved(sweep: _Sweep, node: Node, op: Op, y: Any, tied: Array) -> Any:
         op.decide_near(y, xs, [rate + sign * part for rate, part in zip(xs_dot, noise)], **node.params)
         for sign in (1.0, -1.0)
     ]
-    unsettled = _whole_orders(node, op, bounds[0][0], tied & (either[0] != either[1]))
+    unsettled = _whole_orders(node, op, enclosures[0][0], tied & (either[0] != either[1]))
     if not unsettled.any():
         return near
+    if sweep.resolving.lean:
+        return np.where(unsettled, either[0 if sweep.resolving.lean > 0.0 else 1], near)
     if sweep.ahead is None:
         sweep.unresolved.append(node.id)
         return near
     # Numbers that tie one step ahead too are the same function: they leave the decision as it is.
     with sweep.ahead.m.domain.active():
         there = [sweep.ahead.values[id] for id in node.inputs]
-        apart = gaps(sweep.ahead.m, node, op, there, bounds, tied)
+        apart = gaps(sweep.ahead.m, node, op, there, enclosures, tied)
     return np.where(unsettled, op.decide_near(y, xs, apart, **node.params), near)
 
 
@@ -212,12 +210,6 @@ def _whole_orders(node: Node, op: Op, x: Array, tied: Array) -> Array:
     if op.compares != "line" or tied.ndim != x.ndim or "axis" not in node.params:
         return tied
     return np.broadcast_to(tied.any(axis=node.params["axis"], keepdims=True), tied.shape)
-
-
-def _bounds(sweep: _Sweep, x: Any) -> tuple[Array, Array]:
-    if is_discrete(x):
-        return np.asarray(x, np.float64), np.zeros(x.shape)
-    return sweep.run.m.domain.leave(x)  # type: ignore[no-any-return]
 
 
 def _rates(sweep: _Sweep, id: int) -> tuple[Array, Array]:

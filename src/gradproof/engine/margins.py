@@ -100,5 +100,13 @@ def _size(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any]) -> Array:
     return np.broadcast_to(largest, np.shape(y))
 
 
+def bounds(m: Arithmetic, x: Any) -> tuple[Array, Array]:
+    """Midpoints and radii in float64, of integers too."""
+    if is_discrete(x):
+        return np.asarray(x, np.float64), np.zeros(x.shape)
+    mid, rad = m.domain.leave(x)
+    return mid, rad
+
+
 def is_discrete(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
