@@ -52,7 +52,7 @@ def _at(family: str, name: str, call: Callable[[Any], Any], x: Any, slope: Calla
         return Function(name, family, call, x, float(slope(mpf(float(x)))))
 
 
-def _noise(x: Any) -> float:
+def noise(x: Any) -> float:
     """A number in [-1, 1] that has nothing to do with its neighbours': a checksum of the bits of x."""
     return zlib.crc32(struct.pack("<d", float(x))) / 2**31 - 1.0
 
@@ -179,13 +179,13 @@ def _noisy() -> Iterator[Function]:
     m = mpmath
     for exponent in (-14, -12, -10, -8, -6, -5, -4):
         size = 10.0**exponent
-        yield _at("noise", f"sin + {size:g}", lambda x, n=size: math.sin(x) + n * _noise(x), 1.0, m.cos)
-        yield _at("noise", f"exp + {size:g}", lambda x, n=size: math.exp(x) * (1 + n * _noise(x)), 1.7, m.exp)
+        yield _at("noise", f"sin + {size:g}", lambda x, n=size: math.sin(x) + n * noise(x), 1.0, m.cos)
+        yield _at("noise", f"exp + {size:g}", lambda x, n=size: math.exp(x) * (1 + n * noise(x)), 1.7, m.exp)
     for size in (1e-10, 1e-6):
         yield _at(
             "noise",
             f"cosh + {size:g} at 0",
-            lambda x, n=size: math.cosh(x + 1) + n * _noise(x),
+            lambda x, n=size: math.cosh(x + 1) + n * noise(x),
             0.0,
             lambda x: m.sinh(1),
         )
@@ -199,7 +199,7 @@ def _noisy() -> Iterator[Function]:
     yield _at(
         "noise",
         "sin(100 x) + 1e-8",
-        lambda x: math.sin(100 * x) + 1e-8 * _noise(x),
+        lambda x: math.sin(100 * x) + 1e-8 * noise(x),
         1.0,
         lambda x: 100 * m.cos(100 * x),
     )
@@ -381,7 +381,7 @@ def _hopeless() -> Iterator[Function]:
             statuses=unknown,
             hopeless=True,
         )
-    yield Function("noise alone", "hopeless", _noise, 1.0, None, statuses=unknown, hopeless=True)
+    yield Function("noise alone", "hopeless", noise, 1.0, None, statuses=unknown, hopeless=True)
     yield Function(
         "x sin(1/x) at 0",
         "hopeless",

@@ -1,6 +1,18 @@
 """Derivatives of functions that can only be called: value, error bar, and what stood in the way."""
 
 from gradproof.blackbox.derivative import derivative, directional, gradient, jacobian
+from gradproof.blackbox.numerical_check import NumericalCheck, StepJudgement, gradient_check_numerical
 from gradproof.blackbox.result import Curve, Derivative, Derivatives
 
-__all__ = ["Curve", "Derivative", "Derivatives", "derivative", "directional", "gradient", "jacobian"]
+__all__ = [
+    "Curve",
+    "Derivative",
+    "Derivatives",
+    "NumericalCheck",
+    "StepJudgement",
+    "derivative",
+    "directional",
+    "gradient",
+    "gradient_check_numerical",
+    "jacobian",
+]

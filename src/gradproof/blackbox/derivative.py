@@ -114,7 +114,7 @@ def say_the_cost(calls: Calls, n_entries: int, caller: str, max_evaluations: int
     raise InvalidInput(
         f"{caller}() would call `{calls.name}` about {expected:,} times, {CALLS_PER_ENTRY} for each of "
         f"{n_entries:,} entries ({_duration(seconds)} at the speed of the first call)\n"
-        f"  pass max_evaluations={expected} to allow it; directional() takes about {CALLS_PER_ENTRY} calls in all"
+        f"  pass max_evaluations={expected} to allow it; directional() takes about {CALLS_PER_ENTRY} in all"
     )
 
 

@@ -84,7 +84,7 @@ def jump_of(pairs: Ladder, slope: float = 0.0) -> float:
 
 
 def rises_infinitely(pairs: Ladder, sides: Sides, noise: float) -> bool:
-    """Whether a side's smallest changes follow a power of the step below one, and its slopes do not settle."""
+    """Whether a side's smallest changes follow a power of the step below one and its slopes do not settle."""
     plus, minus = abs(pairs.plus - pairs.centre), abs(pairs.minus - pairs.centre)
     return any(
         not _settled(pairs, side, change) and _power_below_one(pairs, change, noise)
@@ -100,7 +100,7 @@ def _settled(pairs: Ladder, side: Estimate | None, change: Floats) -> bool:
 
 
 def sides_part(pairs: Ladder, noise: float, error: float) -> bool:
-    """Whether the slopes of the sides, at the smallest steps that show it, stay apart by more than `error`."""
+    """Whether the slopes of the sides, at the smallest steps that show it, differ by more than `error`."""
     even = abs(pairs.even)
     visible = even > RESOLVED * np.maximum(noise, pairs.rounding)
     powers = _powers(pairs.steps[visible], even[visible])[:1]

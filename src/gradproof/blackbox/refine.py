@@ -15,7 +15,7 @@ RUNGS_IN_THE_OPEN = (
 RUNGS_BELOW_A_CEILING = (-3, -2, -1, 1, 2)
 NEARLY_LINEAR = 1e-2
 ENOUGH = 128.0  # units in the last place: nothing worth a call is left to gain
-STALE = 2  # additions without gain after which more will not help
+STALE = 1  # additions without gain after which more will not help
 GAIN = 0.7
 
 

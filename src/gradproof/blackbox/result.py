@@ -35,8 +35,7 @@ class Curve:
             return 0.0
         k = int(np.argmin(abs(np.log(self.steps[seen] / step))))
         nearest = seen[k]
-        # It grows with the square of the step, unless the step has left the region of the power series.
-        return float(off[nearest] * min(1.0, step / self.steps[nearest]) ** 2)
+        return float(off[nearest] * (step / self.steps[nearest]) ** 2)
 
     def rounding_at(self, step: float) -> float:
         """The error a central difference makes because its step is small: the noise over the step."""

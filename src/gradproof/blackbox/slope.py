@@ -95,9 +95,7 @@ def _by_differences(line: Line, region: Region) -> Derivative:
     everything = ladder(line, pairs.exponents)
     sides = sides_of(everything)
     if rises_infinitely(everything, sides, region.noise):
-        why = (
-            "the difference quotients grow without limit as the step shrinks, though the value does not jump"
-        )
+        why = "the difference quotients grow without limit as the step shrinks, but the value does not jump"
         return _none(line, pairs, "infinite slope", why)
     height = jump_of(pairs, estimate.value)
     if height:
