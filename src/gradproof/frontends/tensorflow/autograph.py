@@ -1,14 +1,16 @@
 """From the code that AutoGraph generated back to the user's own expression.
 
-AutoGraph keeps a map of lines. The columns are found by undoing its rewriting of the expression that was running
-and looking for the result among the expressions of the user's line.
+AutoGraph keeps a map of lines. The columns are found by undoing its rewriting of the expression that was
+running and looking for the result among the expressions of the user's line.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import os
 import threading
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
@@ -42,11 +44,15 @@ def calling_frame(frame: FrameType) -> FrameType:
     """The code that made a call, past the helpers by which AutoGraph makes every call."""
     at: FrameType | None = frame
     while at is not None:
-        filename = at.f_code.co_filename.replace("\\", "/")
-        if not any(folder in filename for folder in _TRAMPOLINES):
+        if not _is_trampoline(at.f_code.co_filename):
             return at
         at = at.f_back
     return frame
+
+
+@lru_cache(maxsize=4096)
+def _is_trampoline(filename: str) -> bool:
+    return any(folder in filename.replace(os.sep, "/") for folder in _TRAMPOLINES)
 
 
 def _own_span(span: Span) -> Span | None:

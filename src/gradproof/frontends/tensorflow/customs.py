@@ -160,7 +160,7 @@ class Customs:
 
 
 def _described(function: Any) -> tuple[str, str, Any]:
-    """Kind, name and function of a custom gradient; `tf.recompute_grad` and the like wrap the user's function."""
+    """Kind, name and function of a custom gradient; `tf.recompute_grad` wraps the user's function."""
     kind = "custom_gradient"
     if getattr(function, "__module__", None) == custom_gradient.__name__:
         kind = getattr(function, "__qualname__", "").partition(".")[0]

@@ -46,6 +46,7 @@ class Program:
     places: dict[int, int] = field(default_factory=dict)
     produced: set[int] = field(default_factory=set)
     graph_places: dict[tuple[int, str], int] = field(default_factory=dict)
+    scope_ids: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def place_of(self, number: int) -> int:
         """The index of the first event after something that has a number in the raw record."""
@@ -61,19 +62,20 @@ class Program:
         self.places[raw.index] = len(self.events) - 1
 
     def _add_eager(self, raw: RawEvent, phase: Phase) -> None:
-        for tensor in raw.inputs:
-            if tensor._id not in self.produced:
-                self._add_read(tensor, raw, phase)
+        self._add_reads(raw.inputs, raw, phase)
         self._append(raw, phase, raw.op, raw.inputs, raw.outputs, plain_attrs(raw.op, raw.attrs))
 
-    def _add_read(self, tensor: Any, raw: RawEvent, phase: Phase) -> None:
-        """A tensor out of nowhere: if TensorFlow read it from a variable by itself, say so."""
-        self.produced.add(tensor._id)
-        handle = self.traces.variables.source_of(tensor, raw.index)
-        if handle is not None:
-            source = Value(handle, "resource", (), unknown=NOT_NUMBERS.format("resource"))
-            attrs = {"dtype": tensor.dtype.name}
-            self._append(raw, phase, "ReadVariableOp", (), (tensor,), attrs, (source,))
+    def _add_reads(self, tensors: Iterable[Any], raw: RawEvent, phase: Phase) -> None:
+        """Tensors out of nowhere: where TensorFlow read one from a variable by itself, say so."""
+        for tensor in tensors:
+            if tensor._id in self.produced:
+                continue
+            self.produced.add(tensor._id)
+            handle = self.traces.variables.source_of(tensor, raw.index)
+            if handle is not None:
+                source = Value(handle, "resource", (), unknown=NOT_NUMBERS.format("resource"))
+                attrs = {"dtype": tensor.dtype.name}
+                self._append(raw, phase, "ReadVariableOp", (), (tensor,), attrs, (source,))
 
     def _append(
         self,
@@ -126,9 +128,8 @@ class Program:
                 tuple(sorted(expansion.interpretation.not_known)),
             )
         )
-        for tensor in run.args if raw is not None else ():
-            if tensor._id not in self.produced:
-                self._add_read(tensor, raw, phase_of(None))
+        if raw is not None:
+            self._add_reads(run.args, raw, phase_of(None))
         if expansion.failure is not None:
             if raw is not None:
                 self._add_eager(raw, phase_of(None))

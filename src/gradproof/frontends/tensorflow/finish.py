@@ -13,6 +13,7 @@ from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text
 from gradproof.frontends.tensorflow.events import Program
 from gradproof.frontends.tensorflow.recorder import Collection, RawEvent, RawLeave, Ring
 from gradproof.frontends.tensorflow.recording import (
+    NO_TENSOR,
     Api,
     GradientCall,
     Leave,
@@ -85,7 +86,7 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
 
 
 def failed_call(ending: Ending, reason: str) -> GradientCall:
-    """All that can still be said when taking the record failed: that there was a call, and why it is not judged."""
+    """What can be said when taking the record failed: that there was a call, and why it is not judged."""
     spans = spans_of(user_places(ending.frame))
     return GradientCall(
         id=ending.id,
@@ -136,7 +137,7 @@ def operand(name: str, leaf: Any) -> Operand:
     if hasattr(leaf, "handle"):
         return Operand(name, variable_value(leaf), variable_of(leaf))
     value = optional_value_of(leaf)
-    return Operand(name, Value(0, "none", None, unknown="it is None") if value is None else value)
+    return Operand(name, Value(NO_TENSOR, "none", None, unknown="it is None") if value is None else value)
 
 
 def observed(ending: Ending) -> tuple[Observed | None, ...]:

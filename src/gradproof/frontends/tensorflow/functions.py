@@ -13,14 +13,16 @@ from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter
 from gradproof.frontends.tensorflow.iterators import split_off
+from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.random_ops import RandomOps, agree
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Mode
 from gradproof.frontends.tensorflow.rerun import NotRepeatable, rerun
 from gradproof.frontends.tensorflow.source import Place, is_users, user_places
 from gradproof.frontends.tensorflow.standins import StandIns, snapshot
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
-from gradproof.frontends.tensorflow.values import Unknown, unrecorded
+from gradproof.frontends.tensorflow.values import Unknown, read_handle, unrecorded
 
 
 @dataclass(eq=False)
@@ -37,6 +39,8 @@ class FunctionRun:
     mode: Mode
     names: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[Any, ...] = ()
+    drawn: Mapping[int, Any] = field(default_factory=dict)
+    after: Mapping[int, Any] = field(default_factory=dict)
     expansion: Expansion | None = None
 
 
@@ -47,6 +51,7 @@ class Expansion:
     interpretation: Interpretation
     outputs: Sequence[Any]
     originals: Mapping[int, int]
+    standins: Mapping[int, Any]
     reruns: dict[int, dict[int, Any]] = field(default_factory=dict)
     failure: str | None = None
 
@@ -54,19 +59,31 @@ class Expansion:
 class Functions:
     """The hook on every call of a traced function."""
 
-    def __init__(self, observation: Observation, traces: Traces, emit: Callable[[FunctionRun], None]) -> None:
+    def __init__(
+        self,
+        observation: Observation,
+        listener: Listener,
+        traces: Traces,
+        random_ops: RandomOps,
+        emit: Callable[[FunctionRun], None],
+    ) -> None:
+        self._listener = listener
         self._observation = observation
         self._recorder = observation.recorder
         self._traces = traces
         self._emit = emit
+        self._random = random_ops
         self._contents: dict[bytes, list[TracedGradient]] = {}
 
     def call_flat(self, original: Any, function: Any, *args: Any) -> Any:
         """In the place of `AtomicFunction.call_flat`."""
         recorder = self._recorder
-        if recorder.quiet or not (recorder.collections or self._traces.any_gradients):
+        if recorder.quiet:
             return original(function, *args)
         if not context.executing_eagerly():
+            return original(function, *args)
+        self._random.count(function)
+        if not (recorder.collections or self._traces.any_gradients):
             return original(function, *args)
         try:
             occurrence = self._occurrence(function)
@@ -79,6 +96,7 @@ class Functions:
         recorder.run = run
         outputs = original(function, *run.args)
         run.outputs = tuple(outputs or ())
+        self._conclude(function, run)
         if occurrence:
             self._emit(run)
         return outputs
@@ -90,7 +108,10 @@ class Functions:
             return 0
         for gradient in gradients:
             self._observation.count(gradient.key)
-        site, wanted = self._observation.sites.begin(("function", gradients[0].key))
+        sites = self._observation.sites
+        site, wanted = sites.begin(("function", gradients[0].key))
+        self._recorder.background = sites.wants_next(site)
+        self._listener.update()
         return site.executions if wanted else 0
 
     def _gradients_in(self, function: Any) -> list[TracedGradient]:
@@ -116,8 +137,8 @@ class Functions:
         definition = function.cached_definition
         xla = "_XlaMustCompile" in definition.attr and definition.attr["_XlaMustCompile"].b
         with self._recorder.silence(), unrecorded():
-            args, supplied = split_off(function.graph, args)
             held = snapshot(args)
+            args, supplied = split_off(function.graph, args)
         return FunctionRun(
             next(numbers),
             function.name.decode(),
@@ -129,6 +150,15 @@ class Functions:
             "xla" if xla else "graph",
             _variables_by_name(sys._getframe(2)),
         )
+
+    def _conclude(self, function: Any, run: FunctionRun) -> None:
+        """What can only be asked right after the run: random numbers, and what became of the variables."""
+        try:
+            with self._recorder.silence(), unrecorded():
+                run.drawn = self._random.drawn(function, run.args, run.mode == "xla")
+                run.after = snapshot(run.args) if run.drawn else {}
+        except Exception:
+            self._observation.note_failure()
 
 
 def _variables_by_name(frame: FrameType | None) -> dict[str, Any]:
@@ -148,11 +178,20 @@ def expand(run: FunctionRun, traces: Traces) -> Expansion:
     """Interpret a call once, whoever asks; the caller has silenced the recorder."""
     if run.expansion is None:
         with unrecorded():
-            run.expansion = _expand(run, traces)
+            run.expansion = _expand(run, traces, run.drawn)
+            if run.drawn and not _repeats(run, run.expansion):
+                run.expansion = _expand(run, traces, {})
     return run.expansion
 
 
-def _expand(run: FunctionRun, traces: Traces) -> Expansion:
+def _repeats(run: FunctionRun, expansion: Expansion) -> bool:
+    """Whether an interpretation with repeated random numbers ended as the user's run did."""
+    mine = [read_handle(handle) for handle in expansion.standins.values()]
+    true = [run.after[original] for original in expansion.standins]
+    return agree(expansion.outputs, run.outputs) and agree(mine, true)
+
+
+def _expand(run: FunctionRun, traces: Traces, drawn: Mapping[int, Any]) -> Expansion:
     standins = StandIns()
     args = standins.replace(run.args, run.held)
     reruns: dict[int, dict[int, Any]] = {}
@@ -169,14 +208,14 @@ def _expand(run: FunctionRun, traces: Traces) -> Expansion:
 
     interpreter = Interpreter(traces.wanted, run.supplied, on_frame)
     symbols = run.graph.outputs[: len(run.outputs)]
-    known = {symbol._id: output for symbol, output in zip(symbols, run.outputs)}
+    known = {**drawn, **{symbol._id: output for symbol, output in zip(symbols, run.outputs)}}
     failure = None
     outputs: Sequence[Any] = ()
     try:
         outputs = interpreter.run(Frame(run.graph, xla=run.mode == "xla"), args, symbols, known)
     except Exception as error:
         failure = f"the function could not be taken apart: {type(error).__name__}: {error}"
-    return Expansion(interpreter.result, outputs, standins.originals, reruns, failure)
+    return Expansion(interpreter.result, outputs, standins.originals, standins.first, reruns, failure)
 
 
 def _own_results(graph: Any, traces: Traces) -> list[Any]:

@@ -14,7 +14,15 @@ from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, exp
 from gradproof.frontends.tensorflow.interpret import Frame, Step
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
-from gradproof.frontends.tensorflow.recording import Api, GradientCall, Observed, Operand, Phase, Value
+from gradproof.frontends.tensorflow.recording import (
+    NO_TENSOR,
+    Api,
+    GradientCall,
+    Observed,
+    Operand,
+    Phase,
+    Value,
+)
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of
 
@@ -23,21 +31,44 @@ Origin = Literal["returned", "rerun", "interpreted"]
 
 def emit_calls(observation: Observation, traces: Traces, run: FunctionRun) -> None:
     """Hand over every gradient call that a checked execution of a function made."""
-    recorder = observation.recorder
     try:
-        with recorder.silence():
+        with observation.recorder.silence():
             expansion = expand(run, traces)
-            calls = [
-                _build(observation, traces, run, expansion, frame, gradient)
+            made = [
+                (frame, gradient)
                 for frame in expansion.interpretation.frames
                 for gradient in _gradients(traces, frame)
             ]
-        for call in calls:
-            observation.deliver(call)
-        if expansion.failure is not None:
-            observation.failures.append(expansion.failure)
     except Exception:
         observation.note_failure()
+        return
+    if expansion.failure is not None:
+        observation.failures.append(expansion.failure)
+    for frame, gradient in made:
+        try:
+            with observation.recorder.silence():
+                call = _build(observation, traces, run, expansion, frame, gradient)
+        except Exception:
+            call = _failed(observation, gradient, observation.note_failure())
+        observation.deliver(call)
+
+
+def _failed(observation: Observation, gradient: TracedGradient, reason: str) -> GradientCall:
+    return GradientCall(
+        id=next(numbers),
+        api=cast(Api, gradient.api),
+        span=gradient.spans[0] if gradient.spans else None,
+        stack=gradient.spans,
+        through=gradient.through,
+        occurrence=observation.executions.get(gradient.key, 1),
+        mode="graph",
+        tape=gradient.tape,
+        targets=(),
+        sources=(),
+        observed=(),
+        observed_from="interpreted",
+        failure=reason,
+    )
 
 
 def _gradients(traces: Traces, frame: Frame) -> Sequence[TracedGradient]:
@@ -67,8 +98,8 @@ def _build(
 
     program.add_run(run, None, phase_of, keep)
     sources = tuple(
-        _source(name, source, frame, run, expansion, traces)
-        for name, source in zip(gradient.source_names, gradient.sources)
+        _source(name, source, handle, frame, run, expansion, traces)
+        for name, source, handle in zip(gradient.source_names, gradient.sources, gradient.handles)
     )
     seen, origin = _observed(gradient, frame, run, expansion)
     called = RawEvent(0, run.name, run.args, (), run.outputs, run.places, (), (), None, None)
@@ -120,18 +151,25 @@ def _position_in(frame: Frame, step: Step) -> int | None:
 
 def _value(tensor: Any, expansion: Expansion) -> Value:
     if tensor is None:
-        return Value(0, "none", None, unknown="it was not computed")
+        return Value(NO_TENSOR, "none", None, unknown="it was not computed")
     return value_of(tensor, expansion.originals)
 
 
 def _source(
-    name: str, source: Any, frame: Frame, run: FunctionRun, expansion: Expansion, traces: Traces
+    name: str,
+    source: Any,
+    inside: Any,
+    frame: Frame,
+    run: FunctionRun,
+    expansion: Expansion,
+    traces: Traces,
 ) -> Operand:
     if not hasattr(source, "handle"):
         return Operand(name, _value(frame.get(source), expansion))
-    handle = _handle_in(frame, source.handle)
+    handle = _handle_in(frame, source.handle) if inside is None else frame.get(inside)
     identity = source.handle._id if handle is None else expansion.originals.get(handle._id, handle._id)
-    actual = traces.variables.by_handle(identity) or source
+    found = traces.variables.by_handle(identity)
+    actual = source if found is None else found
     variable = variable_of(actual)
     if actual is not source or name.isidentifier():
         name = _outer_name(name, actual, run) or name

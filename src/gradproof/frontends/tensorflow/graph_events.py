@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun
 from gradproof.frontends.tensorflow.interpret import Frame, Step
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
-from gradproof.frontends.tensorflow.recording import CustomScope, OpEvent, Phase, Pullback, Value
+from gradproof.frontends.tensorflow.recording import NO_TENSOR, CustomScope, OpEvent, Phase, Pullback, Value
 from gradproof.frontends.tensorflow.traced import TracedRule, TracedScope, Traces
 from gradproof.frontends.tensorflow.values import attr_value, plain_attrs, value_of
 
@@ -24,6 +24,7 @@ class Target(Protocol):
     scopes: list[CustomScope]
     pullbacks: list[Pullback]
     graph_places: dict[tuple[int, str], int]
+    scope_ids: dict[tuple[int, str], int]
 
 
 def add_graph_events(
@@ -52,7 +53,6 @@ class _GraphEvents:
     expansion: Expansion
     raw: RawEvent | None
     phase_of: PhaseOf
-    scopes: dict[tuple[int, str], int] = field(default_factory=dict)
     rules: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def add_step(self, step: Step) -> None:
@@ -87,7 +87,7 @@ class _GraphEvents:
 
     def _value(self, tensor: Any) -> Value:
         if tensor is None:
-            return Value(0, "none", None, unknown="it was not computed")
+            return Value(NO_TENSOR, "none", None, unknown="it was not computed")
         return value_of(tensor, self.expansion.originals)
 
     def _scope_at(self, frame: Frame | None, position: int) -> int | None:
@@ -97,11 +97,11 @@ class _GraphEvents:
             around = [s for s in (notes.scopes if notes else []) if s.first <= position < s.last]
             if around:
                 return self._scope_id(frame, max(around, key=lambda s: s.first))
-            frame, position = frame.parent, frame.parent_position
+            position, frame = frame.parent_position, frame.parent
         return None
 
     def _scope_id(self, frame: Frame, scope: TracedScope) -> int:
-        return self.scopes.setdefault((frame.id, scope.key), next(numbers))
+        return self.program.scope_ids.setdefault((frame.id, scope.key), next(numbers))
 
     def _close_scope(self, step: Step, key: str) -> None:
         """The op that ends a custom gradient in a graph: results, arguments and variables side by side."""
@@ -130,7 +130,7 @@ class _GraphEvents:
             found = self._rules_around(frame, position)
             if found:
                 return self._rule_id(frame, found[-1])
-            frame, position = frame.parent, frame.parent_position
+            position, frame = frame.parent_position, frame.parent
         return None
 
     def _rules_around(self, frame: Frame, position: int) -> list[int]:
@@ -153,7 +153,10 @@ class _GraphEvents:
         forward = None
         if rule.forward is not None:
             forward = self.program.graph_places.get((id(rule.forward.graph), rule.forward.name))
-        scope = next((n for (_, key), n in reversed(self.scopes.items()) if key == rule.key), None)
+        scopes = reversed(self.program.scope_ids.items())
+        scope = next((number for (_, key), number in scopes if key == rule.key), None)
+        n_results = 0 if rule.forward is None or scope is None else _n_results(rule, self.program.traces)
+        upstream = rule.upstream[:n_results] if n_results else rule.upstream
         parents = self._rules_around(frame, rule.first)
         outer = [k for k in parents if k != i and parents.index(k) < parents.index(i)] if i in parents else []
         return Pullback(
@@ -162,14 +165,20 @@ class _GraphEvents:
             forward,
             scope,
             self._rule_id(frame, outer[-1]) if outer else None,
-            tuple(self._optional(frame, tensor) for tensor in rule.upstream),
-            tuple(self._optional(frame, tensor) for tensor in rule.results),
+            tuple(self._optional(frame, tensor) for tensor in upstream),
+            tuple(self._optional(frame, tensor) for tensor in rule.results[n_results:]),
         )
 
     def _optional(self, frame: Frame, tensor: Any) -> Value | None:
         if tensor is None:
             return None
         return self._value(frame.get(tensor) if hasattr(tensor, "_id") else None)
+
+
+def _n_results(rule: TracedRule, traces: Traces) -> int:
+    """How many tensors of the op that ends a custom gradient are results; the others are inputs."""
+    notes = traces.peek(rule.forward.graph)
+    return next((scope.n_results for scope in (notes.scopes if notes else []) if scope.key == rule.key), 0)
 
 
 def graph_attrs(operation: Any) -> Any:

@@ -36,7 +36,7 @@ class GraphGradients:
         first = n_ops(graph)
         result = original(*args, **kwargs)
         try:
-            # The user's call is that of `tf.gradients`, one frame further out; `name` and the rest are its own.
+            # The user's call is that of `tf.gradients`, one frame further out.
             given = dict(zip(("ys", "xs", "grad_ys"), args))
             given["unconnected_gradients"] = args[8] if len(args) > 8 else "none"
             caller = calling_frame(frame.f_back or frame)

@@ -16,6 +16,7 @@ from gradproof.frontends.tensorflow.graph_gradients import GraphGradients
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation, Receiver
 from gradproof.frontends.tensorflow.patches import apply, wrap
+from gradproof.frontends.tensorflow.random_ops import RandomOps
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
@@ -38,12 +39,16 @@ def install(observation: Observation) -> Callable[[], None]:
     variables = Variables()
     traces = Traces(observation, variables)
     listener = Listener(observation, traces, variables)
-    functions = Functions(observation, traces, lambda run: emit_calls(observation, traces, run))
+    random_ops = RandomOps()
+    functions = Functions(
+        observation, listener, traces, random_ops, lambda run: emit_calls(observation, traces, run)
+    )
     tapes = Tapes(observation, listener, traces)
     observation.open_tapes = tapes.open_tapes
     remove = apply(
         [
             *variables.patches(),
+            *random_ops.patches(),
             *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),

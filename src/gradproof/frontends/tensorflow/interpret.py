@@ -1,14 +1,14 @@
 """Running a function's graph op by op, to learn what every op in it computes.
 
-The user's own call has run already, in the user's own mode. This run touches nothing of the user's: variables are
-stand-ins that hold what the variables held before the call, no random number is drawn, no Python is called.
-What cannot be had that way is `Unknown`, with the reason, and so is everything computed from it unless the
-user's call returned it.
+The user's own call has run already, in the user's own mode. This run touches nothing of the user's:
+variables are stand-ins that hold what the variables held before the call, no random number is drawn, no
+Python is called. What cannot be had that way is `Unknown`, with the reason, and so is everything
+computed from it unless the user's call returned it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,8 +98,8 @@ class Interpreter:
         if self._on_frame is not None:
             self._on_frame(frame, args)
         needed = ancestors([*outputs, *self._wanted(graph)], graph.control_outputs)
-        for position, operation in enumerate(graph.get_operations()):
-            if operation.name in needed and not _is_given(frame, operation):
+        for position, operation in execution_order(graph, needed):
+            if not _is_given(frame, operation):
                 self._step(frame, position, operation, known)
         return [frame.get(symbol) for symbol in outputs]
 
@@ -112,8 +112,10 @@ class Interpreter:
         structural = operation.type in _STRUCTURAL
         outputs = []
         for symbol, result in zip(operation.outputs, results):
-            if isinstance(result, Unknown) and symbol._id in known:
-                result = known[symbol._id]
+            if isinstance(result, Unknown):
+                result = known.get(symbol._id, result)
+            if isinstance(result, Unknown):
+                self.result.not_known.add(result.reason)
             frame.env[symbol._id] = result
             outputs.append(result)
         if not structural:
@@ -126,7 +128,7 @@ class Interpreter:
         if kind in _SKIPPED:
             return None
         if kind in _STRUCTURAL:
-            return _STRUCTURAL[kind](self, frame, operation, inputs)  # type: ignore[no-any-return]
+            return _STRUCTURAL[kind](self, frame, operation, inputs)
         if kind in self._supplied:
             return self._supplied[kind]
         reason = _obstacle(operation, inputs)
@@ -135,7 +137,6 @@ class Interpreter:
                 return self._execute(operation, inputs)
             except Exception as error:
                 reason = f"{kind} could not be run by itself: {str(error).splitlines()[0]}"
-        self.result.not_known.add(reason)
         return [Unknown(reason, out.dtype, out.shape) for out in operation.outputs]
 
     def _execute(self, operation: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
@@ -220,7 +221,9 @@ def _obstacle(operation: Any, inputs: Sequence[Any]) -> str | None:
     if operation.type in PYTHON_OPS:
         return "a Python function ran inside the graph; it is not called a second time"
     if is_random(operation):
-        return f"{operation.type} drew its numbers inside the function, where they cannot be seen"
+        return (
+            f"{operation.type} drew its numbers inside the function, where they cannot be seen without a seed"
+        )
     if is_stateful(operation) and not any(symbol.dtype == dtypes.resource for symbol in operation.inputs):
         return f"{operation.type} has state of its own and is not run a second time"
     return None
@@ -248,6 +251,28 @@ def ancestors(tensors: Sequence[Any], operations: Sequence[Any]) -> set[str]:
             waiting += [symbol.op for symbol in operation.inputs]
             waiting += operation.control_inputs
     return needed
+
+
+def execution_order(graph: Any, needed: set[str]) -> Iterator[tuple[int, Any]]:
+    """The needed ops, each after what it needs, otherwise as they were made.
+
+    The gradient of a loop adds inputs to a loop that is there already. An op that was made later than one
+    which needs it gets the position of that one: it is a part of what came first.
+    """
+    done: set[str] = set()
+    for position, first in enumerate(graph.get_operations()):
+        waiting = [first] if first.name in needed else []
+        while waiting:
+            operation = waiting[-1]
+            before = [*(symbol.op for symbol in operation.inputs), *operation.control_inputs]
+            missing = [one for one in before if one.name not in done]
+            if operation.name in done:
+                waiting.pop()
+            elif missing:
+                waiting += missing
+            else:
+                done.add(waiting.pop().name)
+                yield position, operation
 
 
 def execution_attrs(operation: Any) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """Turning TensorFlow's op callback on while there is something to listen to, and off again.
 
-An op costs nothing extra while it is off. The callback belongs to the thread; the function that TensorFlow calls
+An op costs nothing extra while it is off. The callback belongs to the thread; the function that
+TensorFlow calls
 for the gradient of an op belongs to the process, and passes straight through for threads that do not listen.
 """
 

@@ -17,10 +17,11 @@ Receiver = Callable[[GradientCall], None]
 class Observation:
     """The result of `observe()`.
 
-    `calls` holds the gradient calls that were looked at, in order, unless a `receiver` takes each as it comes.
-    `executions` counts every execution of every gradient call, looked at or not. `failures` are faults
-    of gradproof that could not be tied to one call; the user's program went on. `open_tapes()` gives the tapes that
-    are still waiting to be asked, which is where a program that crashed has stopped.
+    `calls` holds the gradient calls that were looked at, in order, unless a `receiver` takes each as it
+    comes. `executions` counts every execution of every gradient call, looked at or not. `failures` are
+    faults of gradproof that could not be tied to one call; the user's program went on. `open_tapes()`
+    gives the tapes that are still waiting to be asked, which is where a program that crashed has
+    stopped.
     """
 
     policy: Policy = by_powers_of_ten

@@ -13,8 +13,8 @@ Patch = tuple[Any, str, Any]
 def wrap(owner: Any, name: str, around: Callable[..., Any]) -> Patch:
     """A patch that calls `around(original, *args, **kwargs)`.
 
-    The wrapper says it comes from the module it is put into, so that AutoGraph does not convert it. The caller's
-    frame is the second above `around`.
+    The wrapper says it comes from the module it is put into, so that AutoGraph does not convert it. The
+    caller's frame is the second above `around`.
     """
     original = owner.__dict__[name]
 

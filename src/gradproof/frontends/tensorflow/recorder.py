@@ -1,7 +1,8 @@
 """The raw record of what one thread executes, kept only while somebody may ask for it.
 
-Everything here is bounded: ops outside the tapes go to a ring that forgets its oldest entries, ops of a tape are
-kept with the tape, and both hold references to TensorFlow's immutable tensors rather than copies.
+Everything here is bounded: ops outside the tapes go to a ring that forgets its oldest entries, ops of a
+tape are kept with the tape, and both hold references to TensorFlow's immutable tensors rather than
+copies.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ RING_BYTES = 256 * 2**20  # of tensors that nobody but the ring may be holding
 IDLE_EVENTS = 100_000  # without any tape in so many ops the program is not about gradients: stop listening
 MAX_TAPE_EVENTS = 500_000  # a tape with more ops is not judged, and says so
 
-numbers = itertools.count(1)
+numbers = itertools.count(2)
 """Serial numbers for events, tapes, calls, scopes and pullbacks: unique in the process, ordered in time."""
 
 
@@ -158,7 +159,8 @@ class Recorder(threading.local):
     ) -> RawEvent:
         """Record one eager op; the caller's frame is the callback itself.
 
-        With `stopped` no tape heard it. A call of a function always looks stopped: its caller tells the tapes.
+        With `stopped` no tape heard it. A call of a function always looks stopped: its caller tells the
+        tapes.
         """
         run = self.run if self.run is not None and self.run.name == op else None
         event = RawEvent(

@@ -1,8 +1,8 @@
 """What was seen of one gradient call, free of any framework: plain records with NumPy values.
 
-Identities: every tensor has an `id` that is unique in the process; a variable has the id of its handle, and the
-tensors read from it have ids of their own (`ReadVariableOp` links the two). An id that no op event puts out is a
-leaf: a constant, a value that came from outside, or something older than the record reaches.
+Identities: every tensor has an `id` that is unique in the process; a variable has the id of its handle, and
+the tensors read from it have ids of their own (`ReadVariableOp` links the two). An id that no op event puts
+out is a leaf: a constant, a value that came from outside, or something older than the record reaches.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ Array = npt.NDArray[Any]
 Phase = Literal["forward", "backward"]
 Api = Literal["gradient", "jacobian", "batch_jacobian", "gradients", "jvp"]
 Mode = Literal["eager", "graph", "xla"]
+
+NO_TENSOR = -1
+"""The id where there is no tensor; numbers of ours that stand for tensors are smaller, TensorFlow's are not
+negative."""
 
 RETURN_OP = "gradproof.Return"
 """Joins a function's own tensors (inputs) to the tensors its caller received (outputs); an identity."""
@@ -61,10 +65,11 @@ class Variable:
 class OpEvent:
     """One executed op.
 
-    `phase` is told from the gradient call that holds this event; `within` lists the gradient calls that were under way,
-    outermost first, so that the backward ops of an inner tape can be found inside the forward of an outer one.
-    `tapes` are the tapes that were recording. `scope` is the custom gradient whose forward or rule ran the
-    op. `call` is the function call whose graph holds the op, `loop` the iteration of each loop around it.
+    `phase` is told from the gradient call that holds this event; `within` lists the gradient calls that
+    were under way, outermost first, so that the backward ops of an inner tape can be found inside the
+    forward of an outer one. `tapes` are the tapes that were recording. `scope` is the custom gradient
+    whose forward or rule ran the op. `call` is the function call whose graph holds the op, `loop` the
+    iteration of each loop around it.
     """
 
     index: int
@@ -88,9 +93,9 @@ class OpEvent:
 class Pullback:
     """One application of a gradient rule: upstream in, gradients out, None where there was none.
 
-    `forward` is the index of the op event that is differentiated, where it could be told; for the rule of a custom gradient
-    `scope` is set instead. The ops of the rule are the events that carry this record's `id`. `parent` is the rule
-    that ran this one, as the rule of `tf.recompute_grad` does.
+    `forward` is the index of the op event that is differentiated, where it could be told; for the rule
+    of a custom gradient `scope` is set instead. The ops of the rule are the events that carry this
+    record's `id`. `parent` is the rule that ran this one, as the rule of `tf.recompute_grad` does.
     """
 
     id: int
@@ -187,8 +192,9 @@ class OpenTape:
 class Observed:
     """A gradient as the framework returned it; with `indices` it is a sparse sum of rows.
 
-    `ids` are the tensors of the op events that hold the values (and the indices). They are the values' own ids
-    unless the gradient was computed inside a function, whose op events come from an interpretation.
+    `ids` are the tensors of the op events that hold the values (and the indices). They are the values'
+    own ids unless the gradient was computed inside a function, whose op events come from an
+    interpretation.
     """
 
     values: Value
@@ -213,10 +219,11 @@ class Observed:
 class GradientCall:
     """Everything known about one call that computed gradients.
 
-    `observed` has one entry per source, None where the framework returned None, and is empty if the call raised.
-    `observed_from` says how the numbers were had: `returned` to the user, `rerun` of the user's function in
-    its own mode with the gradients as further outputs, or `interpreted` op by op. `older` are events from
-    before the tape, or outside it, on which something inside depends; `older_complete` is False if that record had been cut.
+    `observed` has one entry per source, None where the framework returned None, and is empty if the call
+    raised. `observed_from` says how the numbers were had: `returned` to the user, `rerun` of the user's
+    function in its own mode with the gradients as further outputs, or `interpreted` op by op. `older`
+    are events from before the tape, or outside it, on which something inside depends; `older_complete`
+    is False if that record had been cut.
     """
 
     id: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tensorflow.core.framework import attr_value_pb2
@@ -20,23 +21,38 @@ class NotRepeatable(Exception):
     """Running the function again would have effects, or would not do the same."""
 
 
-def rerun(graph: Any, tensors: Sequence[Any], args: Sequence[Any], xla: bool) -> list[Any]:
-    """The values of some tensors of a graph, from a run in the user's mode of just the ops they need."""
-    needed = ancestors(tensors, ())
-    operations = [operation for operation in graph.get_operations() if operation.name in needed]
-    _refuse(graph, operations)
-    name = f"__gradproof_rerun_{next(numbers)}"
+@dataclass(frozen=True)
+class Clone:
+    """A function made from some ops of a graph; it lives in TensorFlow until it is closed."""
+
+    name: str
+    n_outputs: int
+
+    def run(self, args: Sequence[Any]) -> list[Any]:
+        ctx = context.context()
+        attrs = [part for item in ctx.function_call_options.as_attrs().items() for part in item]
+        return list(execute.quick_execute(self.name, self.n_outputs, list(args), tuple(attrs), ctx))
+
+    def close(self) -> None:
+        context.context().remove_function(self.name.encode())
+
+
+def clone(graph: Any, outputs: Sequence[Any], controls: Sequence[Any], xla: bool) -> Clone:
+    """A function with the inputs of a graph that runs what these outputs and ops need, in the same mode."""
+    needed = ancestors(outputs, controls)
     inputs = {symbol.op.name for symbol in graph.inputs}
+    body = [one for one in graph.get_operations() if one.name in needed and one.name not in inputs]
+    name = f"__gradproof_clone_{next(numbers)}"
     with graph._c_graph.get() as c_graph:
         function = pywrap_tf_session.TF_GraphToFunction_wrapper(
             c_graph,
             name,
             False,
-            [operation._c_op for operation in operations if operation.name not in inputs],
+            [operation._c_op for operation in body],
             [symbol._as_tf_output() for symbol in graph.inputs],
-            [symbol._as_tf_output() for symbol in tensors],
+            [symbol._as_tf_output() for symbol in outputs],
             [],
-            [],
+            [operation._c_op for operation in controls],
             [],
             None,
             "",
@@ -44,15 +60,20 @@ def rerun(graph: Any, tensors: Sequence[Any], args: Sequence[Any], xla: bool) ->
     if xla:
         flag = attr_value_pb2.AttrValue(b=True).SerializeToString()
         pywrap_tf_session.TF_FunctionSetAttrValueProto(function, "_XlaMustCompile", flag)
-    ctx = context.context()
-    ctx.add_c_function(function)
+    context.context().add_c_function(function)
     pywrap_tf_session.TF_DeleteFunction(function)
+    return Clone(name, len(outputs))
+
+
+def rerun(graph: Any, tensors: Sequence[Any], args: Sequence[Any], xla: bool) -> list[Any]:
+    """The values of some tensors of a graph, from a run in the user's mode of just the ops they need."""
+    needed = ancestors(tensors, ())
+    _refuse(graph, [operation for operation in graph.get_operations() if operation.name in needed])
+    copy = clone(graph, tensors, (), xla)
     try:
-        attrs = [part for item in ctx.function_call_options.as_attrs().items() for part in item]
-        results = execute.quick_execute(name, len(tensors), list(args), tuple(attrs), ctx)
-        return list(results)
+        return copy.run(args)
     finally:
-        ctx.remove_function(name.encode())
+        copy.close()
 
 
 def _refuse(graph: Any, operations: Sequence[Any]) -> None:

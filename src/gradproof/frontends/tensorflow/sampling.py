@@ -1,4 +1,4 @@
-"""Which executions of a gradient call are looked at: the 1st, 2nd, 10th, 100th ... and the one after a bad result."""
+"""Which executions of a gradient call are looked at: 1st, 2nd, 10th ..., and the one after a bad result."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def always(occurrence: int) -> bool:
 class Site:
     """One place in the user's program that computes gradients.
 
-    A result that is not finite in an execution nobody looked at cannot be had again, so it is counted here, and
-    the next execution is looked at whatever the policy says.
+    A result that is not finite in an execution nobody looked at cannot be had again, so it is counted
+    here, and the next execution is looked at whatever the policy says.
     """
 
     executions: int = 0

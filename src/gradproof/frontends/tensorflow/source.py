@@ -52,6 +52,12 @@ def user_places(frame: FrameType | None) -> tuple[Place, ...]:
     return tuple(places)
 
 
+def first_user_frame(frame: FrameType | None) -> FrameType | None:
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
 @lru_cache(maxsize=65536)
 def span_of(place: Place) -> Span:
     """The expression that was being evaluated at a place."""
@@ -82,7 +88,7 @@ def tree_of(filename: str) -> ast.Module | None:
 
 @lru_cache(maxsize=4096)
 def call_at(span: Span) -> ast.Call | None:
-    """The call expression that a span covers; on a span without columns, the only gradient call of the line."""
+    """The call expression that a span covers; on a span without columns, the only call of the line."""
     tree = tree_of(span.file)
     if tree is None:
         return None
@@ -142,10 +148,9 @@ def _names(node: ast.expr | None, structure: Any, text: str) -> Iterator[str]:
 
 
 def _sequence_items(node: ast.expr | None, n_items: int) -> list[ast.expr | None]:
-    spelled = isinstance(node, ast.List | ast.Tuple) and len(node.elts) == n_items
-    if isinstance(node, ast.List | ast.Tuple) and spelled:
-        if not any(isinstance(item, ast.Starred) for item in node.elts):
-            return list(node.elts)
+    if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == n_items:
+        starred = any(isinstance(item, ast.Starred) for item in node.elts)
+        return [None] * n_items if starred else list(node.elts)
     return [None] * n_items
 
 

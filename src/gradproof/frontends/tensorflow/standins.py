@@ -7,57 +7,48 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tensorflow.python.eager import context
-from tensorflow.python.framework import dtypes
 from tensorflow.python.ops import gen_resource_variable_ops, handle_data_util
 
-from gradproof.frontends.tensorflow.values import read_handle
+from gradproof.frontends.tensorflow.values import read_handle, variable_dtype
 
 
 def snapshot(args: Iterable[Any]) -> dict[int, Any]:
     """What the variables among the arguments of a function hold now, by the id of the handle.
 
-    Holding the tensor is enough: TensorFlow copies a variable's buffer before it changes it if anybody holds it.
+    Holding the tensor is enough: TensorFlow copies a variable's buffer before it changes it if anybody
+    holds it.
     """
     held = {}
     for handle in args:
-        dtype = _variable_dtype(handle)
-        if dtype is not None:
-            tensor = read_handle(handle, dtype)
-            if tensor is not None:
-                held[handle._id] = tensor
+        tensor = read_handle(handle)
+        if tensor is not None:
+            held[handle._id] = tensor
     return held
-
-
-def _variable_dtype(handle: Any) -> Any:
-    """The type of a variable's values; None for other resources, such as iterators and tables."""
-    if handle.dtype != dtypes.resource:
-        return None
-    data = handle_data_util.get_handle_data(handle)
-    if data is None or not data.is_set or len(data.shape_and_type) != 1:
-        return None
-    return dtypes.as_dtype(data.shape_and_type[0].dtype)
 
 
 @dataclass(eq=False)
 class StandIns:
-    """The stand-ins of one call; `originals` leads from a stand-in's handle to the user's."""
+    """The stand-ins of one call.
+
+    `originals` leads from a stand-in's handle to the user's, `first` from the user's to its first stand-in.
+    """
 
     originals: dict[int, int] = field(default_factory=dict)
+    first: dict[int, Any] = field(default_factory=dict)
 
     def replace(self, args: Sequence[Any], held: Mapping[int, Any]) -> list[Any]:
         """The same arguments with stand-ins for the variables; other resources stay as they are."""
-        made: dict[int, Any] = {}
         for arg in args:
-            if arg._id in held and arg._id not in made:
-                made[arg._id] = self._make(arg._id, held[arg._id])
-        return [made.get(arg._id, arg) for arg in args]
+            if arg._id in held and arg._id not in self.first:
+                self.first[arg._id] = self._make(arg._id, held[arg._id])
+        return [self.first.get(arg._id, arg) for arg in args]
 
     def again(self, args: Sequence[Any]) -> list[Any]:
         """A second set of stand-ins that hold what the first hold now."""
         held = {}
         for arg in args:
             if arg is not None and arg._id in self.originals:
-                held[arg._id] = gen_resource_variable_ops.read_variable_op(arg, _variable_dtype(arg))
+                held[arg._id] = gen_resource_variable_ops.read_variable_op(arg, variable_dtype(arg))
         fresh = {i: self._make(self.originals[i], tensor) for i, tensor in held.items()}
         return [arg if arg is None else fresh.get(arg._id, arg) for arg in args]
 

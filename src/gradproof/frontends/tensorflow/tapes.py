@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 from tensorflow.python.eager import backprop, context
-from tensorflow.python.framework import indexed_slices
+from tensorflow.python.framework import dtypes, indexed_slices
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
@@ -25,11 +27,12 @@ from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recorder import Collection, numbers
 from gradproof.frontends.tensorflow.recording import OpenTape, Tape
 from gradproof.frontends.tensorflow.sampling import Site
-from gradproof.frontends.tensorflow.source import Place, span_of, user_places, with_span
+from gradproof.frontends.tensorflow.source import Place, first_user_frame, span_of, user_places, with_span
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import variable_of
 
 _METHODS = ("gradient", "jacobian", "batch_jacobian")
+_QUICK_TYPES = (dtypes.float32, dtypes.float64)  # NumPy sums the others slowly, and warns
 _INTERNAL_FILES = ("ops/custom_gradient.py", "python/eager/", "ops/parallel_for/")
 """Tapes opened here serve TensorFlow itself: they are part of some gradient call, not one of the user's."""
 
@@ -88,17 +91,20 @@ class Tapes:
 
     def _on_enter(self, tape: Any, args: Any, frame: FrameType) -> None:
         """Decide here whether this execution will be looked at: later the forward ops are gone."""
-        if self._recorder.quiet or _is_internal(frame) or not context.executing_eagerly():
+        if self._recorder.quiet or _is_internal(frame.f_code.co_filename) or not context.executing_eagerly():
             return
-        places = user_places(frame)
-        user_line = span_of(places[0]).line if places else 0
+        user = first_user_frame(frame) or frame
         site, wanted = self._observation.sites.begin(
-            (frame.f_code, frame.f_lineno, places[0][0] if places else None, user_line)
+            (frame.f_code, frame.f_lineno, user.f_code, user.f_lineno)
         )
         recorder = self._recorder
         if wanted:
             state = TapeState(
-                Collection(next(numbers)), site, places, tape._persistent, tape._watch_accessed_variables
+                Collection(next(numbers)),
+                site,
+                user_places(frame),
+                tape._persistent,
+                tape._watch_accessed_variables,
             )
             self._states[tape] = state
             recorder.collections.append(state.collection)
@@ -155,7 +161,7 @@ class Tapes:
     def _gradient(self, api: str, original: Any, tape: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = self._recorder
         frame = calling_frame(sys._getframe(2))
-        if recorder.quiet or recorder.within_api or _is_internal(frame):
+        if recorder.quiet or recorder.within_api or _is_internal(frame.f_code.co_filename):
             return original(tape, *args, **kwargs)
         if not context.executing_eagerly():
             return self._traces.gradient(api, original, tape, args, kwargs, frame)
@@ -242,19 +248,19 @@ class Tapes:
         )
 
 
-def _is_internal(frame: FrameType) -> bool:
-    return any(part in frame.f_code.co_filename for part in _INTERNAL_FILES)
+@lru_cache(maxsize=4096)
+def _is_internal(filename: str) -> bool:
+    return any(part in filename.replace(os.sep, "/") for part in _INTERNAL_FILES)
 
 
 def _all_finite(result: Any) -> bool:
-    """Cheap enough for every step: one sum per gradient, which no infinity and no NaN survives."""
+    """Cheap enough for every step: no infinity and no NaN survives the sum of the squares."""
     for gradient in nest.flatten(result):
         if isinstance(gradient, indexed_slices.IndexedSlices):
             gradient = gradient.values
-        if not isinstance(gradient, tf_ops.EagerTensor) or not gradient.dtype.is_floating:
+        if not isinstance(gradient, tf_ops.EagerTensor) or gradient.dtype not in _QUICK_TYPES:
             continue
-        array = np.asarray(gradient._numpy_internal())
-        with np.errstate(all="ignore"):
-            if not np.isfinite(array.sum()) and not np.isfinite(array).all():
-                return False
+        flat = np.asarray(gradient._numpy_internal()).ravel()
+        if not math.isfinite(flat.dot(flat)) and not np.isfinite(flat).all():
+            return False
     return True

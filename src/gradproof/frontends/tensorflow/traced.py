@@ -5,8 +5,9 @@ A trace happens once, the function runs often: these notes are kept as long as t
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import FrameType
 from typing import Any
 
@@ -24,7 +25,11 @@ from gradproof.ir.span import Span
 
 @dataclass(eq=False)
 class TracedGradient:
-    """A gradient call made while a graph was built: symbolic tensors and the ops it added."""
+    """A gradient call made while a graph was built: symbolic tensors and the ops it added.
+
+    `handles` has, for each source that is a variable, the graph's own tensor for its handle: a variable that
+    is an argument of the function is another one in another call.
+    """
 
     api: str
     spans: tuple[Span, ...]
@@ -33,6 +38,7 @@ class TracedGradient:
     targets: list[Any]
     source_names: list[str]
     sources: list[Any]
+    handles: list[Any]
     results: list[Any]
     output_gradients: list[Any] | None
     unconnected: str
@@ -40,10 +46,10 @@ class TracedGradient:
     first: int
     last: int
 
-    @property
-    def key(self) -> Hashable:
+    @cached_property
+    def key(self) -> str:
         """The call site: every trace of the same line is the same site."""
-        return (self.spans[:1], self.through)
+        return f"{self.spans[0] if self.spans else ''} {self.through}"
 
 
 @dataclass(eq=False)
@@ -184,6 +190,7 @@ class Traces:
                 nest.flatten(given.get(target)),
                 operand_names(frame, api, source, given.get(source)),
                 nest.flatten(given.get(source)),
+                [_handle_inside(graph, leaf) for leaf in nest.flatten(given.get(source))],
                 nest.flatten(result),
                 None if grad_ys is None else nest.flatten(grad_ys),
                 str(getattr(unconnected, "value", unconnected)),
@@ -196,7 +203,7 @@ class Traces:
 
 def n_ops(graph: Any) -> int:
     """How many ops a graph holds: the place of the next one."""
-    return len(graph.get_operations())
+    return int(graph.version)
 
 
 def components(gradients: Sequence[Any]) -> list[Any]:
@@ -222,3 +229,11 @@ def _forward_op(kind: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any
                 if operation.type == kind and wanted <= {symbol._id for symbol in operation.inputs}:
                     return operation
     return None
+
+
+def _handle_inside(graph: Any, source: Any) -> Any:
+    """The tensor by which a graph knows a variable; only looked up, since asking the graph would add one."""
+    if not hasattr(source, "handle"):
+        return None
+    captures = getattr(graph, "function_captures", None)
+    return None if captures is None else captures.by_val_internal.get(id(source.handle))

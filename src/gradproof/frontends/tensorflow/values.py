@@ -11,7 +11,7 @@ import numpy as np
 from tensorflow.python.eager import context, record
 from tensorflow.python.framework import dtypes, indexed_slices, op_def_registry, tensor_util
 from tensorflow.python.framework import ops as tf_ops
-from tensorflow.python.ops import gen_resource_variable_ops
+from tensorflow.python.ops import gen_resource_variable_ops, handle_data_util
 
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Array, Observed, Value, Variable
@@ -97,19 +97,34 @@ def variable_of(variable: Any) -> Variable:
 def variable_value(variable: Any) -> Value:
     """What a variable holds now; the id is the variable's own."""
     dtype = dtypes.as_dtype(variable.dtype)
-    tensor = read_handle(variable.handle, dtype)
+    tensor = read_handle(variable.handle)
     if tensor is None:
         return Value(variable.handle._id, dtype.name, shape_of(variable), unknown="it was never initialised")
     return Value(variable.handle._id, dtype.name, shape_of(tensor), _reader(tensor))
 
 
-def read_handle(handle: Any, dtype: Any) -> Any:
-    """The tensor a variable holds, read without any tape or callback noticing; None if it holds none."""
+def read_handle(handle: Any) -> Any:
+    """The tensor a variable holds, read without any tape or callback noticing; None if it holds none.
+
+    Asked first whether there is one: TensorFlow writes a warning to the user's terminal when a read fails.
+    """
+    dtype = variable_dtype(handle)
+    if dtype is None:
+        return None
     with unrecorded():
-        try:
-            return gen_resource_variable_ops.read_variable_op(handle, dtype)
-        except Exception:
+        if not gen_resource_variable_ops.var_is_initialized_op(handle)._numpy_internal():
             return None
+        return gen_resource_variable_ops.read_variable_op(handle, dtype)
+
+
+def variable_dtype(handle: Any) -> Any:
+    """The type of a variable's values; None for other resources, such as iterators and tables."""
+    if handle.dtype != dtypes.resource:
+        return None
+    data = handle_data_util.get_handle_data(handle)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None
+    return dtypes.as_dtype(data.shape_and_type[0].dtype)
 
 
 class unrecorded:

@@ -1,8 +1,8 @@
 """Which variable a tensor was read from, where TensorFlow does not say.
 
-An op that is given a variable itself (`tf.sin(v)`) reads it inside TensorFlow, without any callback. The tensor it
-reads has the variable's own buffer, so that the address tells which variable it was; assignments give a variable
-a new buffer, so the addresses are kept with the time from which they hold.
+An op that is given a variable itself (`tf.sin(v)`) reads it inside TensorFlow, without any callback. The
+tensor it reads has the variable's own buffer, so that the address tells which variable it was;
+assignments give a variable a new buffer, so the addresses are kept with the time from which they hold.
 """
 
 from __future__ import annotations
@@ -60,21 +60,19 @@ class Variables:
         for reference in list(self.known.values()):
             variable = reference()
             handle = getattr(variable, "_handle", None)
-            if handle is not None and hasattr(handle, "_numpy_internal"):
+            if variable is not None and handle is not None and hasattr(handle, "_numpy_internal"):
                 alive.add(handle._id)
-                self._look(handle, variable.dtype)
+                self._look(handle)
         for gone in self.history.keys() - alive:
             del self.history[gone]
 
     def on_event(self, event: RawEvent) -> None:
         """An op that changed a variable."""
         if event.inputs and not event.outputs and event.inputs[0].dtype == dtypes.resource:
-            given = [tensor.dtype for tensor in event.inputs[1:]]
-            if given:
-                self._look(event.inputs[0], given[0])
+            self._look(event.inputs[0])
 
-    def _look(self, handle: Any, dtype: Any) -> None:
-        tensor = read_handle(handle, dtypes.as_dtype(dtype))
+    def _look(self, handle: Any) -> None:
+        tensor = read_handle(handle)
         address = None if tensor is None else address_of(tensor)
         if address is None:
             return

@@ -1,0 +1,193 @@
+"""Custom gradients: scopes, rules, and what went through them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
+
+pytestmark = pytest.mark.tensorflow
+
+
+@tf.custom_gradient
+def square(x):
+    def rule(upstream):
+        return upstream * 2.0 * x
+
+    return x * x, rule
+
+
+def test_a_custom_gradient_is_a_scope_with_its_rule():
+    with observe() as seen:
+        x = tf.Variable([1.5, 2.0])
+        with tf.GradientTape() as tape:
+            y = 3.0 * square(x)
+        tape.gradient(y, x)
+    (call,) = seen.calls
+    (scope,) = call.scopes
+    assert (scope.name, scope.kind, scope.complete) == ("square", "custom_gradient", True)
+    assert scope.definition.file == __file__
+    np.testing.assert_array_equal(scope.inputs[0].array, [1.5, 2.0])
+    np.testing.assert_array_equal(scope.outputs[0].array, [2.25, 4.0])
+    forward = [event.op for event in call.events if event.scope == scope.id]
+    assert "Mul" in forward
+    (rule,) = [pullback for pullback in call.pullbacks if pullback.scope == scope.id]
+    np.testing.assert_array_equal(rule.upstream[0].array, [3.0, 3.0])
+    np.testing.assert_array_equal(rule.results[0].array, [9.0, 12.0])
+    inside = [event for event in call.events if event.pullback == rule.id]
+    assert [event.op for event in inside].count("Mul") == 2
+    assert {event.span.file for event in inside} == {__file__}
+
+
+def test_a_custom_gradient_with_variables_names_them():
+    with observe() as seen:
+        w = tf.Variable(2.0)
+
+        @tf.custom_gradient
+        def scaled(x):
+            def rule(upstream, variables=None):
+                return upstream * w, [upstream * x for _ in variables]
+
+            return x * w, rule
+
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = scaled(x)
+        tape.gradient(y, [x, w])
+    (call,) = seen.calls
+    (scope,) = call.scopes
+    assert scope.variables == (call.sources[1].variable.id,)
+    assert len(scope.inputs) == 2
+    assert [one.array.tolist() for one in call.observed] == [2.0, 3.0]
+
+
+def test_custom_gradients_nest():
+    with observe() as seen:
+
+        @tf.custom_gradient
+        def fourth(x):
+            inner = square(x)
+            return square(inner), lambda upstream: upstream * 4.0 * x**3
+
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = fourth(x)
+        tape.gradient(y, x)
+    (call,) = seen.calls
+    outer = next(scope for scope in call.scopes if scope.name == "fourth")
+    assert [scope.parent for scope in call.scopes if scope.name == "square"] == [outer.id, outer.id]
+    assert call.observed[0].array == 32.0
+
+
+def test_a_custom_gradient_inside_a_function():
+    with observe() as seen:
+
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = 3.0 * square(x)
+            return tape.gradient(y, x)
+
+        step(tf.constant(2.0))
+    (call,) = seen.calls
+    (scope,) = call.scopes
+    assert scope.name == "square"
+    assert scope.inputs[0].array == 2.0
+    assert scope.outputs[0].array == 4.0
+    (rule,) = [pullback for pullback in call.pullbacks if pullback.scope == scope.id]
+    assert rule.upstream[0].array == 3.0
+    assert rule.results[0].array == 12.0
+    assert [event.op for event in call.events if event.pullback == rule.id].count("Mul") == 2
+
+
+def test_a_custom_gradient_in_a_function_under_a_tape():
+    with observe() as seen:
+
+        @tf.function
+        def model(x):
+            return 3.0 * square(x)
+
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = model(x)
+        tape.gradient(y, x)
+    (call,) = seen.calls
+    (scope,) = call.scopes
+    (rule,) = [pullback for pullback in call.pullbacks if pullback.scope == scope.id]
+    assert rule.upstream[0].array == 3.0
+    assert rule.results[-1].array == 12.0
+
+
+def test_recomputation_is_a_scope_that_runs_its_forward_twice():
+    with observe() as seen:
+        w = tf.Variable(0.5)
+
+        def block(h):
+            return tf.tanh(h * w)
+
+        checkpointed = tf.recompute_grad(block)
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = checkpointed(x)
+        tape.gradient(y, [x, w])
+    (call,) = seen.calls
+    scope = call.scopes[0]
+    assert (scope.kind, scope.name) == ("recompute_grad", "block")
+    assert scope.definition.file == __file__
+    tanh = [event for event in call.events if event.op == "Tanh"]
+    assert [event.phase for event in tanh] == ["forward", "backward"]
+    assert tanh[0].tapes == ()
+    rule = next(pullback for pullback in call.pullbacks if pullback.scope == scope.id)
+    inner = next(pullback for pullback in call.pullbacks if pullback.op == "Tanh")
+    assert inner.parent == rule.id
+    assert call.events[inner.forward].phase == "backward"
+
+
+def test_a_pass_through_is_marked_as_such():
+    with observe() as seen:
+        x = tf.Variable(1.4)
+        with tf.GradientTape() as tape:
+            y = tf.grad_pass_through(tf.round)(x)
+        tape.gradient(y, x)
+    (call,) = seen.calls
+    assert [scope.kind for scope in call.scopes] == ["grad_pass_through"]
+    assert call.observed[0].array == 1.0
+
+
+def test_a_custom_gradient_differentiated_twice():
+    with observe() as seen:
+        x = tf.Variable(1.5)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = square(x)
+            slope = inner.gradient(y, x)
+        outer.gradient(slope, x)
+    second = seen.calls[1]
+    assert second.observed[0].array == 2.0
+    rule = next(pullback for pullback in second.pullbacks if pullback.scope is not None)
+    inside = [event for event in second.events if event.pullback == rule.id]
+    assert {event.phase for event in inside} == {"forward"}
+    assert all(second.tape.id in event.tapes for event in inside)
+
+
+def test_forward_mode_gives_tangents_and_result():
+    with observe() as seen:
+        x = tf.Variable([1.0, 2.0])
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as forward:
+            y = tf.sin(x) * x
+        forward.jvp(y)
+    (call,) = seen.calls
+    assert call.api == "jvp"
+    assert (call.targets[0].name, call.sources[0].name) == ("y", "x")
+    assert call.tangents[0].array.tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(call.observed[0].array, [np.sin(1.0) + np.cos(1.0), 0.0], rtol=1e-6)
+    plain = [event.op for event in call.events if event.call is None]
+    assert plain == ["ReadVariableOp", "Sin", "ReadVariableOp", "Mul"]

@@ -1,0 +1,84 @@
+"""Keras: `fit` in its own functions, and training loops on models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
+
+pytestmark = pytest.mark.tensorflow
+
+
+def model(dropout: float = 0.0):
+    layers = [tf.keras.Input((2,)), tf.keras.layers.Dense(3, activation="tanh")]
+    if dropout:
+        layers.append(tf.keras.layers.Dropout(dropout))
+    return tf.keras.Sequential([*layers, tf.keras.layers.Dense(1)])
+
+
+def fit(net, **options) -> None:
+    rng = np.random.default_rng(0)
+    net.compile("sgd", "mse", **options)
+    x, y = rng.normal(size=(8, 2)).astype("f"), rng.normal(size=(8, 1)).astype("f")
+    net.fit(x, y, batch_size=4, epochs=1, verbose=0, shuffle=False)
+
+
+@pytest.mark.parametrize("options", [{"run_eagerly": True}, {"jit_compile": False}, {"jit_compile": True}])
+def test_each_step_of_fit_is_a_record_with_the_paths_of_the_variables(options):
+    tf.keras.utils.set_random_seed(3)
+    net = model()
+    with observe() as seen:
+        fit(net, **options)
+    assert [call.failure for call in seen.calls] == [None, None]
+    assert [call.occurrence for call in seen.calls] == [1, 2]
+    first = seen.calls[0]
+    assert first.through == "net.fit"
+    assert first.file == __file__
+    assert [source.name for source in first.sources] == [v.path for v in net.trainable_variables]
+    assert first.targets[0].name == "loss"
+    mode = {"run_eagerly": "eager"}.get(next(iter(options)), "xla" if options.get("jit_compile") else "graph")
+    assert first.mode == mode
+    assert all(np.isfinite(one.array).all() for one in first.observed)
+    assert seen.failures == []
+
+
+def test_the_interpreted_gradients_of_fit_agree_with_those_of_the_users_mode():
+    tf.keras.utils.set_random_seed(3)
+    net = model(dropout=0.5)
+    with observe() as seen:
+        fit(net, jit_compile=False)
+    for call in seen.calls:
+        held = {value.id: value for event in call.events for value in event.outputs}
+        for one in call.observed:
+            np.testing.assert_allclose(one.array, held[one.ids[0]].array, rtol=1e-5, atol=1e-7)
+    assert not np.array_equal(seen.calls[0].observed[0].array, seen.calls[1].observed[0].array)
+
+
+def test_embedding_and_recurrent_layers_are_taken_apart():
+    tf.keras.utils.set_random_seed(3)
+    layers = [tf.keras.Input((5,)), tf.keras.layers.Embedding(7, 4), tf.keras.layers.LSTM(3)]
+    net = tf.keras.Sequential([*layers, tf.keras.layers.Dense(1)])
+    x = np.random.default_rng(0).integers(0, 7, size=(4, 5))
+    with observe() as seen:
+        net.compile("adam", "mse", jit_compile=False)
+        net.fit(x, np.ones((4, 1), "f"), epochs=1, verbose=0)
+    (call,) = seen.calls
+    assert call.failure is None
+    assert [f.failure for f in call.calls] == [None]
+    held = {value.id: value for event in call.events for value in event.outputs}
+    for one in call.observed:
+        np.testing.assert_allclose(one.values.array, held[one.ids[0]].array, rtol=1e-4, atol=1e-7)
+
+
+def test_a_training_loop_on_a_model_has_names_and_paths():
+    net = model()
+    with observe() as seen:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net(tf.ones([4, 2]), training=True) ** 2)
+        tape.gradient(loss, net.trainable_variables)
+    (call,) = seen.calls
+    assert call.sources[1].name == "net.trainable_variables[1]"
+    assert call.sources[1].variable.path.endswith("/bias")
