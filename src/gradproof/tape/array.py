@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradproof.tape import dispatch
 from gradproof.tape.place import here
 from gradproof.tape.record import Origin, Record
-from gradproof.tape.recording import STATE, note_leave, roots_of
+from gradproof.tape.state import STATE, note_leave, roots_of
 
 
 class Array:
     """A NumPy array that tapes can follow. It computes as NumPy does: same values, dtypes and errors.
 
-    Numbers leave through `float()`, `item()`, `np.asarray`: what is computed from those is constant to every tape.
+    Its operators and methods are in `operators.py`. Numbers leave through `float()`, `item()`, `np.asarray`: what is computed from those is constant to every tape.
     """
 
     __slots__ = ("__weakref__", "_base", "_origin", "_recipe", "_record_now", "_seen", "_value_now", "_version")
     __array_priority__ = 1000
     __hash__ = object.__hash__
+
+    if TYPE_CHECKING:  # the methods of NumPy's arrays
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __getitem__(self, index: Any) -> Any: ...
+
+        def __setitem__(self, index: Any, value: Any) -> None: ...
 
     def __init__(self, record: Record | None = None, value: Any = None, origin: Origin | None = None) -> None:
         self._record_now = record
@@ -58,13 +65,10 @@ class Array:
             return self._origin.roots
         return frozenset() if self._record is None else roots_of(self._record)
 
-    def _rebind(self, new: Array) -> None:
-        """Take over the content of `new`: this is what changing an array in place means to a tape."""
+    def _take_over(self, new: Array) -> None:
+        """Become what `new` is: this is what changing an array in place means to a tape."""
         self._value_now, self._record_now, self._origin = new._value, new._record, new._origin
         self._version += 1
-        if self._base is not None and self._recipe is not None:
-            dispatch.write_through(self._base, self._recipe, self)
-            self._seen = self._base._version
 
     def _refresh(self) -> None:
         base = self._base
@@ -77,13 +81,6 @@ class Array:
             self._seen = base._version
 
     # -- NumPy's protocols ------------------------------------------------------------------------------------
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return dispatch.call_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        del types
-        return dispatch.call_function(function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         note_leave("np.asarray", self._record)
@@ -170,20 +167,6 @@ class Array:
     def __format__(self, spec: str) -> str:
         value: Any = self._value[()] if self.ndim == 0 else self._value
         return format(value, spec)
-
-    # -- indexing ---------------------------------------------------------------------------------------------
-
-    def __getitem__(self, index: Any) -> Any:
-        return dispatch.get_item(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._rebind(dispatch.set_item(self, index, value))
-
-    def __copy__(self) -> Any:
-        return dispatch.call_function(np.copy, (self,), {})
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self.__copy__()
 
     def __reduce__(self) -> Any:
         return Array, (None, np.array(self._value), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,9 @@ def _pull(m: RecordTracer, record: Record, gy: Any, active: set[Record], gradien
         return
     y = tuple(m.of_item(record, k) for k in range(len(record.value))) if isinstance(record.value, tuple) else m.of(record)
     xs = [m.of(x) for x in record.inputs]
+    node = _as_node(record)
     for i in wanted:
-        gx = input_gradient(m, _as_node(record), i, gy, y, xs)
+        gx = input_gradient(m, node, i, gy, y, xs)
         if gx is not None:
             # A rule may have met a wider literal on its way; the gradient of an array has the array's dtype.
             gx = converted(m, gx, record.inputs[i].value.dtype)
@@ -80,7 +82,12 @@ class _NodeOf:
     def __init__(self, record: Record) -> None:
         self.id, self.op, self.params, self.span = record.serial, record.op, record.params, None
         self.is_opaque = record.op.startswith(OPAQUE)
-        self.dtype = "tuple" if isinstance(record.value, tuple) else record.value.dtype.name
+        self.dtype = "tuple" if isinstance(record.value, tuple) else _name(record.value.dtype)
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    return dtype.name  # NumPy works it out anew each time, slowly
 
 
 def _as_node(record: Record) -> Any:

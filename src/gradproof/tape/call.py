@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from gradproof.tape.missing import Missing
 from gradproof.tape.program import Source
 from gradproof.tape.proof import Proof
 from gradproof.tape.record import LEAF, Record, Token, ancestors, constant
-from gradproof.tape.recording import STATE, Leave
+from gradproof.tape.state import STATE, Leave
 from gradproof.tape.result import TracedGradient, gradient_array
 from gradproof.tape.variable import Variable
 from gradproof.tape.why import Question, no_rule, why_missing
@@ -70,13 +70,13 @@ def differentiate(call: GradientCall) -> list[Any]:
     with _sweeping(m):
         found = sweep(m, seeds, _all_records(setting.sources), call.token)
         gradients = [_total(m, source, found) for source in setting.sources]
-    return _results(call, setting, gradients)
+    return _results(call, _checked(call, setting, gradients), gradients)
 
 
 def differentiate_each(call: GradientCall) -> list[Any]:
     """One Jacobian per source: a sweep for every entry of the target."""
     setting = _set_up(call)
-    (target,) = setting.targets or [None]
+    target = setting.targets[0] if setting.targets else None
     m = _backward_tracer()
     rows: list[list[Any]] = [[] for _ in setting.sources]
     with _sweeping(m):
@@ -87,6 +87,7 @@ def differentiate_each(call: GradientCall) -> list[Any]:
             found = sweep(m, {target: seed}, _all_records(setting.sources), call.token)
             for row, source in zip(rows, setting.sources):
                 row.append(_total(m, source, found))
+        setting = _checked(call, setting, [next((part for part in row if part is not None), None) for row in rows])
         gradients = [_stacked(m, row, source, target) for row, source in zip(rows, setting.sources)]
     return _results(call, setting, gradients, is_jacobian=True)
 
@@ -130,20 +131,20 @@ def _source(call: GradientCall, k: int, order: list[Record], targets: list[Recor
         records = tuple(record for record in order if record.op == LEAF and record.call is source._identity)
     else:
         records = (lowered(source._record),)
-    active = reached(order, records, call.token)
-    if not records or not any(target in active for target in targets):
-        return why_missing(call.question(k))
-    blocked = _blocked(order, active, targets)
-    return Source(records, call.source_names[k]) if blocked is None else no_rule(call.question(k), blocked)
+    blocked = _blocked(order, records, targets, call.token)
+    if blocked is not None:
+        return no_rule(call.question(k), blocked)
+    return Source(records, call.source_names[k]) if records else why_missing(call.question(k))
 
 
-def _blocked(order: list[Record], active: set[Record], targets: list[Record]) -> Record | None:
+def _blocked(order: list[Record], sources: tuple[Record, ...], targets: list[Record], token: Token) -> Record | None:
     """A function without a derivative on a way from the source to a target: a partial gradient would be a lie."""
-    opaque = [record for record in order if record in active and record.op.startswith(OPAQUE)]
+    opaque = [record for record in order if record.op.startswith(OPAQUE) and not record.is_discrete]
     if not opaque:
         return None
+    active = reached(order, sources, token)
     needed = set(ancestors([target for target in targets if target in active]))
-    return next((record for record in opaque if record in needed), None)
+    return next((record for record in opaque if record in active and record in needed), None)
 
 
 def _backward_tracer() -> RecordTracer:
@@ -176,9 +177,16 @@ def _total(m: RecordTracer, source: Source | Missing, found: dict[Record, Traced
     for record in source.records:
         if record in found:
             total = found[record] if total is None else m.add(total, found[record])
-    if total is None:
-        total = m.of(constant(np.zeros_like(source.records[0].value), phase="backward"))
     return total
+
+
+def _checked(call: GradientCall, setting: _Setting, gradients: list[Any]) -> _Setting:
+    """Sources that the sweep did not reach have no gradient; the reason is looked for only now."""
+    sources = [
+        why_missing(call.question(k)) if isinstance(source, Source) and gradients[k] is None else source
+        for k, source in enumerate(setting.sources)
+    ]
+    return replace(setting, sources=sources)
 
 
 def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, target: Record | None) -> Any:
@@ -187,7 +195,8 @@ def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, target: 
     shape = source.records[0].value.shape
     if not row:
         return m.of(constant(np.zeros((*target.value.shape, *shape), source.records[0].value.dtype)))
-    parts = [m.reshape(part, shape=(1, *shape)) for part in row]
+    zero = m.of(constant(np.zeros(shape, source.records[0].value.dtype), phase="backward"))
+    parts = [m.reshape(zero if part is None else part, shape=(1, *shape)) for part in row]
     whole = m.concat(*parts, axis=0) if len(parts) > 1 else parts[0]
     return m.reshape(whole, shape=(*target.value.shape, *shape))
 

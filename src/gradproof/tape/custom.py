@@ -18,7 +18,7 @@ from gradproof.tape.functions._operands import converted
 from gradproof.tape.lowering import RecordTracer, lowered
 from gradproof.tape.place import Place, here
 from gradproof.tape.record import CUSTOM, ITEM, LEAF, Origin, Record, ancestors, constant
-from gradproof.tape.recording import STATE, scope
+from gradproof.tape.state import STATE, scope
 from gradproof.tape.structure import flatten, map_leaves, unflatten
 from gradproof.tape.variable import Identity
 

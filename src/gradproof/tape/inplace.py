@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradproof.tape.array import Array
-from gradproof.tape.dispatch import raw
-from gradproof.tape.recording import note_leave, record_call
+from gradproof.tape.dispatch import raw, rebind
+from gradproof.tape.recording import record_call
+from gradproof.tape.state import note_leave
 
 Special = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -35,7 +36,7 @@ def _change(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Non
     new = target._value.copy() if is_traced else target
     function(new, *raw(tuple(rest)), **{key: raw(item) for key, item in kwargs.items()})
     if is_traced:
-        target._rebind(record_call(function, f"numpy.{function.__name__}", args, kwargs, new))
+        rebind(target, record_call(function, args, kwargs, new))
         return
     for item in (*rest, *kwargs.values()):
         if isinstance(item, Array):

@@ -76,7 +76,31 @@ def _fill(self: Array, value: Any) -> None:
 
 
 def _sort(self: Array, axis: int = -1, **options: Any) -> None:
-    self._rebind(dispatch.call_function(np.sort, (self, axis), options))
+    dispatch.rebind(self, dispatch.call_function(np.sort, (self, axis), options))
+
+
+def _array_ufunc(self: Array, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    return dispatch.call_ufunc(ufunc, method, inputs, kwargs)
+
+
+def _array_function(self: Array, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    return dispatch.call_function(function, args, kwargs)
+
+
+def _copy(self: Array, memo: Any = None) -> Any:
+    return dispatch.call_function(np.copy, (self,), {})
+
+
+def _set_item(self: Array, index: Any, value: Any) -> None:
+    dispatch.rebind(self, dispatch.set_item(self, index, value))
+
+
+_OTHERS = {
+    "reshape": _reshape, "transpose": _transpose, "flatten": _flatten, "astype": _astype, "fill": _fill, "sort": _sort,
+    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__copy__": _copy, "__deepcopy__": _copy,
+    "__getitem__": dispatch.get_item, "__setitem__": _set_item,
+}  # fmt: skip
+_PROPERTIES = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
 
 
 def _install() -> None:
@@ -91,15 +115,13 @@ def _install() -> None:
         setattr(Array, f"__{name}__", lambda self, ufunc=ufunc: dispatch.call_ufunc(ufunc, "__call__", (self,), {}))
     for name in _METHODS:
         setattr(Array, name, _method(name))
-    for name, method in {"reshape": _reshape, "transpose": _transpose, "flatten": _flatten, "astype": _astype,
-                         "fill": _fill, "sort": _sort}.items():  # fmt: skip
+    for name, method in _OTHERS.items():
         setattr(Array, name, method)
-    Array.conj = Array.conjugate = lambda self: dispatch.call_ufunc(np.conjugate, "__call__", (self,), {})  # type: ignore[attr-defined]
-    Array.T = property(lambda self: dispatch.call_function(np.transpose, (self,), {}))  # type: ignore[attr-defined]
-    Array.mT = property(lambda self: dispatch.call_function(np.matrix_transpose, (self,), {}))  # type: ignore[attr-defined]
-    Array.real = property(lambda self: dispatch.call_function(np.real, (self,), {}))  # type: ignore[attr-defined]
-    Array.imag = property(lambda self: dispatch.call_function(np.imag, (self,), {}))  # type: ignore[attr-defined]
-    Array.flat = property(lambda self: iter(self.ravel()))  # type: ignore[attr-defined]
+    for name in ("conj", "conjugate"):
+        setattr(Array, name, lambda self: dispatch.call_ufunc(np.conjugate, "__call__", (self,), {}))
+    for name, function in _PROPERTIES.items():
+        setattr(Array, name, property(lambda self, function=function: dispatch.call_function(function, (self,), {})))
+    setattr(Array, "flat", property(lambda self: iter(self.ravel())))
 
 
 _install()

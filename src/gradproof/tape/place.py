@@ -27,7 +27,8 @@ _LIBRARIES = tuple(
         sysconfig.get_paths()["stdlib"],
     }
 )
-_IS_USERS: dict[CodeType, bool] = {}
+# By identity, as hashing a code object is slow; the object is kept, so its identity is not given to another.
+_IS_USERS: dict[int, tuple[bool, CodeType]] = {}
 
 
 def here() -> Place | None:
@@ -35,10 +36,10 @@ def here() -> Place | None:
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        is_users = _IS_USERS.get(code)
-        if is_users is None:
-            is_users = _IS_USERS[code] = _belongs_to_user(code.co_filename)
-        if is_users:
+        known = _IS_USERS.get(id(code))
+        if known is None:
+            known = _IS_USERS[id(code)] = _belongs_to_user(code.co_filename), code
+        if known[0]:
             return code, frame.f_lasti
         frame = frame.f_back  # type: ignore[assignment]
     return None
@@ -69,6 +70,7 @@ def _tree(file: str) -> ast.Module | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def names_of_arguments(span: Span | None) -> list[ast.expr]:
     """The positional arguments of the call that a span covers, as written; empty where the source is not at hand."""
     tree = _tree(span.file) if span is not None and span.column is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,14 +82,24 @@ class Record:
         return False
 
 
-@dataclass(frozen=True)
 class Call:
-    """A NumPy function and its arguments, with records in the place of traced arrays."""
+    """A NumPy function and its arguments, with records in the place of traced arrays.
 
-    function: Callable[..., Any]
-    name: str
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    The function is a callable, or a ufunc and the name of its method.
+    """
+
+    __slots__ = ("args", "function", "kwargs")
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] = _NOTHING) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+
+    @property
+    def name(self) -> str:
+        """As users spell it: `numpy.unwrap`, `add.reduceat`."""
+        if isinstance(self.function, tuple):
+            return f"numpy.{self.function[0].__name__}.{self.function[1]}"
+        module = getattr(self.function, "__module__", None) or "numpy"
+        return f"{module}.{self.function.__name__}"
 
 
 def constant(value: Any, origin: Origin | None = None, phase: Phase = "forward", place: Place | None = None) -> Record:

@@ -21,7 +21,7 @@ from gradproof.tape.custom import CustomUse
 from gradproof.tape.lowering import lowered
 from gradproof.tape.program import Source, build
 from gradproof.tape.record import CUSTOM, ancestors, constant
-from gradproof.tape.recording import recording
+from gradproof.tape.state import recording
 from gradproof.tape.result import Gradient, TracedGradient
 
 Values = np.ndarray[Any, Any]

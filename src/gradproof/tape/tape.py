@@ -12,7 +12,7 @@ from gradproof.tape.array import Array
 from gradproof.tape.call import GradientCall, differentiate, differentiate_each
 from gradproof.tape.place import here, names_of_arguments, span_of
 from gradproof.tape.record import LEAF, Record, Token
-from gradproof.tape.recording import STATE, Leave
+from gradproof.tape.state import STATE, Leave
 from gradproof.tape.structure import flatten, flatten_like, map_leaves, names, unflatten
 from gradproof.tape.variable import Identity, Variable, checked_values
 

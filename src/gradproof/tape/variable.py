@@ -12,7 +12,7 @@ from gradproof.ir import types
 from gradproof.tape.array import Array
 from gradproof.tape.place import here
 from gradproof.tape.record import LEAF, Record
-from gradproof.tape.recording import STATE
+from gradproof.tape.state import STATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Variable(Array):
     def _leaf(self, value: np.ndarray[Any, Any]) -> Record:
         return Record(LEAF, (), value, here(), call=self._identity)
 
-    def _rebind(self, new: Array) -> None:
+    def _take_over(self, new: Array) -> None:
         if STATE.tapes:
             raise TapeMisused(
                 "a Variable was changed in place while a tape was recording, so earlier uses of it would be differentiated "

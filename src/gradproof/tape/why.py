@@ -12,7 +12,7 @@ from gradproof.tape.lowering import lowered
 from gradproof.tape.missing import Missing
 from gradproof.tape.place import assigns_to_an_entry, rebinds_its_operand, span_of
 from gradproof.tape.record import LEAF, Origin, Record, Token, ancestors
-from gradproof.tape.recording import Leave, roots_of
+from gradproof.tape.state import Leave, roots_of
 from gradproof.tape.variable import Variable
 
 
