@@ -100,7 +100,19 @@ NOT_SMOOTH: list[Any] = [
     pytest.param(lambda m, x: m.mul(x, m.log(m.mul(x, x))), 0.0, "unbounded", id="x log x^2"),
     pytest.param(lambda m, x: m.sqrt(m.sqrt(m.mul(x, x))), 0.0, "unbounded", id="sqrt(|x|)"),
     pytest.param(lambda m, x: m.div(1.0, x), 0.0, "unbounded", id="1/x"),
-    pytest.param(lambda m, x: m.sqrt(x), 0.0, "undecided", id="sqrt, which has one side only"),
+    pytest.param(lambda m, x: m.sqrt(x), 0.0, "unbounded", id="sqrt, which has one side only"),
+    pytest.param(
+        lambda m, x: m.sum(m.mul(x, m.sqrt(x)), axes=(0,)),
+        np.zeros(4),
+        "one side",
+        id="x^1.5 of positive numbers",
+    ),
+    pytest.param(
+        lambda m, x: m.mul(m.mul(x, x), m.sin(m.div(1.0, x))),
+        0.0,
+        "undecided",
+        id="x^2 sin(1/x), which sways",
+    ),
     pytest.param(
         lambda m, x: m.div(x, m.log(m.mul(x, x))),
         0.0,

@@ -32,16 +32,17 @@ STEP_BITS = (192, 256, 320)
 # From one step to the next an error shrinks by 2**-64 where the gradient is smooth, by 2**-32 where it goes
 # with a square root. It hardly shrinks at a kink, at a pole, or where logarithms decide.
 SHRINKS = 2.0**-8
-STAYS = 0.95  # differences that shrink less than this add up without bound
+GROWS = 1.1  # from step to step a logarithm grows by 4/3 and 5/4, a pole by powers of two
 NEGLIGIBLE = 2.0**-70  # errors so far below the largest entry count as none
 SEED = 20
 
-Kind = Literal["limit", "jump", "sides differ", "unbounded", "undecided"]
+Kind = Literal["limit", "jump", "sides differ", "unbounded", "one side", "undecided"]
 
 REASONS: dict[Kind, str] = {
     "jump": "the value tends to different numbers from different sides",
     "sides differ": "the gradient tends to different numbers from different sides",
     "unbounded": "the gradient grows without bound towards this point",
+    "one side": "the gradient is known on one side of this point only",
     "undecided": "whether the gradient tends to a limit at this point could not be decided",
 }
 
@@ -105,6 +106,7 @@ class _Tendency:
     error: Array  # infinite without a limit
     differs: Array
     grows: Array
+    has_one_side: Array
 
 
 def _kind(values: _Tendency, gradients: list[_Tendency]) -> Kind:
@@ -114,18 +116,23 @@ def _kind(values: _Tendency, gradients: list[_Tendency]) -> Kind:
         return "limit"
     if any(one.differs.any() for one in gradients):
         return "sides differ"
-    return "unbounded" if any(one.grows.any() for one in gradients) else "undecided"
+    if any(one.grows.any() for one in gradients):
+        return "unbounded"
+    return "one side" if any(one.has_one_side.any() for one in gradients) else "undecided"
 
 
 def _directions(program: Program, wrt: tuple[int, ...]) -> list[dict[int, Array]]:
-    """Two directions in which no entry stands still, and their opposites. Entries are dyadic."""
+    """Directions in which no entry stands still, and their opposites. Entries are dyadic.
+
+    In the last one all entries grow: where a function is defined for positive numbers only, others leave it.
+    """
     rng = np.random.default_rng(SEED)
 
-    def draw(shape: tuple[int, ...]) -> Array:
-        return rng.choice([-1.0, 1.0], shape) * rng.integers(32, 97, shape) / 64.0
+    def draw(shape: tuple[int, ...], signs: tuple[float, ...]) -> Array:
+        return rng.choice(signs, shape) * rng.integers(32, 97, shape) / 64.0
 
     sides: list[dict[int, Array]] = []
-    for _ in range(2):
+    for signs in ((-1.0, 1.0), (-1.0, 1.0), (1.0,)):
         ahead: dict[int, Array] = {}
         for id in wrt:
             node = program[id]
@@ -133,7 +140,8 @@ def _directions(program: Program, wrt: tuple[int, ...]) -> list[dict[int, Array]
                 size = float(np.max(np.abs(np.asarray(node.value, np.complex128)), initial=0.0)) or 1.0
                 unit = 2.0 ** np.floor(np.log2(size)) if np.isfinite(size) else 1.0
                 ahead[id] = unit * (
-                    draw(node.shape) + (1j * draw(node.shape) if types.is_complex(node.dtype) else 0)
+                    draw(node.shape, signs)
+                    + (1j * draw(node.shape, signs) if types.is_complex(node.dtype) else 0)
                 )
         sides += [ahead, {id: -direction for id, direction in ahead.items()}]
     return sides
@@ -163,17 +171,26 @@ def _evaluate(
 def _tends_to(steps: list[list[Array]]) -> _Tendency:
     """What entries do from step to step, on each side and among the sides."""
     means = [sum(sides[1:], sides[0]) / len(sides) for sides in steps]
-    moved = [np.max([_distance(*pair) for pair in zip(*steps[k : k + 2])], axis=0) for k in (0, 1)]
-    apart = [_spread(step) for step in steps]
-    scale = max((_size(entry) for entry in means[2]), default=0.0)
-    each_settles = (moved[1] <= moved[0] * SHRINKS) | (moved[1] <= scale * NEGLIGIBLE)
-    late, early = moved[1] + apart[2], moved[0] + apart[1]
-    settles = np.isfinite(late) & ((late <= early * SHRINKS) | (late <= scale * NEGLIGIBLE))
-    sizes = [np.max([_sizes(side) for side in step], axis=0) for step in steps]
-    grows = np.isfinite(late) & (moved[1] >= STAYS * moved[0]) & (sizes[2] > sizes[1]) & (sizes[1] > sizes[0])
-    # What is still missing is a geometric series that the last difference dominates.
-    error = np.where(settles, 2.0 * late, np.inf)
-    return _Tendency(means[2], error, np.isfinite(late) & each_settles & ~settles, grows & ~each_settles)
+    moved = [np.array([_distance(*pair) for pair in zip(*steps[k : k + 2])]) for k in (0, 1)]
+    sizes = [np.array([_sizes(side) for side in step]) for step in steps]
+    scale = float(np.max(sizes[2], where=np.isfinite(sizes[2]), initial=0.0))
+    known = np.isfinite(moved[1])
+    alone = known & _settles(moved[1], moved[0], scale)
+    early, late = (moved[k].max(axis=0) + _spread(steps[k + 1]) for k in (0, 1))
+    settles = _settles(late, early, scale)
+    grows = (sizes[2] > GROWS * sizes[1]) & (sizes[1] > GROWS * sizes[0]) & ~alone
+    return _Tendency(
+        mean=means[2],
+        # What is still missing is a geometric series that the last difference dominates.
+        error=np.where(settles, 2.0 * late, np.inf),
+        differs=alone.all(axis=0) & ~settles,
+        grows=known.any(axis=0) & (grows | ~known).all(axis=0),
+        has_one_side=~known.all(axis=0) & known.any(axis=0) & (alone | ~known).all(axis=0),
+    )
+
+
+def _settles(late: Array, early: Array, scale: float) -> Array:
+    return np.asarray(np.isfinite(late) & ((late <= early * SHRINKS) | (late <= scale * NEGLIGIBLE)))
 
 
 def _spread(sides: list[Array]) -> Array:
