@@ -141,3 +141,23 @@ def test_entries_that_have_a_limit_keep_it_beside_those_that_have_none() -> None
     assert np.isinf(limit.enclosures[0].rad)
     assert limit.enclosures[1].is_bounded
     assert limit.enclosures[1].mid == 0.5
+
+
+def test_an_entry_without_bound_does_not_make_the_kink_of_another_look_small() -> None:
+    def function(m: Any, x: Any, y: Any) -> Any:
+        return m.add(m.sqrt(m.sqrt(m.mul(x, x))), m.sqrt(m.mul(y, y)))
+
+    limit = limit_of(function, 0.0, 0.0)
+    assert limit.kind == "sides differ"
+    assert all(np.isinf(enclosure.rad) for enclosure in limit.enclosures)
+    both = limit_of(
+        lambda m, x: function(m, *(m.reshape(m.take(x, np.array([k]), axis=0), shape=()) for k in (0, 1))),
+        np.zeros(2),
+    )
+    assert np.isinf(both.enclosures[0].rad).all()
+
+
+def test_entries_that_cancel_to_nothing_are_zero() -> None:
+    """sin^2 + cos^2 is constant: what is left of its gradient is the noise of the balls."""
+    limit = limit_of(lambda m, x: m.add(m.mul(m.sin(x), m.sin(x)), m.mul(m.cos(x), m.cos(x))), 0.75)
+    assert_limit(limit, 0.0)

@@ -33,7 +33,8 @@ STEP_BITS = (192, 256, 320)
 # with a square root. It hardly shrinks at a kink, at a pole, or where logarithms decide.
 SHRINKS = 2.0**-8
 GROWS = 1.1  # from step to step a logarithm grows by 4/3 and 5/4, a pole by powers of two
-NEGLIGIBLE = 2.0**-70  # errors so far below the largest entry count as none
+NEGLIGIBLE = 2.0**-70  # errors so far below an entry that has a limit count as none
+SMALLEST = 2.0**-400  # and so do errors below this, which is no more than the noise of the balls
 SEED = 20
 
 Kind = Literal["limit", "jump", "sides differ", "unbounded", "one side", "undecided"]
@@ -173,11 +174,10 @@ def _tends_to(steps: list[list[Array]]) -> _Tendency:
     means = [sum(sides[1:], sides[0]) / len(sides) for sides in steps]
     moved = [np.array([_distance(*pair) for pair in zip(*steps[k : k + 2])]) for k in (0, 1)]
     sizes = [np.array([_sizes(side) for side in step]) for step in steps]
-    scale = float(np.max(sizes[2], where=np.isfinite(sizes[2]), initial=0.0))
     known = np.isfinite(moved[1])
-    alone = known & _settles(moved[1], moved[0], scale)
+    alone = _settles(moved[1], moved[0], sizes[2])
     early, late = (moved[k].max(axis=0) + _spread(steps[k + 1]) for k in (0, 1))
-    settles = _settles(late, early, scale)
+    settles = _settles(late, early, sizes[2].max(axis=0))
     grows = (sizes[2] > GROWS * sizes[1]) & (sizes[1] > GROWS * sizes[0]) & ~alone
     return _Tendency(
         mean=means[2],
@@ -189,8 +189,12 @@ def _tends_to(steps: list[list[Array]]) -> _Tendency:
     )
 
 
-def _settles(late: Array, early: Array, scale: float) -> Array:
-    return np.asarray(np.isfinite(late) & ((late <= early * SHRINKS) | (late <= scale * NEGLIGIBLE)))
+def _settles(late: Array, early: Array, sizes: Array) -> Array:
+    """Errors that shrink, or are negligible beside their own entry or beside another one that settles."""
+    finite = np.isfinite(late)
+    settles = finite & ((late <= early * SHRINKS) | (late <= sizes * NEGLIGIBLE) | (late <= SMALLEST))
+    scale = float(np.max(sizes, where=settles, initial=0.0))
+    return np.asarray(settles | (finite & (late <= scale * NEGLIGIBLE)))
 
 
 def _spread(sides: list[Array]) -> Array:
