@@ -1,3 +1,57 @@
 """Proof that a gradient is right, or the reason why it is not."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+# The public names and the modules they live in. A module is imported when one of its names is first used, so
+# that `import gradproof` costs next to nothing and loads neither NumPy's companions nor any framework.
+_PUBLIC = {
+    "GradientTape": "gradproof.tape",
+    "Options": "gradproof.options",
+    "Report": "gradproof.diagnosis.report",
+    "Variable": "gradproof.tape",
+    "Verdict": "gradproof.judge.verdict",
+    "assert_correct": "gradproof.checking",
+    "check": "gradproof.checking",
+    "custom_gradient": "gradproof.tape",
+    "stop_gradient": "gradproof.tape",
+    "watch": "gradproof.checking",
+}
+
+__all__ = [
+    "GradientTape",
+    "Options",
+    "Report",
+    "Variable",
+    "Verdict",
+    "__version__",
+    "assert_correct",
+    "check",
+    "custom_gradient",
+    "stop_gradient",
+    "watch",
+]
+
+if TYPE_CHECKING:
+    from gradproof.checking import assert_correct, check, watch
+    from gradproof.diagnosis.report import Report
+    from gradproof.judge.verdict import Verdict
+    from gradproof.options import Options
+    from gradproof.tape import GradientTape, Variable, custom_gradient, stop_gradient
+
+
+def __getattr__(name: str) -> Any:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module 'gradproof' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

@@ -43,3 +43,7 @@ class MissingGradient(GradproofError, TypeError):
 
 class NothingToRun(GradproofError):
     """The script, folder or module that was to be run is not there, or has nothing in it that can be run."""
+
+
+class FunctionFailed(GradproofError):
+    """A function that was to be checked raised an exception; the message says which call, the cause holds it."""

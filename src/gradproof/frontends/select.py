@@ -2,14 +2,58 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from gradproof.errors import InvalidInput
 from gradproof.frontends.attachment import Attachment, Policy, Receiver
+from gradproof.frontends.request import Checked, Request
 from gradproof.frontends.tensorflow.attach import attach as attach_tensorflow
 from gradproof.tape.attach import attach as attach_tapes
 
 # Each can be attached before its framework is imported, and imports nothing of it until then.
 _ATTACH = (attach_tapes, attach_tensorflow)
 
+# The packages whose objects say which framework is meant, and the module that calls functions in it.
+_BY_PACKAGE = {
+    "tensorflow": "gradproof.frontends.tensorflow.function",
+    "keras": "gradproof.frontends.tensorflow.function",
+}
+_NUMPY = "gradproof.tape.function"
+_NOT_SERVED = {"torch": "PyTorch", "jax": "JAX", "jaxlib": "JAX"}
+
+
+class Frontend(Protocol):
+    """A module that calls a user's function in its framework."""
+
+    def check(self, request: Request) -> Checked: ...
+
 
 def attach_all(receiver: Receiver, policy: Policy) -> list[Attachment]:
     """Listen to every framework that the program uses, from the moment it imports it."""
     return [attach(receiver, policy) for attach in _ATTACH]
+
+
+def frontend_for(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frontend:
+    """The frontend of the framework the arguments come from; NumPy where they come from none."""
+    packages = dict.fromkeys(package for value in (*args, *kwargs.values()) for package in _packages(value))
+    served = {_BY_PACKAGE[package] for package in packages if package in _BY_PACKAGE}
+    for package in packages:
+        if package in _NOT_SERVED and not served:
+            name = _NOT_SERVED[package]
+            raise InvalidInput(f"check() does not know {name} yet; pass NumPy arrays or TensorFlow tensors")
+    module = importlib.import_module(next(iter(served), _NUMPY))
+    return module  # type: ignore[return-value]
+
+
+def _packages(value: Any) -> Iterator[str]:
+    """The top packages of the types in an argument and of what their classes derive from."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _packages(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _packages(item)
+    else:
+        yield from (kind.__module__.partition(".")[0] for kind in type(value).__mro__)

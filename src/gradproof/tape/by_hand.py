@@ -15,6 +15,7 @@ from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.lowering import RecordTracer, lowered
+from gradproof.tape.missing import Missing
 from gradproof.tape.program import Source
 from gradproof.tape.record import Record, constant
 from gradproof.tape.structure import flatten
@@ -22,7 +23,11 @@ from gradproof.tape.variable import Variable
 
 
 def by_hand(
-    finished: Finished, variables: Sequence[Variable], returned: Any, name: str, wrong_shapes: list[WrongShape]
+    finished: Finished,
+    variables: Sequence[Variable],
+    returned: Any,
+    name: str,
+    wrong_shapes: list[WrongShape],
 ) -> Finished:
     """The same call with the returned arrays as its gradients; those of another shape are put aside.
 
@@ -45,6 +50,32 @@ def by_hand(
     return Finished(proof, fitting, [variable.name or name for variable in fitting], sources)
 
 
+def with_zeros(finished: Finished, variables: Sequence[Variable]) -> Finished:
+    """The same call with zeros for arguments the target does not depend on: that is their derivative.
+
+    A tape has no gradient for them, since it cannot know whether they were meant to take part.
+    """
+    proof = finished.proof
+    of = proof.targets[0].value.shape if proof.is_jacobian else ()
+    present = iter(zip(proof.sources, proof.gradients))
+    sources: list[Source | Missing] = []
+    gradients: list[Record] = []
+    for found, variable in zip(finished.sources, variables):
+        if isinstance(found, Missing) and found.reason == "not-connected":
+            sources.append(Source((_leaf(variable),), variable.name))
+            gradients.append(constant(np.zeros((*of, *variable.shape), variable.dtype), phase="backward"))
+        elif isinstance(found, Missing):
+            sources.append(found)
+        else:
+            source, gradient = next(present)
+            sources.append(source)
+            gradients.append(gradient)
+    present_now = [source for source in sources if isinstance(source, Source)]
+    return replace(
+        finished, proof=replace(proof, sources=present_now, gradients=gradients, _known={}), sources=sources
+    )
+
+
 def _leaf(variable: Variable) -> Record:
     record = variable._record
     assert record is not None
@@ -53,7 +84,9 @@ def _leaf(variable: Variable) -> Record:
 
 def _parts(returned: Any, variables: Sequence[Variable], name: str) -> list[Any]:
     """One gradient per source; a single argument may have its gradient bare, or as a list of numbers."""
-    if len(variables) == 1 and not (isinstance(returned, tuple | list | dict) and len(flatten(returned)) == 1):
+    if len(variables) == 1 and not (
+        isinstance(returned, tuple | list | dict) and len(flatten(returned)) == 1
+    ):
         return [_joined(returned)]
     parts = flatten(returned)
     if len(parts) != len(variables):
@@ -90,7 +123,7 @@ def _traced(part: Any, variable: Variable, name: str) -> Any:
 
 def _settled(traced: Any, shape: tuple[int, ...], variable: Variable) -> Record:
     """In the shape and dtype a gradient for this argument has."""
-    m = traced.m
+    m = traced.tracer
     if traced.value.dtype.kind in "biu":
         traced = m.cast(traced, dtype=variable.dtype.name)
     if traced.shape != shape:

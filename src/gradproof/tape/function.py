@@ -23,8 +23,9 @@ from gradproof.frontends.request import (
 from gradproof.ir import types
 from gradproof.tape.announce import LISTENERS, Finished
 from gradproof.tape.array import Array
-from gradproof.tape.by_hand import by_hand
+from gradproof.tape.by_hand import by_hand, with_zeros
 from gradproof.tape.capture import to_captures
+from gradproof.tape.missing import Missing
 from gradproof.tape.structure import flatten, unflatten
 from gradproof.tape.tape import GradientTape
 from gradproof.tape.variable import Variable
@@ -75,7 +76,9 @@ def _arguments(request: Request) -> Arguments:
     every_name = _names(structure, request.argument_names)
     places = [k for k, leaf in enumerate(leaves) if _is_source(leaf)]
     if not places:
-        integers = [name for name, leaf in zip(every_name, leaves) if isinstance(leaf, int | np.integer | np.ndarray)]
+        integers = [
+            name for name, leaf in zip(every_name, leaves) if isinstance(leaf, int | np.integer | np.ndarray)
+        ]
         hint = f"; write `{integers[0]}` with a decimal point" if integers else ""
         raise InvalidInput(f"check() needs at least one argument of real numbers for `{request.name}`{hint}")
     names = [every_name[k] for k in places]
@@ -90,7 +93,9 @@ def _with_arrays(arg: Any) -> Any:
         try:
             return np.asarray(arg)
         except ValueError as error:
-            raise InvalidInput(f"a list of numbers is taken as an array, but this one is ragged: {error}") from error
+            raise InvalidInput(
+                f"a list of numbers is taken as an array, but this one is ragged: {error}"
+            ) from error
     if isinstance(arg, list | tuple):
         return unflatten(arg, iter([_with_arrays(leaf) for leaf in flatten(arg)]))
     return arg
@@ -130,7 +135,9 @@ def _tried(request: Request, arguments: Arguments) -> tuple[Impurity | None, Any
         before = [np.array(array) for array in arguments.arrays]
         args, kwargs = arguments.filled(copies)
         value = request.selected(called(request.function, f"`{request.name}`", args, kwargs))
-        return Trial(np.array(checked_result(value, request, True)), before, [np.asarray(copy) for copy in copies])
+        return Trial(
+            np.array(checked_result(value, request, True)), before, [np.asarray(copy) for copy in copies]
+        )
 
     return impurity(run, arguments.names)
 
@@ -151,7 +158,7 @@ def _differentiated(
     with _listening() as heard:
         # Also for a gradient written by hand: the tape knows the program that it has to be the derivative of.
         tape.jacobian(target, variables) if is_each else tape.gradient(target, variables)
-    finished = _renamed(heard[-1], request)
+    finished = with_zeros(_renamed(heard[-1], request), variables)
     if returned is None:
         yield finished
     else:
@@ -176,7 +183,11 @@ def _second_order(
     with GradientTape(persistent=True) as outer:
         with GradientTape() as inner:
             target = _target(request, args, kwargs)
-        gradients = inner.gradient(target, list(variables))
+        with _listening() as heard:
+            gradients = inner.gradient(target, list(variables))
+    first = with_zeros(_renamed(heard[-1], request), variables)
+    if any(isinstance(source, Missing) for source in first.sources):
+        yield first  # without a first derivative there is no second one, and the first says why
     for variable, gradient in zip(variables, gradients):
         if not isinstance(gradient, Array):
             continue
@@ -185,8 +196,9 @@ def _second_order(
                 outer.jacobian(gradient, list(variables))
             else:
                 outer.gradient(gradient, list(variables))
-        first = _renamed(heard[-1], request)
-        yield replace(first, proof=replace(first.proof, target_name=f"(d {request.name} / d {variable.name})"))
+        second = with_zeros(heard[-1], variables)
+        name = f"(d {request.name} / d {variable.name})"
+        yield replace(second, proof=replace(second.proof, target_name=name, _known={}))
 
 
 @contextmanager

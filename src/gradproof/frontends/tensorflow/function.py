@@ -1,0 +1,151 @@
+"""Checks of TensorFlow functions: calls them under a gradient tape and hands on what the tape returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from gradproof.errors import InvalidInput
+from gradproof.frontends.purity import Impurity, Trial, impurity
+from gradproof.frontends.request import Checked, Request, called, checked_input, checked_result
+from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.tensorflow.hooks import observe
+from gradproof.frontends.tensorflow.recording import GradientCall
+from gradproof.frontends.tensorflow.sampling import always
+from gradproof.ir.capture import Capture
+
+FRAMEWORK = "tensorflow"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A tensor or variable that is differentiated for, under the name the function has for it."""
+
+    name: str
+    tensor: Any
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        return np.array(self.tensor)
+
+
+def check(request: Request) -> Checked:
+    """Call the function twice as it is and once under a tape; nothing is judged here."""
+    if request.gradient is not None:
+        raise InvalidInput(
+            "gradient= is for NumPy functions; in TensorFlow write the rule with `tf.custom_gradient`, "
+            "and check() checks the rule wherever it is used"
+        )
+    sources = _sources(request)
+    names = tuple(source.name for source in sources)
+    impure, result = _tried(request, sources)
+    if impure is not None and impure.changed:
+        return Checked(FRAMEWORK, names=names, impurity=impure)
+    checked_result(result, request, request.output == "each" or request.order == 2)
+    return Checked(FRAMEWORK, tuple(_captures(request, sources)), names, impure)
+
+
+def _sources(request: Request) -> list[Source]:
+    found: list[Source] = []
+    for name, value in zip(request.argument_names, (*request.args, *request.kwargs.values())):
+        found += _leaves(name, value)
+    if not found:
+        raise InvalidInput(
+            f"check() needs at least one argument of real numbers for `{request.name}`: a tensor, a variable, or a "
+            "Keras model with trainable weights"
+        )
+    for source in found:
+        checked_input(source.array, source.name)
+    return found
+
+
+def _leaves(name: str, value: Any) -> Iterator[Source]:
+    """The tensors in an argument; a model stands for its trainable weights."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(f"{name}[{key!r}]", item)
+    elif isinstance(value, list | tuple):
+        for k, item in enumerate(value):
+            yield from _leaves(f"{name}[{k}]", item)
+    elif hasattr(value, "trainable_variables") and callable(value):
+        for weight in value.trainable_variables:
+            yield Source(getattr(weight, "path", None) or weight.name, getattr(weight, "value", weight))
+    elif (isinstance(value, tf.Tensor | tf.Variable)) and (value.dtype.is_floating or value.dtype.is_complex):
+        yield Source(name, value)
+
+
+def _tried(request: Request, sources: Sequence[Source]) -> tuple[Impurity | None, Any]:
+    def run() -> Trial:
+        before = [source.array for source in sources]
+        value = called(request.function, f"`{request.name}`", request.args, request.kwargs)
+        value = request.selected(value)
+        numbers = np.array(checked_result(value, request, True))
+        return Trial(numbers, before, [source.array for source in sources])
+
+    return impurity(run, [source.name for source in sources])
+
+
+def _captures(request: Request, sources: Sequence[Source]) -> Iterator[Capture]:
+    tensors = [source.tensor for source in sources]
+    calls: list[GradientCall] = []
+    with observe(always, calls.append):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([tensor for tensor in tensors if isinstance(tensor, tf.Tensor)])
+            targets = list(_targets(request, sources, tape))
+        for _, entries, _ in targets:
+            for entry in entries:
+                tape.gradient(entry, tensors)
+    # Gradients that the function computes inside itself come first, and are not what was asked for.
+    asked = iter(calls[-sum(len(entries) for _, entries, _ in targets) :])
+    for name, entries, shape in targets:
+        rows = [_named(to_capture(next(asked)), name, sources) for _ in entries]
+        yield rows[0] if shape == () else _whole(rows, name, shape)
+
+
+def _targets(
+    request: Request, sources: Sequence[Source], tape: Any
+) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
+    """What is differentiated: the result entry by entry, or, for the second order, each first derivative."""
+    value = request.selected(
+        called(request.function, f"`{request.name}` under a tape", request.args, request.kwargs)
+    )
+    if request.order == 1:
+        yield request.name, _entries(value), tuple(value.shape) if request.output == "each" else ()
+        return
+    gradients = tape.gradient(value, [source.tensor for source in sources])
+    for source, gradient in zip(sources, gradients):
+        if gradient is not None:
+            dense = tf.convert_to_tensor(gradient)
+            yield f"(d {request.name} / d {source.name})", _entries(dense), tuple(dense.shape)
+
+
+def _entries(value: Any) -> list[Any]:
+    """The entries as tensors of their own, taken out while the tape records."""
+    return tf.unstack(tf.reshape(value, [-1])) if value.shape.rank else [value]
+
+
+def _named(capture: Capture, target: str, sources: Sequence[Source]) -> Capture:
+    named = tuple(replace(old, name=new.name) for old, new in zip(capture.sources, sources))
+    return replace(capture, target=target, sources=named, occurrence=1)
+
+
+def _whole(rows: Sequence[Capture], name: str, shape: tuple[int, ...]) -> Capture:
+    """A Jacobian made of its rows."""
+    sources = []
+    for k, source in enumerate(rows[0].sources):
+        parts = [row.sources[k].observed for row in rows]
+        known = [part for part in parts if part is not None]
+        observed = np.stack(known).reshape(*shape, *source.shape) if len(known) == len(parts) else None
+        sources.append(replace(source, observed=observed, recorded=None))
+    return replace(
+        rows[0],
+        target=name,
+        sources=tuple(sources),
+        program=None,
+        gradient_program=None,
+        facts={"mode": "eager", "rows": tuple(rows), "target_shape": shape},
+    )
