@@ -41,10 +41,11 @@ def check(
 ) -> Report:
     """Compare the gradient of `function` at `args` with the proven one.
 
-    The framework follows from the arguments: TensorFlow tensors, variables and Keras models, or NumPy arrays and
-    numbers, for which gradproof's own tape computes the gradient. `gradient` is one written by hand, a function of
-    the same arguments or an array; it is judged in the tape's place. `order=2` checks the second derivatives.
-    `output` picks one number of the result, or is "each" for all of them. Other keywords go to the function.
+    The framework follows from the arguments: TensorFlow tensors, variables and Keras models, or NumPy arrays
+    and numbers, for which gradproof's own tape computes the gradient. `gradient` is one written by hand, a
+    function of the same arguments or an array; it is judged in the tape's place. `order=2` checks the second
+    derivatives. `output` picks one number of the result, or is "each" for all of them. Other keywords go to
+    the function.
     """
     if not callable(function):
         raise InvalidInput(f"check() needs a function, but got a {type(function).__name__}")
@@ -52,8 +53,8 @@ def check(
         raise InvalidInput(f"order= is 1 or 2, not {order!r}")
     if order == 2 and gradient is not None:
         raise InvalidInput(
-            "order=2 and gradient= do not go together: to check a Hessian written by hand, check the gradient "
-            'function with `gradient=hessian` and `output="each"`'
+            "order=2 and gradient= do not go together: to check a Hessian written by hand, check the "
+            'gradient function with `gradient=hessian` and `output="each"`'
         )
     request = Request(function, args, kwargs, gradient, order, output)
     call = span_of(here()) or definition_of(function) or Span("<unknown>", 0)

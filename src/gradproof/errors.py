@@ -46,4 +46,4 @@ class NothingToRun(GradproofError):
 
 
 class FunctionFailed(GradproofError):
-    """A function that was to be checked raised an exception; the message says which call, the cause holds it."""
+    """A function that was to be checked raised an exception; the message says which call did."""

@@ -49,19 +49,20 @@ def diagnose(impurity: Impurity, name: str, definition: Span | None, severity: S
         changed = comma_list([f"`{argument}`" for argument in impurity.changed])
         headline = f"`{name}` changes its argument {changed} in place"
         why = (
-            f"A gradient is taken at a point, and after one call of `{name}` the point is another one. Whoever "
-            "calls it for a value and then for a gradient gets them at different points."
+            f"A gradient is taken at a point, and after one call of `{name}` the point is another one. "
+            "Whoever calls it for a value and then for a gradient gets them at different points."
         )
         fix = Fix(f"let `{name}` work on a copy: `{impurity.changed[0]} = {impurity.changed[0]}.copy()`")
         evidence: tuple[tuple[str, str], ...] = ()
     else:
         headline = f"`{name}` returns another result when it is called again"
         why = (
-            f"Two calls of `{name}` with the same arguments gave different numbers, so it draws random numbers or "
-            "keeps a state. A gradient belongs to one of these calls only, and no check can compare two of them."
+            f"Two calls of `{name}` with the same arguments gave different numbers, so it draws random "
+            "numbers or keeps a state. A gradient belongs to one of these calls only."
         )
         fix = Fix("fix the seed inside the function, or pass the random numbers and the state as arguments")
-        assert impurity.first is not None and impurity.second is not None
+        assert impurity.first is not None
+        assert impurity.second is not None
         evidence = (("first call", array_text(impurity.first)), ("second call", array_text(impurity.second)))
     primary = None if definition is None else Annotation(definition, "")
     return Diagnostic(

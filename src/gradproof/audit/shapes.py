@@ -23,8 +23,8 @@ def shape_report(wrong: WrongShape, target: str, call: Span, definition: Span | 
         subject=f"d {target} / d {wrong.source}",
         evidence=(("returned", f"shape {found}{hint}"), ("needed", f"shape {wanted}")),
         why=(
-            "A gradient has one entry for every entry of what it is taken for, in the same place. Code that uses this "
-            "one either fails or broadcasts it, and then moves every entry by the wrong amount."
+            "A gradient has one entry for every entry of what it is taken for, in the same place. Code that "
+            "uses this one either fails or broadcasts it, and then moves every entry by the wrong amount."
         ),
     )
     return GradientReport(

@@ -26,7 +26,7 @@ class Receiver(Protocol):
 
 @dataclass(frozen=True)
 class Skipped:
-    """Executions of a gradient call that were not looked at; `nonfinite` of them returned NaN or infinity."""
+    """Executions of a gradient call that were not looked at; `nonfinite` of them returned NaN or inf."""
 
     span: Span
     count: int

@@ -1,4 +1,4 @@
-"""Calls a function twice before anything is compared: one that is random, has a state or changes its arguments shows."""
+"""Calls a function twice before anything is compared: chance, state and changed arguments show."""
 
 from __future__ import annotations
 

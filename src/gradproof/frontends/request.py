@@ -69,7 +69,7 @@ class WrongShape:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What a frontend found out about a request: the gradients to be examined, and what stands in their way."""
+    """What a frontend found out: the gradients to be examined, and what stands in their way."""
 
     framework: str
     captures: tuple[Capture, ...] = ()
@@ -87,9 +87,7 @@ def name_of(function: Callable[..., Any]) -> str:
 def definition_of(function: Callable[..., Any]) -> Span | None:
     """Where the function begins in the user's source; None for one that has no Python source."""
     function = inspect.unwrap(getattr(function, "func", function))
-    code = getattr(function, "__code__", None) or getattr(
-        getattr(function, "__call__", None), "__code__", None
-    )
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     return None if code is None else Span(code.co_filename, code.co_firstlineno, function=code.co_qualname)
 
 
@@ -112,7 +110,8 @@ def checked_result(value: Any, request: Request, allow_array: bool) -> Array:
     array = _numbers(value, name)
     if array.dtype.kind in "biu":
         raise InvalidInput(
-            f"check() needs a function of real numbers, but `{name}` returned dtype {array.dtype}, which only jumps"
+            f"check() needs a function of real numbers, but `{name}` returned dtype {array.dtype}, "
+            "which has no derivative"
         )
     if array.size != 1 and not allow_array:
         raise NotScalar(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gradproof.errors import InvalidInput
@@ -22,6 +23,27 @@ _BY_PACKAGE = {
 }
 _NUMPY = "gradproof.tape.function"
 _NOT_SERVED = {"torch": "PyTorch", "jax": "JAX", "jaxlib": "JAX"}
+
+SUPPORTED = {
+    "numpy": "gradients by gradproof.GradientTape, check() and hand-written gradients",
+    "tensorflow": "gradproof run, check() and watch(); made for 2.21",
+    "jax": "not yet",
+    "torch": "not yet",
+}
+"""What works with which framework, in words."""
+
+FRAMEWORKS = ("numpy", "tensorflow")
+"""Those whose functions can be checked."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The differentiable ops of a framework: with an exact meaning, without one, and those out of scope."""
+
+    covered: Sequence[str]
+    opaque: Sequence[str]
+    out_of_scope: Mapping[str, str]  # op -> reason
+    others: Sequence[str]  # with an exact meaning, though without a gradient of their own
 
 
 class Frontend(Protocol):
@@ -43,8 +65,20 @@ def frontend_for(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frontend:
         if package in _NOT_SERVED and not served:
             name = _NOT_SERVED[package]
             raise InvalidInput(f"check() does not know {name} yet; pass NumPy arrays or TensorFlow tensors")
-    module = importlib.import_module(next(iter(served), _NUMPY))
-    return module  # type: ignore[return-value]
+    return importlib.import_module(next(iter(served), _NUMPY))
+
+
+def coverage(framework: str) -> Coverage:
+    """Computed from the framework's own registry; imports the framework."""
+    module = importlib.import_module(f"gradproof.frontends.{framework}.coverage")
+    return Coverage(*module.coverage())
+
+
+def to_framework(framework: str, array: Any) -> Any:
+    """An array as the framework's functions take it; imports the framework."""
+    if framework == "numpy":
+        return array
+    return importlib.import_module(framework).constant(array)
 
 
 def _packages(value: Any) -> Iterator[str]:

@@ -92,8 +92,8 @@ def _parts(returned: Any, variables: Sequence[Variable], name: str) -> list[Any]
     if len(parts) != len(variables):
         names = ", ".join(f"`{variable.name}`" for variable in variables)
         raise InvalidInput(
-            f"the gradient `{name}` returned {len(parts)} arrays, but there are {len(variables)} to differentiate "
-            f"for: {names}"
+            f"the gradient `{name}` returned {len(parts)} arrays, but there are {len(variables)} arguments to "
+            f"differentiate for: {names}"
         )
     return parts
 
@@ -128,8 +128,8 @@ def _settled(traced: Any, shape: tuple[int, ...], variable: Variable) -> Record:
         traced = m.cast(traced, dtype=variable.dtype.name)
     if traced.shape != shape:
         traced = m.reshape(traced, shape=shape)
-    record: Record = converted(m, traced, variable.dtype).id
-    return record
+    record: Any = converted(m, traced, variable.dtype).id
+    return record  # type: ignore[no-any-return]
 
 
 def _shape_hint(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:

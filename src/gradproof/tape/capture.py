@@ -29,7 +29,7 @@ UNKNOWN_PLACE = Span("<unknown>", 0)
 
 
 def to_captures(finished: Finished, occurrence: int = 1) -> list[Capture]:
-    """One capture for the sources that are leaves, one for each that was computed, one for what is missing."""
+    """One capture for the leaves among the sources, one for each other, one for what is missing."""
     proof = finished.proof
     leaves = [k for k, source in enumerate(proof.sources) if is_leaf(source)]
     groups = [leaves] if leaves else []

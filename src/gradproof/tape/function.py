@@ -170,7 +170,7 @@ def _target(request: Request, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _hand_written(request: Request, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Its numbers; a gradient that is a function is run on the tape as well, so that its rounding can be followed."""
+    """Its numbers; a function is run on the tape as well, so that its rounding can be followed."""
     if not callable(request.gradient):
         return request.gradient
     return called(request.gradient, f"the gradient `{name_of(request.gradient)}`", args, kwargs)

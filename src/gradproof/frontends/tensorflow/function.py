@@ -55,8 +55,8 @@ def _sources(request: Request) -> list[Source]:
         found += _leaves(name, value)
     if not found:
         raise InvalidInput(
-            f"check() needs at least one argument of real numbers for `{request.name}`: a tensor, a variable, or a "
-            "Keras model with trainable weights"
+            f"check() needs at least one argument of real numbers for `{request.name}`: a tensor, a variable, "
+            "or a Keras model with trainable weights"
         )
     for source in found:
         checked_input(source.array, source.name)

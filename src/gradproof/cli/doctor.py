@@ -1,0 +1,71 @@
+"""`gradproof doctor`: says what is installed, and what of it gradproof can judge."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Sequence
+
+from gradproof import __version__
+from gradproof.audit.versions import installed_version
+from gradproof.diagnosis.words import FRAMEWORKS, wrap
+from gradproof.errors import InvalidInput
+from gradproof.frontends.select import SUPPORTED, Coverage, coverage
+
+WIDTH = 100
+LIBRARIES = ("numpy", "scipy", "python-flint", "ml_dtypes", "rich")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--coverage",
+        choices=("tensorflow",),
+        help="list the ops of a framework: those with an exact meaning, the opaque ones, those out of scope",
+    )
+
+
+def execute(given: argparse.Namespace) -> int:
+    if given.coverage is not None:
+        return _print_coverage(given.coverage)
+    print(f"gradproof     {__version__}")
+    print(f"Python        {platform.python_version()} on {platform.system()} {platform.machine()}")
+    lacking = []
+    for name in LIBRARIES:
+        version = installed_version(name)
+        lacking += [] if version else [name]
+        print(f"{name:<14}{version or 'not installed'}")
+    print()
+    for package, supported in SUPPORTED.items():
+        version = installed_version(package) or "not installed"
+        print(f"{FRAMEWORKS.get(package, package):<14}{version:<16}{supported}")
+    if lacking:
+        print(f"\ngradproof cannot work without {', '.join(lacking)}", file=sys.stderr)
+    return 1 if lacking else 0
+
+
+def _print_coverage(framework: str) -> int:
+    if installed_version(framework) is None:
+        raise InvalidInput(f"{FRAMEWORKS[framework]} is not installed, so its list of ops cannot be read")
+    found = coverage(framework)
+    total = len(found.covered) + len(found.opaque) + len(found.out_of_scope)
+    print(f"{FRAMEWORKS[framework]} {installed_version(framework)}: {total} ops with a registered gradient")
+    _print_list("exact meaning", found.covered)
+    _print_list("opaque: judged by differences, or unverified", found.opaque)
+    for reason, ops in _by_reason(found):
+        _print_list(f"out of scope: {reason}", ops)
+    print(f"\nbeyond these, {len(found.others)} ops without a gradient of their own have an exact meaning")
+    return 0
+
+
+def _by_reason(found: Coverage) -> list[tuple[str, list[str]]]:
+    reasons: dict[str, list[str]] = {}
+    for op, reason in found.out_of_scope.items():
+        reasons.setdefault(reason, []).append(op)
+    return sorted(reasons.items())
+
+
+def _print_list(heading: str, ops: Sequence[str]) -> None:
+    print(f"\n{heading} ({len(ops)})")
+    for line in wrap(", ".join(sorted(ops)) or "none", WIDTH, "  ", "  "):
+        print(line)
