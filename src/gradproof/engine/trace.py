@@ -106,12 +106,16 @@ class Tracer(Arithmetic):
         arguments = [self._argument(x, like) for x in xs]
         if _changes_nothing(name, arguments, params):
             return arguments[0]
-        with self.inner.domain.active():
-            value = getattr(self.inner, name)(*(argument.value for argument in arguments), **params)
-        y = self.record(name, arguments, value, params)
+        y = self.record(name, arguments, self.compute(name, arguments, params), params)
         if numbers and like is None and isinstance(y, Traced) and y.value.dtype.kind not in "biu":
             y.weak = True
         return y
+
+    def compute(self, name: str, arguments: list[Traced], params: dict[str, Any]) -> Any:
+        """The value an op has in floating point; the same arguments always give the same."""
+        with self.inner.domain.active():
+            value = getattr(self.inner, name)(*(argument.value for argument in arguments), **params)
+        return value if name == "cast" else _as_narrow(value, arguments)
 
     def _argument(self, x: Any, like: Any) -> Traced:
         if not isinstance(x, Traced):
@@ -145,6 +149,15 @@ class Tracer(Arithmetic):
         if like is not None and isinstance(x, (int, float)) and not isinstance(x, bool):
             array = array.astype(like)
         return Traced(self, self.builder.constant(array, self.span, self.phase), array)
+
+
+def _as_narrow(value: Any, arguments: list[Traced]) -> Any:
+    """Real results in the one dtype of the real arguments: constants inside an op must not widen it."""
+    if isinstance(value, tuple):
+        return tuple(_as_narrow(part, arguments) for part in value)
+    dtypes = {argument.value.dtype for argument in arguments if argument.value.dtype.kind not in "biuc"}
+    is_real = np.asarray(value).dtype.kind not in "biuc"
+    return np.asarray(value).astype(dtypes.pop(), copy=False) if is_real and len(dtypes) == 1 else value
 
 
 def _changes_nothing(name: str, arguments: list[Traced], params: dict[str, Any]) -> bool:

@@ -95,7 +95,7 @@ def _scatter_index(where: Windows, size: Sizes) -> Array:
 
 def _with_one_more(v: Array, fill: Array) -> Array:
     """Flat entries along the last axis, and one more behind them that stands for what is outside."""
-    return np.concatenate([v, np.broadcast_to(fill, (*v.shape[:-1], 1))], axis=-1)
+    return np.concatenate([v, np.broadcast_to(fill.astype(v.dtype), (*v.shape[:-1], 1))], axis=-1)
 
 
 def _patches(m: Any, x: Any, fill: Any = None, **geometry: Any) -> Any:
