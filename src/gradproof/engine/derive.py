@@ -12,7 +12,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.errors import NotScalar
+from gradproof.errors import InvalidProgram, NotScalar
 from gradproof.ir import types
 from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Builder, Node, Program
@@ -32,7 +32,7 @@ def derive(program: Program, wrt: Sequence[int] | None = None, output: int | Non
 
     It is an ordinary program with recorded values: it can be run in any domain and differentiated again.
     """
-    wrt = tuple(program.inputs if wrt is None else wrt)
+    wrt = tuple(program[id].id for id in (program.inputs if wrt is None else wrt))
     output = _scalar_output(program, output)
     builder = Builder()
     tracer = Tracer(builder, phase="backward")
@@ -60,7 +60,10 @@ def _pullback(program: Program, node: Node, upstream: tuple[int, ...], results: 
 
 
 def _scalar_output(program: Program, output: int | None) -> int:
-    output = program.outputs[0] if output is None else output
+    if output is None:
+        if not program.outputs:
+            raise InvalidProgram("the program has no output to differentiate")
+        output = program.outputs[0]
     if program[output].shape != ():
         raise NotScalar(f"a gradient needs a single number, but node %{output} has shape {program[output].shape}")
     return output

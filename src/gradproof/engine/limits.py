@@ -94,7 +94,9 @@ def limit_gradient(
         ]
         kind = _kind(values, gradients)
         enclosures = tuple(
-            _enclosure(domain, one, program[id].shape, kind == "jump") for one, id in zip(gradients, wrt)
+            # Without a value nearby (the log of -1) there is no derivative, though its formula may go on.
+            _enclosure(domain, one, program[id].shape, not np.isfinite(values.error).all())
+            for one, id in zip(gradients, wrt)
         )
     return Limit(enclosures, kind)
 
@@ -215,8 +217,8 @@ def _size(entry: Any) -> float:
     return float(abs(entry).abs_upper()) if entry.is_finite() else np.inf
 
 
-def _enclosure(domain: BallDomain, one: _Tendency, shape: tuple[int, ...], jumps: bool) -> Enclosure:
+def _enclosure(domain: BallDomain, one: _Tendency, shape: tuple[int, ...], has_no_value: bool) -> Enclosure:
     mid, rounding = domain.leave(one.mean)
     rad = one.error + rounding
-    known = np.isfinite(rad) & ~np.full(rad.shape, jumps)
+    known = np.isfinite(rad) & ~np.full(rad.shape, has_no_value)
     return Enclosure(np.where(known, mid, 0.0).reshape(shape), np.where(known, rad, np.inf).reshape(shape))

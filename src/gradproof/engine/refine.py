@@ -22,6 +22,7 @@ Array = np.ndarray[Any, Any]
 
 FIRST_ARB_BITS = 128
 BYTES_PER_BALL = 110  # an arb as a Python object, measured
+BYTES_PER_BALL64 = 16
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,7 @@ def refine(program: Program, measure: Measure, is_decided: Question, options: Op
             reason = f"the time limit of {options.seconds:g} s was reached at {refined.rung}"
             break
         try:
-            if bits > 53:
-                _check_memory(program, options)
+            _check_memory(program, domain, BYTES_PER_BALL64 if bits == 53 else BYTES_PER_BALL, options)
             refined = _climb(domain, bits, program, measure, is_decided)
         except NotSupported as error:
             reason = str(error)  # the next rung may be able to
@@ -85,9 +85,19 @@ def gradient_measure(wrt: Sequence[int]) -> Measure:
     """What to compute from a run when the gradient of its scalar output is wanted."""
 
     def measure(result: Run) -> Sequence[Any]:
-        return vjp(result, [result.m.literal(np.ones(()))], wrt)
+        # Where the function has no value (the log of -1) it has no slope, though a formula for one may go on.
+        seed = 1.0 if has_value(result) else np.nan
+        return vjp(result, [result.m.literal(np.asarray(seed))], wrt)
 
     return measure
+
+
+def has_value(result: Run) -> bool:
+    """Whether the scalar output of a run is a number, be it too large for float64."""
+    y = result.values[result.program.outputs[0]]
+    if isinstance(y, np.ndarray) and y.dtype == object:
+        return all(bool(entry.is_finite()) for entry in y.flat)
+    return bool(np.isfinite(result.m.domain.leave(y)).all())
 
 
 def _rungs(cap_bits: int) -> list[tuple[Any, int]]:
@@ -106,14 +116,21 @@ def _climb(domain: Any, bits: int, program: Program, measure: Measure, is_decide
     return Refined(enclosures, domain.name, bits, is_decided(enclosures, result), None, result)
 
 
-def _check_memory(program: Program, options: Options) -> None:
+def _check_memory(program: Program, domain: Any, bytes_per_ball: int, options: Options) -> None:
     entries = entry_count(program)
-    needed = 2 * entries * BYTES_PER_BALL  # every value and every gradient
+    needed = 2 * entries * bytes_per_ball  # every value and every gradient
     if needed > options.memory_limit_bytes:
         raise BeyondMemory(
-            f"balls of arbitrary precision for {entries:,} numbers would take {needed / 2**30:.1f} GiB, "
-            f"and the limit is {options.memory_limit_bytes / 2**30:.1f} GiB"
+            f"{domain.name} for {entries:,} numbers would take {_size(needed)}, "
+            f"and the limit is {_size(options.memory_limit_bytes)}"
         )
+
+
+def _size(n_bytes: int) -> str:
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.1f} {name}"
+    return f"{n_bytes} bytes"
 
 
 def entry_count(program: Program) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradproof.errors import InvalidInput, InvalidProgram
 from gradproof.ir import types
 from gradproof.ir.span import Span
 
@@ -53,7 +54,10 @@ class Program:
     names: Mapping[int, str] = field(default_factory=dict)
 
     def __getitem__(self, id: int) -> Node:
-        return self._by_id[id]
+        try:
+            return self._by_id[id]
+        except KeyError:
+            raise InvalidProgram(f"id {id} is not bound by any node") from None
 
     @property
     def _by_id(self) -> dict[int, Node]:
@@ -119,7 +123,11 @@ class Builder:
         return id
 
     def _leaf(self, op: str, value: Any, span: Span | None, phase: Phase = "forward") -> int:
-        return self.add(op, value=np.asarray(value), span=span, phase=phase)
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise InvalidInput(f"what was given is not an array of numbers: {error}") from error
+        return self.add(op, value=array, span=span, phase=phase)
 
     def build(self, outputs: Iterable[int]) -> Program:
         from gradproof.ir.verify import verify

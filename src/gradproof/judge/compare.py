@@ -47,6 +47,8 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
         raise InvalidInput(f"a gradient of shape {observed.shape} was observed for a source of shape {reference.mid.shape}")
     if dtype not in types.SMALLEST:
         raise InvalidInput(f"a gradient of dtype {dtype} was observed; gradients are real or complex numbers")
+    if np.iscomplexobj(observed) and not np.iscomplexobj(reference.mid):
+        raise InvalidInput("a complex gradient was observed for a real source")
     if observed.size == 0:
         return Comparison("within", 0.0, types.digits_possible(dtype), types.digits_possible(dtype), None)
     finite = np.isfinite(observed)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.decisions import Side, Sides
-from gradproof.engine.refine import Enclosure, refine
+from gradproof.engine.refine import Enclosure, has_value, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
@@ -147,9 +147,20 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
         if mask is not None and mask.any():
             word = "jumps" if sides.fact == "jump" else "has different slopes on its sides"
             return Verdict.UNDEFINED, f"the function {word} at this point"
+    if reference.oracles[k] == "none" and not _all_finite(evidence):
+        return Verdict.UNVERIFIED, "an input of the function is NaN or infinite"
     if reference.oracles[k] == "none" and reference.limit is not None:
-        return Verdict.UNDEFINED, reference.limit.reason
+        if reference.limit.kind != "undecided":
+            return Verdict.UNDEFINED, reference.limit.reason
+        if not has_value(reference.run):
+            return Verdict.UNVERIFIED, "exact arithmetic finds no value of the function at this point"
+        return Verdict.UNVERIFIED, reference.limit.reason
     return None
+
+
+def _all_finite(evidence: Evidence) -> bool:
+    nodes = (evidence.program[id] for id in evidence.program.inputs)
+    return all(bool(np.isfinite(node.value).all()) for node in nodes if not node.is_discrete)
 
 
 def _one_sided(sides: Sides | None, id: int, enclosure: Enclosure) -> tuple[Array, Array] | None:
