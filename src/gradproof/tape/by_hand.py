@@ -92,8 +92,8 @@ def _parts(returned: Any, variables: Sequence[Variable], name: str) -> list[Any]
     if len(parts) != len(variables):
         names = ", ".join(f"`{variable.name}`" for variable in variables)
         raise InvalidInput(
-            f"the gradient `{name}` returned {len(parts)} arrays, but there are {len(variables)} arguments to "
-            f"differentiate for: {names}"
+            f"the gradient `{name}` returned {len(parts)} arrays, but {len(variables)} arguments have to be "
+            f"differentiated for: {names}"
         )
     return parts
 

@@ -148,7 +148,8 @@ def _blocked(order: list[Record], sources: tuple[Record, ...], targets: list[Rec
 
 
 def _backward_tracer() -> RecordTracer:
-    return RecordTracer((*STATE.tapes, Token()), "backward")
+    """Without an outer tape nobody needs the values of the sweep: they are found again if a proof is asked for."""
+    return RecordTracer((*STATE.tapes, Token()), "backward", keeps_values=bool(STATE.tapes))
 
 
 class _sweeping:
@@ -205,6 +206,8 @@ def _results(
     call: GradientCall, setting: _Setting, gradients: list[Any], is_jacobian: bool = False
 ) -> list[Any]:
     present = [k for k, gradient in enumerate(gradients) if gradient is not None]
+    for k in present:
+        gradients[k].id.value = gradients[k].value
     proof = Proof(
         setting.targets, setting.seeds, [setting.sources[k] for k in present],  # type: ignore[misc]
         [gradients[k].id for k in present], _relevant(call), call.span, call.target_name, is_jacobian=is_jacobian,

@@ -58,6 +58,8 @@ class CustomUse:
     def pull(self, m: RecordTracer, record: Record, gy: Any) -> Iterator[tuple[int, Any]]:
         """The rule's gradients for the inputs, as traced values of the sweep that is under way."""
         upstream = gy if isinstance(gy, tuple) else (gy,)
+        for part in upstream:
+            part.id.value = part.value  # the rule computes with it
         arrays = [Array(part.id) for part in upstream]
         with scope(self.scope, "backward"):
             returned = self.gradients(arrays)

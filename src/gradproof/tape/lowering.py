@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.errors import InvalidInput, NotSupported
 from gradproof.ir.program import OPAQUE, Phase
+from gradproof.ops import Arithmetic
 from gradproof.tape.functions import LOWERINGS
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.place import Place
@@ -18,41 +22,38 @@ from gradproof.tape.record import CALL, CUSTOM, ITEM, Record, Token, ancestors, 
 class RecordBuilder:
     """Takes the place of a program's builder under a tracer: nodes become records, and a record is its own id."""
 
-    def __init__(self, tapes: tuple[Token, ...]) -> None:
-        self.tapes = tapes
+    def __init__(self, tapes: tuple[Token, ...], keeps_values: bool) -> None:
+        self.tapes, self.keeps_values = tapes, keeps_values
 
     def add(self, op: str, *inputs: Record, params: Any = None, value: Any = None, span: Any = None,
             phase: Phase = "forward", scope: int | None = None) -> Record:  # fmt: skip
-        return Record(op, inputs, value, span, self.tapes, params or {}, phase, scope)
+        return Record(op, inputs, value if self.keeps_values else None, span, self.tapes, params or {}, phase, scope)
 
     def constant(self, value: Any, span: Any = None, phase: Phase = "forward") -> Record:
         return constant(value, phase=phase, place=span)
 
 
+_FLOATING_POINT = Arithmetic(Ieee())  # it has no state, so one serves all
+
+
 class RecordTracer(Tracer):
-    """A tracer whose nodes are records of tapes, and whose literals take the precision that is being worked in."""
+    """A tracer whose nodes are records of tapes.
+
+    Without `keeps_values` the records hold none, and memory is free as soon as a value is used up; `value_of` finds
+    them again, bit for bit.
+    """
 
     builder: Any
 
-    def __init__(self, tapes: tuple[Token, ...], phase: Phase) -> None:
-        super().__init__(RecordBuilder(tapes), phase)  # type: ignore[arg-type]
-        self.real_dtype: np.dtype[Any] = np.dtype(np.float64)
+    def __init__(self, tapes: tuple[Token, ...], phase: Phase, keeps_values: bool = True) -> None:
+        super().__init__(RecordBuilder(tapes, keeps_values), phase)  # type: ignore[arg-type]
+        self.inner = _FLOATING_POINT
         self.place: Place | None = None
 
     def work_on(self, record: Record) -> None:
-        """What follows is done on behalf of a record: it has its place, its scope and its precision."""
+        """What follows is done on behalf of a record: it has its place and its scope."""
         self.at(record.place, record.scope)  # type: ignore[arg-type]  # made a span only when a program is built
         self.place = record.place
-        part = record.value[0] if isinstance(record.value, tuple) else record.value
-        if part.dtype.kind not in "biu":
-            self.real_dtype = part.real.dtype
-
-    def literal(self, array: Any) -> Any:
-        array = np.asarray(array)
-        if array.dtype == np.float64 and self.real_dtype != np.float64:
-            narrow = array.astype(self.real_dtype)
-            array = narrow if np.array_equal(narrow.astype(np.float64), array) else array
-        return super().literal(array)
 
     def of(self, record: Record) -> Traced:
         return Traced(self, record, record.value)  # type: ignore[arg-type]
@@ -60,6 +61,36 @@ class RecordTracer(Tracer):
     def of_item(self, record: Record, index: int) -> Traced:
         part = record.value[index]
         return self.of(Record(ITEM, (record,), part, record.place, record.tapes, {"index": index}, record.phase, record.scope))
+
+
+_RECOMPUTING = RecordTracer((), "backward")
+
+
+def value_of(record: Record, known: Mapping[Record, Any]) -> Any:
+    """The value of a record, computed again from those of its inputs in `known` where it was not kept."""
+    if record.value is not None:
+        return record.value
+    if record.op == ITEM:
+        return known[record.inputs[0]][record.params["index"]]
+    arguments = [Traced(_RECOMPUTING, x, known[x]) for x in record.inputs]  # type: ignore[arg-type]
+    value = _RECOMPUTING.compute(record.op, arguments, dict(record.params))
+    return tuple(np.asarray(part) for part in value) if isinstance(value, tuple) else np.asarray(value)
+
+
+class _Lowering(threading.local):
+    """One tracer per thread: what it learns about ops serves every call."""
+
+    def __init__(self) -> None:
+        self.tracer = RecordTracer((), "forward")
+
+    def on(self, record: Record) -> RecordTracer:
+        self.tracer.builder.tapes = record.tapes
+        self.tracer.phase = record.phase
+        self.tracer.work_on(record)
+        return self.tracer
+
+
+_LOWERING = _Lowering()
 
 
 def lowered(record: Record) -> Any:
@@ -88,8 +119,7 @@ def _lower(record: Record) -> Any:
         return _again(record, tuple(x.lowered for x in record.inputs))
     if record.op != CALL:
         return record
-    m = RecordTracer(record.tapes, record.phase)
-    m.work_on(record)
+    m = _LOWERING.on(record)
     lowering = LOWERINGS.get(record.call.function)
     if lowering is None:
         return _opaque(record)

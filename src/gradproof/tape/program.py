@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradproof.ir.program import Builder, Program
-from gradproof.tape.lowering import lowered
+from gradproof.tape.lowering import lowered, value_of
 from gradproof.tape.place import span_of
 from gradproof.tape.record import CONSTANT, CUSTOM, ITEM, LEAF, Record, ancestors
 
@@ -38,13 +39,16 @@ def build(outputs: Sequence[Record], sources: Sequence[Source], also: Sequence[R
     `also` are records that belong into the program although no output is made from them: conditions of `if` and `while`.
     """
     cut = {record for source in sources for record in source.records}
-    builder, ids = Builder(), {}
+    builder = Builder()
+    ids: dict[Record, int] = {}
+    values: dict[Record, Any] = {}
     for source in sources:
         _enter_source(builder, source, ids)
     wanted = [meaning(record) for record in (*outputs, *also)]
     for record in ancestors(wanted, lambda record: () if record in cut else _inputs(record)):
+        values[record] = value_of(record, _Meant(values))
         if record not in ids:
-            ids[record] = _enter(builder, record, ids)
+            ids[record] = _enter(builder, record, values[record], ids)
     for record in (*outputs, *also):
         ids.setdefault(record, ids[meaning(record)])
     return Built(builder.build([ids[record] for record in outputs]), ids)
@@ -77,15 +81,26 @@ def _enter_source(builder: Builder, source: Source, ids: dict[Record, int]) -> N
         ids[record] = builder.add("add", builder.constant(record.value), shift, value=record.value)
 
 
-def _enter(builder: Builder, record: Record, ids: Mapping[Record, int]) -> int:
+class _Meant(dict[Record, Any]):
+    """Values by record, where a custom gradient's result stands for the end of its forward."""
+
+    def __init__(self, values: Mapping[Record, Any]) -> None:
+        super().__init__()
+        self.values_of = values
+
+    def __missing__(self, record: Record) -> Any:
+        return self.values_of[meaning(record)]
+
+
+def _enter(builder: Builder, record: Record, value: Any, ids: Mapping[Record, int]) -> int:
     span = span_of(record.place)
     if record.op in (LEAF, CONSTANT):
-        return builder.constant(record.value, span, record.phase)
+        return builder.constant(value, span, record.phase)
     return builder.add(
         record.op,
         *(ids[x] for x in _inputs(record)),
         params=record.params,
-        value=record.value,
+        value=value,
         span=span,
         phase=record.phase,
         scope=record.scope,
