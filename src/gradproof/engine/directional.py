@@ -7,7 +7,7 @@ tie too (x**2 against 0 at 0), a second sweep looks at the point a tiny exact st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,21 +88,38 @@ def directional(
     """Values and one-sided slopes of all nodes when the inputs start to move in `direction` (id to array).
 
     `base` are the margins of the recorded run, if known. Ties that the tangents leave open are looked at one
-    step ahead, unless the program is too large for that.
+    step ahead, unless nothing depends on them or the program is too large for that.
     """
     m = Arithmetic(domain)
     if base is None:
         base = {decision.node: decision for decision in margins(run(m, program))}
 
-    def sweep(ahead: _Ahead | None) -> Along:
-        values: dict[int, Any] = {}
-        moving = moving_nodes(program)
-        return _swept(_Sweep(Run(program, m, values), values, direction, base, resolving, moving, ahead))
+    moving = moving_nodes(program)
 
-    along = sweep(None)
-    if along.unresolved and entry_count(program) <= MAX_NUMBERS:
-        along = sweep(_Ahead(Arithmetic(BallDomain(STEP_BITS))))
-    return along
+    def sweep(lean: float = resolving.lean, ahead: _Ahead | None = None) -> Along:
+        values: dict[int, Any] = {}
+        how = replace(resolving, lean=lean)
+        return _swept(_Sweep(Run(program, m, values), values, direction, base, how, moving, ahead))
+
+    along = sweep()
+    if not along.unresolved or entry_count(program) > MAX_NUMBERS:
+        return along
+    ways = [sweep(lean=1.0), sweep(lean=-1.0)]
+    return ways[0] if _lead_to_the_same(*ways) else sweep(ahead=_Ahead(Arithmetic(BallDomain(STEP_BITS))))
+
+
+def _lead_to_the_same(one: Along, other: Along) -> bool:
+    """Whether values and slopes of all outputs are equal, as far as can be seen."""
+    m = one.run.m
+    with m.domain.active():
+        return all(
+            bool((np.abs(a - b) <= a_rad + b_rad).all())
+            for output in one.run.program.outputs
+            for (a, a_rad), (b, b_rad) in (
+                (m.domain.leave(one.value(output)), m.domain.leave(other.value(output))),
+                (m.domain.leave(one.slope(output)), m.domain.leave(other.slope(output))),
+            )
+        )
 
 
 def _swept(sweep: _Sweep) -> Along:
