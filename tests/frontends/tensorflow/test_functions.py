@@ -11,6 +11,7 @@ tf = pytest.importorskip("tensorflow")
 
 from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
 from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall  # noqa: E402
+from gradproof.frontends.tensorflow.source import without_own_frames  # noqa: E402
 
 pytestmark = pytest.mark.tensorflow
 
@@ -304,3 +305,40 @@ def test_random_numbers_that_a_function_returned_to_its_tape_are_known():
     (call,) = seen.calls
     product = named(call, "Mul")[-1]
     np.testing.assert_array_equal(product.inputs[0].array, gradient.numpy())
+
+
+def test_a_gradient_that_cannot_be_reached_is_a_record_with_the_reason():
+    """Keras draws several batches inside one function here; how many cannot be known from outside."""
+    net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    net.compile("sgd", "mse", steps_per_execution=2, jit_compile=False)
+    with observe() as seen:
+        net.fit(np.ones((8, 2), "f"), np.ones((8, 1), "f"), batch_size=4, epochs=1, verbose=0)
+    (call,) = seen.calls
+    assert call.failure.startswith("it was not reached")
+    assert call.through == "net.fit"
+    assert seen.failures == []
+
+
+def test_a_session_is_said_to_be_out_of_sight():
+    with observe() as seen, tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        tf.gradients(x * x, x)
+    (call,) = seen.calls
+    assert "session" in call.failure
+
+
+def test_a_traceback_can_be_shown_without_our_frames():
+    with observe():
+        x = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        with pytest.raises(RuntimeError) as raised:
+            tape.gradient(y, x)
+    trace, files = without_own_frames(raised.value.__traceback__), []
+    while trace is not None:
+        files.append(trace.tb_frame.f_code.co_filename)
+        trace = trace.tb_next
+    assert files[0] == __file__
+    assert files[1].endswith("backprop.py")
+    assert len(files) == 2

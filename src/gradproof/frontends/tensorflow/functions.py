@@ -65,7 +65,7 @@ class Functions:
         listener: Listener,
         traces: Traces,
         random_ops: RandomOps,
-        emit: Callable[[FunctionRun], None],
+        emit: Callable[[FunctionRun, Sequence[TracedGradient]], None],
     ) -> None:
         self._listener = listener
         self._observation = observation
@@ -98,7 +98,7 @@ class Functions:
         run.outputs = tuple(outputs or ())
         self._conclude(function, run)
         if occurrence:
-            self._emit(run)
+            self._emit(run, self._gradients_in(function))
         return outputs
 
     def _occurrence(self, function: Any) -> int:

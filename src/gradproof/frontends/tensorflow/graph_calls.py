@@ -29,8 +29,14 @@ from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of
 Origin = Literal["returned", "rerun", "interpreted"]
 
 
-def emit_calls(observation: Observation, traces: Traces, run: FunctionRun) -> None:
-    """Hand over every gradient call that a checked execution of a function made."""
+def emit_calls(
+    observation: Observation, traces: Traces, run: FunctionRun, expected: Sequence[TracedGradient]
+) -> None:
+    """Hand over every gradient call that a checked execution of a function made.
+
+    Those that are `expected` but could not be reached, such as in a loop over data that cannot be seen, are
+    handed over with the reason.
+    """
     try:
         with observation.recorder.silence():
             expansion = expand(run, traces)
@@ -49,11 +55,16 @@ def emit_calls(observation: Observation, traces: Traces, run: FunctionRun) -> No
             with observation.recorder.silence():
                 call = _build(observation, traces, run, expansion, frame, gradient)
         except Exception:
-            call = _failed(observation, gradient, observation.note_failure())
+            call = failed_call(observation, gradient, observation.note_failure())
         observation.deliver(call)
+    if not made:
+        reason = expansion.failure or "; ".join(sorted(expansion.interpretation.not_known))
+        for gradient in expected:
+            observation.deliver(failed_call(observation, gradient, f"it was not reached: {reason}"))
 
 
-def _failed(observation: Observation, gradient: TracedGradient, reason: str) -> GradientCall:
+def failed_call(observation: Observation, gradient: TracedGradient, reason: str) -> GradientCall:
+    """All that can be said of a call whose program is not known."""
     return GradientCall(
         id=next(numbers),
         api=cast(Api, gradient.api),

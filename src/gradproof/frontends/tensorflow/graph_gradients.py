@@ -9,11 +9,13 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import gradients_util
 
 from gradproof.frontends.tensorflow.autograph import calling_frame
+from gradproof.frontends.tensorflow.graph_calls import failed_call
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.traced import Traces, n_ops
 
+_SESSION = "it is computed by a session, which runs the graph out of sight"
 _PUBLIC_FILE = "gradients_impl.py"  # everybody else calls the helper for TensorFlow's own purposes
 
 
@@ -41,7 +43,10 @@ class GraphGradients:
             given["unconnected_gradients"] = args[8] if len(args) > 8 else "none"
             caller = calling_frame(frame.f_back or frame)
             tape = Tape(0, "graph", None)
-            self._traces.note_gradient(graph, first, "gradients", (), given, result, tape, caller)
+            gradient = self._traces.note_gradient(graph, first, "gradients", (), given, result, tape, caller)
+            if not graph.building_function:
+                self._observation.count(gradient.key)
+                self._observation.deliver(failed_call(self._observation, gradient, _SESSION))
         except Exception:
             self._observation.note_failure()
         return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import ops as tf_ops
@@ -40,9 +41,7 @@ def install(observation: Observation) -> Callable[[], None]:
     traces = Traces(observation, variables)
     listener = Listener(observation, traces, variables)
     random_ops = RandomOps()
-    functions = Functions(
-        observation, listener, traces, random_ops, lambda run: emit_calls(observation, traces, run)
-    )
+    functions = Functions(observation, listener, traces, random_ops, partial(emit_calls, observation, traces))
     tapes = Tapes(observation, listener, traces)
     observation.open_tapes = tapes.open_tapes
     remove = apply(

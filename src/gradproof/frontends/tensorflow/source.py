@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from gradproof.ir.span import Span
@@ -166,3 +166,13 @@ def _ordered_keys(structure: Mapping[Any, Any]) -> list[Any]:
         return sorted(structure)
     except TypeError:
         return list(structure)
+
+
+def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback as the user would have seen it: our wrappers are taken out of it."""
+    if trace is None:
+        return None
+    rest = without_own_frames(trace.tb_next)
+    if trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)

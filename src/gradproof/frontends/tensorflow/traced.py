@@ -174,31 +174,31 @@ class Traces:
         result: Any,
         tape: Tape,
         frame: FrameType,
-    ) -> None:
+    ) -> TracedGradient:
         spans = spans_at(frame)
         given = bind(api, args, kwargs)
         target, source = PARAMETERS[api][:2]
         grad_ys = given.get("output_gradients", given.get("grad_ys"))
         unconnected = given.get("unconnected_gradients", "none")
         self.any_gradients = True
-        self.of(graph).gradients.append(
-            TracedGradient(
-                api,
-                spans,
-                call_text(spans),
-                operand_names(frame, api, target, given.get(target)),
-                nest.flatten(given.get(target)),
-                operand_names(frame, api, source, given.get(source)),
-                nest.flatten(given.get(source)),
-                [_handle_inside(graph, leaf) for leaf in nest.flatten(given.get(source))],
-                nest.flatten(result),
-                None if grad_ys is None else nest.flatten(grad_ys),
-                str(getattr(unconnected, "value", unconnected)),
-                tape,
-                first,
-                n_ops(graph),
-            )
+        gradient = TracedGradient(
+            api,
+            spans,
+            call_text(spans),
+            operand_names(frame, api, target, given.get(target)),
+            nest.flatten(given.get(target)),
+            operand_names(frame, api, source, given.get(source)),
+            nest.flatten(given.get(source)),
+            [_handle_inside(graph, leaf) for leaf in nest.flatten(given.get(source))],
+            nest.flatten(result),
+            None if grad_ys is None else nest.flatten(grad_ys),
+            str(getattr(unconnected, "value", unconnected)),
+            tape,
+            first,
+            n_ops(graph),
         )
+        self.of(graph).gradients.append(gradient)
+        return gradient
 
 
 def n_ops(graph: Any) -> int:
