@@ -22,6 +22,16 @@ class Lowering(Tracer):
 
     def __init__(self, builder: Builder) -> None:
         super().__init__(builder, phase="forward")
+        self._constants: set[int] = set()
+
+    def constant(self, x: Any, like: Any = None) -> Traced:
+        made = super().constant(x, like)
+        self._constants.add(made.id)
+        return made
+
+    def is_constant(self, x: Traced) -> bool:
+        """Numbers that nothing of the program was computed into."""
+        return x.id in self._constants
 
     def place(self, span: Span | None, phase: Phase, scope: int | None) -> None:
         self.span, self.phase, self.scope = span, phase, scope
@@ -46,12 +56,14 @@ class Lowering(Tracer):
         value = np.asarray(value)
         if tuple(result.shape) != value.shape:
             raise ValueError(f"the lowering gives shape {result.shape}, the framework returned {value.shape}")
-        if types.dtype_name(result.value) != types.dtype_name(value):
-            result = self.cast(result, dtype=types.dtype_name(value))
+        dtype = types.dtype_name(value)
+        if types.dtype_name(result.value) != dtype and not types.is_complex(dtype):
+            result = self.cast(result, dtype=dtype)
         if result.id < since:
             return result
         place = len(self.builder.nodes) - 1
         while self.builder.nodes[place].id != result.id:
             place -= 1
-        self.builder.nodes[place] = replace(self.builder.nodes[place], value=value)
+        # Complex numbers are not cast: NumPy computes wider ones than the framework, which is no rounding of its own.
+        self.builder.nodes[place] = replace(self.builder.nodes[place], value=value, dtype=dtype)
         return Traced(self, result.id, value)

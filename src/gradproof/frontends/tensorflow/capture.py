@@ -13,6 +13,7 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.lowering import Lowering
 from gradproof.frontends.tensorflow.breaks import find_break
 from gradproof.frontends.tensorflow.lower import TABLE
+from gradproof.frontends.tensorflow.lower._table import TensorList
 from gradproof.frontends.tensorflow.recording import CustomScope, GradientCall, Operand, OpEvent, Value
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope, Source
@@ -66,7 +67,7 @@ class _Assembly:
     def __init__(self, call: GradientCall) -> None:
         self.call = call
         self.m = Lowering(Builder())
-        self.nodes: dict[int, Traced] = {}  # tensor id -> what stands for it
+        self.nodes: dict[int, Traced | TensorList] = {}  # tensor id -> what stands for it
         self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
         self.leaf_sources = {s.value.id: s for s in call.sources}
         self.faults: list[str] = []
@@ -113,6 +114,9 @@ class _Assembly:
         if event.op == "ReadVariableOp":
             self._read_variable(event)
             return
+        if event.op in ("ResourceGather", "ResourceGatherNd"):
+            self._gather_variable(event)
+            return
         results = self._results(event)
         for output, result in zip(event.outputs, results):
             if result is not None:
@@ -126,9 +130,7 @@ class _Assembly:
         if handle.id not in self.variables:
             self.nodes[output.id] = self.m.constant(output.array)
             return
-        if handle.id not in self.nodes:
-            self.nodes[handle.id] = self.m.input(output.array, self.variables[handle.id].name)
-        source = self.nodes[handle.id]
+        source = self._variable(handle.id, output.array)
         if np.array_equal(source.value, output.array, equal_nan=True):
             self.nodes[output.id] = self.m.identity(source)
         else:
@@ -138,27 +140,53 @@ class _Assembly:
                 self.m.add(source, self.m.constant(moved)), output.array, since
             )
 
-    def _results(self, event: OpEvent) -> tuple[Traced | None, ...]:
-        arrays = [output.array for output in event.outputs]
+    def _variable(self, id: int, array: Any) -> Traced:
+        """The node of a variable that is a source; it is worth what was first read from it."""
+        if id not in self.nodes:
+            self.nodes[id] = self.m.input(array, self.variables[id].name)
+        node = self.nodes[id]
+        assert isinstance(node, Traced)
+        return node
+
+    def _gather_variable(self, event: OpEvent) -> None:
+        """Rows of a variable, which no read of the whole of it precedes."""
+        handle, output = event.inputs[0], event.outputs[0]
+        source = self.variables.get(handle.id)
+        rows = None if source is None else source.value.array
+        if rows is None:
+            self.nodes[output.id] = self.m.constant(output.array)
+            return
+        self._variable(handle.id, rows)
+        for put, result in zip(event.outputs, self._results(event)):
+            if result is not None:
+                self.nodes[put.id] = result
+
+    def _results(self, event: OpEvent) -> tuple[Traced | TensorList | None, ...]:
         xs = [self._tensor(value) for value in event.inputs]
         since = self.m.builder.next_id
+        if all(isinstance(x, Traced) and self._is_fact(x) for x in xs) and all(
+            map(_has_numbers, event.outputs)
+        ):
+            return tuple(self._constant(output.array) for output in event.outputs)
         lowering = TABLE.get(event.op)
-        numeric = [x for x in xs if x is not None]
-        if lowering is None and not any(_is_number(x) for x in numeric):
-            return tuple(
-                self._constant(array) for array in arrays
-            )  # made of integers alone: a fact of the run
-        if lowering is not None and len(numeric) == len(xs):
+        if lowering is not None and None not in xs:
             results = self._try(lowering, event, xs)
             if results is not None:
-                return tuple(
-                    None if result is None or array is None else self.m.settle_value(result, array, since)
-                    for result, array in zip(results, arrays)
-                )
-        return tuple(
-            None if array is None or not _is_numeric(array) else self.m.opaque(event.op, numeric, array)
-            for array in arrays
-        )
+                return tuple(self._settled(*pair, since) for pair in zip(results, event.outputs))
+        known = [item for x in xs for item in _tensors_in(x)]
+        return tuple(self._opaque(event.op, known, output.array) for output in event.outputs)
+
+    def _is_fact(self, x: Traced) -> bool:
+        """Integers that no decision of the program went into, such as shapes and axes."""
+        return self.m.is_constant(x) and not _is_number(x)
+
+    def _settled(self, result: Any, output: Value, since: int) -> Traced | TensorList | None:
+        if isinstance(result, TensorList) or result is None:
+            return result
+        return None if output.array is None else self.m.settle_value(result, output.array, since)
+
+    def _opaque(self, op: str, known: list[Traced], array: Any) -> Traced | None:
+        return None if array is None or not _is_numeric(array) else self.m.opaque(op, known, array)
 
     def _try(self, lowering: Any, event: OpEvent, xs: list[Any]) -> tuple[Any, ...] | None:
         try:
@@ -170,14 +198,15 @@ class _Assembly:
             return None
         return result if isinstance(result, tuple) else (result,)
 
-    def _tensor(self, value: Value) -> Traced | None:
+    def _tensor(self, value: Value) -> Traced | TensorList | None:
         if value.id in self.nodes:
             return self.nodes[value.id]
         if value.array is None or not _is_numeric(value.array):
             return None
         source = self.leaf_sources.get(value.id)
-        leaf = self.m.constant(value.array) if source is None else self.m.input(value.array, source.name)
-        self.nodes[value.id] = leaf
+        leaf = self._constant(value.array) if source is None else self.m.input(value.array, source.name)
+        if leaf is not None:
+            self.nodes[value.id] = leaf
         return leaf
 
     def _constant(self, array: Any) -> Traced | None:
@@ -189,7 +218,7 @@ class _Assembly:
         total: Traced | None = None
         for target, weight in zip(self.call.targets, weights):
             y = self._tensor(target.value)
-            if y is None:
+            if not isinstance(y, Traced):
                 raise GradproofError(f"the value of the target `{target.name}` is not known")
             if weight is not None and weight.array is not None:
                 y = self.m.mul(y, self.m.conj(self.m.constant(weight.array)))
@@ -241,8 +270,7 @@ class _Assembly:
 
     def _ids(self, values: Iterable[Value | None]) -> tuple[int | None, ...]:
         return tuple(
-            None if value is None or value.id not in self.nodes else self.nodes[value.id].id
-            for value in values
+            None if value is None else getattr(self.nodes.get(value.id), "id", None) for value in values
         )
 
     def _scopes(self) -> Iterable[Scope]:
@@ -270,6 +298,19 @@ class _Assembly:
 
 def _is_numeric(array: Any) -> bool:
     return array.dtype.kind in "biufc" or str(array.dtype) == "bfloat16"
+
+
+def _has_numbers(value: Value) -> bool:
+    return value.array is not None
+
+
+def _tensors_in(x: Traced | TensorList | None) -> Iterable[Traced]:
+    """The arrays that an input consists of."""
+    if isinstance(x, Traced):
+        yield x
+    elif isinstance(x, TensorList):
+        for item in x.items:
+            yield from _tensors_in(item)
 
 
 def _is_number(x: Traced) -> bool:

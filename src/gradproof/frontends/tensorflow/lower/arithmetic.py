@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradproof.frontends.tensorflow.lower._table import lower, lower_to
+import numpy as np
 
-lower_to("add", "Add", "AddV2")
+from gradproof.frontends.tensorflow.lower._table import TensorList, lower, lower_to
+from gradproof.frontends.tensorflow.lower.tensor_list import add_lists
+
 lower_to("sub", "Sub")
 lower_to("mul", "Mul")
 lower_to("div", "Div", "RealDiv")
 lower_to("neg", "Neg")
 lower_to("square", "Square")
 lower_to("reciprocal", "Reciprocal", "Inv")
-lower_to(
-    "identity", "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"
-)
 lower_to("stop_gradient", "StopGradient")
 
 
@@ -23,8 +22,25 @@ lower_to("stop_gradient", "StopGradient")
 def _add_n(m: Any, event: Any, *xs: Any) -> Any:
     total = xs[0]
     for x in xs[1:]:
-        total = m.add(total, x)
-    return total if len(xs) > 1 else m.identity(total)
+        total = add_lists(m, total, x) if isinstance(total, TensorList) else m.add(total, x)
+    return total if len(xs) > 1 or isinstance(total, TensorList) else m.identity(total)
+
+
+@lower("Add", "AddV2")
+def _add(m: Any, event: Any, a: Any, b: Any) -> Any:
+    return add_lists(m, a, b) if isinstance(a, TensorList) else m.add(a, b)
+
+
+def _same(m: Any, x: Any) -> Any:
+    return x if isinstance(x, TensorList) else m.identity(x)
+
+
+@lower(
+    "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "CheckNumericsV2", "EnsureShape", "DebugIdentityV2",
+    "DebugGradientIdentity", "PlaceholderWithDefault", "Print", "_EagerConst",
+)  # fmt: skip
+def _identity(m: Any, event: Any, x: Any, *_: Any) -> Any:
+    return _same(m, x)
 
 
 @lower("SquaredDifference")
@@ -34,7 +50,7 @@ def _squared_difference(m: Any, event: Any, a: Any, b: Any) -> Any:
 
 @lower("IdentityN", "gradproof.Return")
 def _identity_n(m: Any, event: Any, *xs: Any) -> Any:
-    return tuple(m.identity(x) for x in xs)
+    return tuple(_same(m, x) for x in xs)
 
 
 @lower("InvGrad", "ReciprocalGrad")
@@ -51,3 +67,18 @@ def _div_no_nan(m: Any, event: Any, a: Any, b: Any) -> Any:
 @lower("MulNoNan")
 def _mul_no_nan(m: Any, event: Any, a: Any, b: Any) -> Any:
     return m.select(m.equal(b, 0), m.zeros(()), m.mul(a, b))
+
+
+@lower("Cross")
+def _cross(m: Any, event: Any, a: Any, b: Any) -> Any:
+    along = {"axis": a.ndim - 1}
+    next_a, next_b = (m.take(x, np.asarray([1, 2, 0]), **along) for x in (a, b))
+    last_a, last_b = (m.take(x, np.asarray([2, 0, 1]), **along) for x in (a, b))
+    return m.mul(next_a, last_b) - m.mul(last_a, next_b)
+
+
+@lower("NextAfter")
+def _next_after(m: Any, event: Any, a: Any, b: Any) -> Any:
+    """The first number and a step to its neighbour, which does not depend on it anywhere near."""
+    step = np.asarray(event.outputs[0].array, np.float64) - np.asarray(a.value, np.float64)
+    return a + m.literal(step)

@@ -6,13 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import ints, lower, lower_to
+from gradproof.frontends.tensorflow.lower._table import float_attr, ints, lower, lower_to
 from gradproof.frontends.tensorflow.lower.elementary import absolute
 
 for _op, _name in {
-    "less": "Less", "less_equal": "LessEqual", "greater": "Greater", "greater_equal": "GreaterEqual",
-    "equal": "Equal", "not_equal": "NotEqual", "is_nan": "IsNan", "is_finite": "IsFinite",
-    "logical_and": "LogicalAnd", "logical_or": "LogicalOr", "logical_not": "LogicalNot",
+    "less": "Less",
+    "less_equal": "LessEqual",
+    "greater": "Greater",
+    "greater_equal": "GreaterEqual",
+    "equal": "Equal",
+    "not_equal": "NotEqual",
+    "is_nan": "IsNan",
+    "is_finite": "IsFinite",
+    "logical_and": "LogicalAnd",
+    "logical_or": "LogicalOr",
+    "logical_not": "LogicalNot",
 }.items():
     lower_to(_op, _name)
 
@@ -34,10 +42,8 @@ def _minimum(m: Any, event: Any, a: Any, b: Any) -> Any:
     return m.select(m.less_equal(a, b), a, b)
 
 
-@lower("Abs", "ComplexAbs")
+@lower("Abs")
 def _abs(m: Any, event: Any, x: Any) -> Any:
-    if np.iscomplexobj(x.value):
-        return m.norm2(m.stack(m.real(x), m.imag(x), axis=0), axes=(0,))
     return absolute(m, x)
 
 
@@ -70,17 +76,12 @@ def _relu6_grad(m: Any, event: Any, gy: Any, y: Any) -> Any:
 
 @lower("LeakyRelu")
 def _leaky_relu(m: Any, event: Any, x: Any) -> Any:
-    return m.select(m.greater(x, 0), x, x * m.literal(_attr(event, "alpha", x)))
+    return m.select(m.greater(x, 0), x, x * m.literal(float_attr(event, "alpha", x)))
 
 
 @lower("LeakyReluGrad")
 def _leaky_relu_grad(m: Any, event: Any, gy: Any, x: Any) -> Any:
-    return m.select(m.greater(x, 0), gy, gy * m.literal(_attr(event, "alpha", x)))
-
-
-def _attr(event: Any, name: str, like: Any) -> Any:
-    """A float attribute: TensorFlow holds it in float32 whatever the dtype of the op."""
-    return np.asarray(np.float32(event.attrs[name])).astype(like.value.dtype)
+    return m.select(m.greater(x, 0), gy, gy * m.literal(float_attr(event, "alpha", x)))
 
 
 @lower("Elu")

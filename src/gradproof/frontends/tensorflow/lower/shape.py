@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradproof.frontends.tensorflow.lower._table import ints, lower
+from gradproof.frontends.tensorflow.lower._table import TensorList, ints, lower
+from gradproof.frontends.tensorflow.lower.tensor_list import zeros_like
 
 
 @lower("Reshape", "ExpandDims", "Squeeze")
@@ -50,7 +51,7 @@ def _pack(m: Any, event: Any, *xs: Any) -> Any:
 
 @lower("ZerosLike")
 def _zeros_like(m: Any, event: Any, x: Any) -> Any:
-    return m.constant(event.outputs[0].array)
+    return zeros_like(m, x) if isinstance(x, TensorList) else m.constant(event.outputs[0].array)
 
 
 @lower("OnesLike")
@@ -58,7 +59,17 @@ def _ones_like(m: Any, event: Any, x: Any) -> Any:
     return m.constant(event.outputs[0].array)
 
 
-@lower("Shape", "ShapeN", "Size", "Rank", "BroadcastGradientArgs", "BroadcastArgs", "InvertPermutation", "Range", "Fill")
+@lower(
+    "Shape",
+    "ShapeN",
+    "Size",
+    "Rank",
+    "BroadcastGradientArgs",
+    "BroadcastArgs",
+    "InvertPermutation",
+    "Range",
+    "Fill",
+)
 def _fact(m: Any, event: Any, *_: Any) -> Any:
     """Shapes and what is made of them: facts of the run."""
     return tuple(m.constant(output.array) for output in event.outputs)

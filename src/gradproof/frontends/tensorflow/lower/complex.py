@@ -1,0 +1,33 @@
+"""Complex numbers and their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradproof.frontends.tensorflow.lower._table import lower, lower_to
+from gradproof.ops import complex as parts
+
+lower_to("complex", "Complex")
+lower_to("conj", "Conj")
+
+
+@lower("Real")
+def _real(m: Any, event: Any, x: Any) -> Any:
+    return m.real(x) if np.iscomplexobj(x.value) else m.identity(x)
+
+
+@lower("Imag")
+def _imag(m: Any, event: Any, x: Any) -> Any:
+    return m.imag(x) if np.iscomplexobj(x.value) else m.constant(event.outputs[0].array)
+
+
+@lower("Angle")
+def _angle(m: Any, event: Any, x: Any) -> Any:
+    return parts.angle(m, x)
+
+
+@lower("ComplexAbs")
+def _modulus(m: Any, event: Any, x: Any) -> Any:
+    return parts.modulus(m, x)
