@@ -26,7 +26,7 @@ class Variables:
     """The variables of the program, and the addresses of their buffers over time."""
 
     known: dict[int, ReferenceType[Any]] = field(default_factory=dict)
-    history: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    history: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
 
     def patches(self) -> list[Patch]:
         """Follow the variables from now on; those that exist already are found by the garbage collector."""
@@ -78,7 +78,9 @@ class Variables:
             return
         seen = self.history.setdefault(handle._id, [])
         if not seen or seen[-1][1] != address:
-            seen.append((next(numbers), address))
+            # Tensors are numbered as they are made. One that is older than this look is not a read of the variable,
+            # though it may be what was assigned to it and share its buffer.
+            seen.append((next(numbers), address, tensor._id))
 
     def source_of(self, tensor: Any, index: int) -> int | None:
         """The handle of the variable whose buffer a tensor had at some time; None if it is no variable's."""
@@ -86,8 +88,8 @@ class Variables:
         if address is None:
             return None
         for handle, seen in self.history.items():
-            before = [place for start, place in seen if start <= index]
-            if before and before[-1] == address:
+            before = [(place, newest) for start, place, newest in seen if start <= index]
+            if before and before[-1][0] == address and tensor._id > before[-1][1]:
                 return handle
         return None
 
