@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.audit.rows import examine_rows
 from gradproof.causes import find_all
 from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
 from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, propagate_errors
 from gradproof.ir import types
@@ -115,6 +116,7 @@ def _with_budget(case: Case) -> Case:
 
 
 def report(case: Case, with_causes: bool = True) -> GradientReport:
+    diagnostics = find_all(case) if with_causes else ()
     source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
     known = types.is_real(source.dtype) or types.is_complex(source.dtype)
     true = None if judgement.verdict is Verdict.UNDEFINED else judgement.enclosure
@@ -129,7 +131,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         occurrence=case.capture.occurrence,
         order=case.capture.order,
         oracle=judgement.oracle,
-        reason=judgement.reason or case.capture.facts.get("exception"),
+        reason=judgement.reason or _stated_reason(case, diagnostics),
         observed=source.observed,
         reference=None if true is None else true.mid,
         reference_radius=None if true is None else true.rad,
@@ -137,6 +139,15 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         digits=None if comparison is None else comparison.digits,
         digits_possible=types.digits_possible(source.dtype) if known else None,
         one_sided=judgement.one_sided,
-        diagnostics=find_all(case) if with_causes else (),
+        diagnostics=diagnostics,
         budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
     )
+
+
+def _stated_reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:
+    """What else is known where the judge has nothing to say: an exception, or why there is no gradient."""
+    exception: str | None = case.capture.facts.get("exception")
+    missing = case.source.missing
+    if exception is None and missing is not None and not diagnostics:
+        return missing.label or None
+    return exception

@@ -17,8 +17,8 @@ class Receiver(Protocol):
     """Takes every gradient call that is looked at, right after it returned.
 
     Reading a call means turning it into programs, which costs time; a receiver that has none left asks for
-    the facts alone, and they carry its reason. A call whose sources cannot share one program is read as several
-    captures.
+    the facts alone, and they carry its reason. A call whose sources cannot share one program is read as
+    several captures.
     """
 
     def __call__(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None: ...

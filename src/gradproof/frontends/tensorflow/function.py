@@ -55,7 +55,7 @@ def _sources(request: Request) -> list[Source]:
         found += _leaves(name, value)
     if not found:
         raise InvalidInput(
-            f"check() needs at least one argument of real numbers for `{request.name}`: a tensor, a variable, "
+            f"check() needs at least one argument of real numbers for `{request.name}`: a tensor, a variable "
             "or a Keras model with trainable weights"
         )
     for source in found:
@@ -90,37 +90,44 @@ def _tried(request: Request, sources: Sequence[Source]) -> tuple[Impurity | None
 
 
 def _captures(request: Request, sources: Sequence[Source]) -> Iterator[Capture]:
-    tensors = [source.tensor for source in sources]
     calls: list[GradientCall] = []
     with observe(always, calls.append):
         with tf.GradientTape(persistent=True) as tape:
-            tape.watch([tensor for tensor in tensors if isinstance(tensor, tf.Tensor)])
-            targets = list(_targets(request, sources, tape))
+            _watch(tape, sources)
+            targets = list(_targets(request, sources))
+        n_own = len(calls)  # gradients that the function computed inside itself are not what was asked for
         for _, entries, _ in targets:
             for entry in entries:
-                tape.gradient(entry, tensors)
-    # Gradients that the function computes inside itself come first, and are not what was asked for.
-    asked = iter(calls[-sum(len(entries) for _, entries, _ in targets) :])
+                tape.gradient(entry, [source.tensor for source in sources])
+    asked = iter(calls[n_own:])
     for name, entries, shape in targets:
         rows = [_named(to_capture(next(asked)), name, sources) for _ in entries]
         yield rows[0] if shape == () else _whole(rows, name, shape)
 
 
-def _targets(
-    request: Request, sources: Sequence[Source], tape: Any
-) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
+def _watch(tape: Any, sources: Sequence[Source]) -> None:
+    tape.watch([source.tensor for source in sources if isinstance(source.tensor, tf.Tensor)])
+
+
+def _targets(request: Request, sources: Sequence[Source]) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
     """What is differentiated: the result entry by entry, or, for the second order, each first derivative."""
-    value = request.selected(
-        called(request.function, f"`{request.name}` under a tape", request.args, request.kwargs)
-    )
     if request.order == 1:
+        value = _result(request)
         yield request.name, _entries(value), tuple(value.shape) if request.output == "each" else ()
         return
-    gradients = tape.gradient(value, [source.tensor for source in sources])
-    for source, gradient in zip(sources, gradients):
+    with tf.GradientTape() as inner:
+        _watch(inner, sources)
+        value = _result(request)
+    for source, gradient in zip(sources, inner.gradient(value, [source.tensor for source in sources])):
         if gradient is not None:
             dense = tf.convert_to_tensor(gradient)
             yield f"(d {request.name} / d {source.name})", _entries(dense), tuple(dense.shape)
+
+
+def _result(request: Request) -> Any:
+    value = called(request.function, f"`{request.name}` under a tape", request.args, request.kwargs)
+    # A result that has left TensorFlow has no gradient, and the report says where it left.
+    return tf.convert_to_tensor(request.selected(value))
 
 
 def _entries(value: Any) -> list[Any]:
