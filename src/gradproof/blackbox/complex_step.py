@@ -94,7 +94,10 @@ def _cauchy_riemann(pairs: Ladder, base: int, slope: float, far: complex, noise:
     d, even = float(pairs.central[base]), float(pairs.even[base])
     odd_rest = abs(d + far.imag / h - 2 * slope)
     even_rest = abs(far.real - pairs.centre + even)
-    return odd_rest <= abs(d - slope) / 4 + blur / h and even_rest <= abs(even) / 4 + blur
+    # What is left are terms two orders higher. Either of the two may be large where the other vanishes.
+    odd_allowed = abs(d - slope) / 4 + abs(even) / (64 * h)
+    even_allowed = abs(even) / 4 + abs(d - slope) * h / 16
+    return odd_rest <= odd_allowed + blur / h and even_rest <= even_allowed + blur
 
 
 def _with_rounding(line: Line, slope: float, tiny: float, spacing: float, eps: float) -> ComplexSlope | None:

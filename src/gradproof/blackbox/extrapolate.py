@@ -197,6 +197,8 @@ def _estimates(
     # Where the function has left its own parabola, the error of the window without its smallest step stands.
     outside = np.where(_strays(q, order), abs(value - history[order - 1][1:]), 0.0)
     truncation = TRUNCATION_SAFETY * np.maximum(np.maximum(last, before), outside)
+    # The window that starts at the smallest step of all has no witness but that step.
+    truncation[:1] = np.maximum(truncation[:1], abs(value[:1] - q.y[:1]))
     at_steps = np.maximum(q.rounding, noise[:, None]) * q.amplification
     noise_error = NOISE_SAFETY * np.sum(abs(weights) * at_steps, axis=1)
     columns = (value.tolist(), truncation.tolist(), noise_error.tolist(), noise.tolist(), misfit.tolist())

@@ -41,7 +41,7 @@ def as_input(x: Any, caller: str) -> Input:
     promoted = values.dtype.kind in "iu"
     values = values.astype(np.float64) if promoted else values
     if not np.isfinite(values).all():
-        where = "x" if values.ndim == 0 else f"x{list(np.argwhere(~np.isfinite(values))[0])}".replace(" ", "")
+        where = "x" if values.ndim == 0 else f"x{np.argwhere(~np.isfinite(values))[0].tolist()}"
         bad = values[~np.isfinite(values)].flat[0]
         raise InvalidInput(
             f"{caller}() needs a finite point, but {where} is {bad}\n  the slope there would be undefined"
@@ -82,7 +82,8 @@ def _way_back(x: Any, raw: Any, values: NDArray[Any]) -> Rebuild:
         return lambda numbers: numbers.item()
     if values.ndim == 0:
         return lambda numbers: numbers[()]
-    return lambda numbers: numbers
+    # A copy, because a function may change what it is given.
+    return lambda numbers: numbers.copy()
 
 
 def _tensor_maker(x: Any) -> Rebuild:

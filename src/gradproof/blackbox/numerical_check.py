@@ -180,30 +180,21 @@ def _relative(tolerance: float, scale: float, entry: Derivative) -> float:
 def _claimed(
     gradient: Any, inputs: Sequence[Input], slopes: Sequence[Derivatives]
 ) -> tuple[NDArray[np.float64], ...]:
-    """The gradient under test as arrays of the shapes of the slopes."""
+    """The gradient under test as arrays of the shapes of the slopes; a single one may come bare."""
     if callable(gradient):
         gradient = gradient(*(one.rebuild(one.values) for one in inputs))
-    parts = list(gradient) if isinstance(gradient, list | tuple) and len(inputs) > 1 else None
-    if parts is None:
-        single = isinstance(gradient, list | tuple) and len(gradient) == 1 and np.ndim(slopes[0].value) == 0
-        parts = [gradient[0] if single else gradient]
-    arrays = []
-    for which, part in enumerate(parts[: len(inputs)]):
-        array = np.asarray(from_tensor(part), dtype=np.float64)
-        wanted = slopes[which].value.shape
-        if array.shape == (1, *wanted) and isinstance(part, list | tuple):
-            array = array[0]
-        if array.shape != wanted:
-            raise InvalidInput(
-                f"gradient_check_numerical() was given a gradient of shape {array.shape} "
-                f"for argument {which}, whose derivatives have shape {wanted}"
-            )
-        arrays.append(array)
-    if len(arrays) != len(inputs):
-        raise InvalidInput(
-            f"gradient_check_numerical() needs one gradient per argument: {len(inputs)}, not {len(arrays)}"
-        )
-    return tuple(arrays)
+    wanted = [known.value.shape for known in slopes]
+    readings: list[Sequence[Any]] = [[gradient]]
+    if isinstance(gradient, list | tuple):
+        readings.insert(0, gradient)
+    for reading in readings:
+        arrays = tuple(np.asarray(from_tensor(part), dtype=np.float64) for part in reading)
+        if [array.shape for array in arrays] == wanted:
+            return arrays
+    raise InvalidInput(
+        f"gradient_check_numerical() needs a gradient of shapes {wanted}, one per argument, "
+        f"but was given {[np.shape(from_tensor(part)) for part in readings[0]]}"
+    )
 
 
 def _verdict(
@@ -216,24 +207,44 @@ def _verdict(
     wrong = None if claimed is None else _first_wrong(slopes, claimed, tolerance)
     if wrong is not None:
         return "disagrees", None, wrong
-    if step is not None and epsilon is not None:
-        # A gradient that was found right stays right, whatever a check with a bad step would say of it.
-        if claimed is None:
-            return "disagrees", "step-size", _blame(step, epsilon)
-        return "agrees", "step-size", f"the gradient is right; {_blame(step, epsilon)}"
-    without = [
-        (k, entry) for k, known in enumerate(slopes) for entry in known.entries if entry.status != "ok"
-    ]
-    if without:
-        which, entry = without[0]
-        more = f" (and {len(without) - 1} more)" if len(without) > 1 else ""
-        why = f"an entry of argument {which} has no derivative{more}: {entry.status}: {entry.reason}"
-        return "unverified", None, why
-    widest = max(float(np.max(known.error / np.maximum(_scales(known), TINY))) for known in slopes)
-    if claimed is not None and widest > tolerance:
-        return "unverified", None, f"the slopes are known to {widest:.1e}, the tolerance is {tolerance:.0e}"
-    what = "the gradient agrees with" if claimed is not None else "the differences agree with"
-    return "agrees", None, f"{what} slopes known to {widest:.1e}, within a tolerance of {tolerance:.0e}"
+    doubt = _first_doubt(slopes, tolerance)
+    if step is None or epsilon is None:
+        return (
+            ("agrees", None, _agreement(slopes, claimed, tolerance))
+            if doubt is None
+            else ("unverified", None, doubt)
+        )
+    blame = _blame(step, epsilon)
+    if claimed is None:
+        return "disagrees", "step-size", blame
+    # A gradient that was found right stays right, whatever a check with a bad step would say of it.
+    if doubt is None:
+        return "agrees", "step-size", f"the gradient is right; {blame}"
+    return "unverified", "step-size", f"{doubt}; {blame}"
+
+
+def _first_doubt(slopes: Sequence[Derivatives], tolerance: float) -> str | None:
+    """Why not every entry can be judged, None if it can."""
+    for which, known in enumerate(slopes):
+        for entry in known.entries:
+            if entry.status != "ok":
+                return f"an entry of argument {which} has no derivative: {entry.status}: {entry.reason}"
+    widest = _widest(slopes)
+    return (
+        f"the slopes are known to {widest:.1e}, the tolerance is {tolerance:.0e}"
+        if widest > tolerance
+        else None
+    )
+
+
+def _agreement(slopes: Sequence[Derivatives], claimed: Any, tolerance: float) -> str:
+    what = "the differences agree with" if claimed is None else "the gradient agrees with"
+    return f"{what} slopes known to {_widest(slopes):.1e}, within a tolerance of {tolerance:.0e}"
+
+
+def _widest(slopes: Sequence[Derivatives]) -> float:
+    """The widest error bar, relative to what an entry is measured against."""
+    return max(float(np.max(known.error / np.maximum(_scales(known), TINY))) for known in slopes)
 
 
 def _first_wrong(
@@ -258,7 +269,5 @@ def _blame(step: StepJudgement, epsilon: float) -> str:
         what = "too large: the function bends within it"
     else:
         what = "too small: rounding drowns the difference"
-    where = (
-        f"{step.usable[0]:.0e} to {step.usable[1]:.0e}" if step.usable else "none serves all entries at once"
-    )
+    where = f"{step.usable[0]:.0e} to {step.usable[1]:.0e}" if step.usable else "none serves all entries"
     return f"epsilon {epsilon:g} is {what}; usable steps: {where}"

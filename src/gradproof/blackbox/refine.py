@@ -15,8 +15,10 @@ RUNGS_IN_THE_OPEN = (
 RUNGS_BELOW_A_CEILING = (-3, -2, -1, 1, 2)
 NEARLY_LINEAR = 1e-2
 ENOUGH = 128.0  # units in the last place: nothing worth a call is left to gain
-STALE = 1  # additions without gain after which more will not help
+STALE = 2  # additions without gain after which more will not help ...
+GOOD = 1e-6  # ... and one is enough where so many digits are right already
 GAIN = 0.7
+TINY = 1e-300  # in place of a slope of zero
 
 
 def refine(line: Line, region: Region) -> tuple[Ladder, Estimate | None]:
@@ -29,8 +31,9 @@ def refine(line: Line, region: Region) -> tuple[Ladder, Estimate | None]:
         exponents |= _finer(pairs, lowest)
         pairs, estimate = _look(line, exponents)
     stale = 0
-    while estimate is not None and stale < STALE and len(exponents) < MAX_PAIRS:
-        if estimate.error <= ENOUGH * pairs.eps * abs(estimate.value):
+    while estimate is not None and len(exponents) < MAX_PAIRS:
+        relative = estimate.error / (abs(estimate.value) or TINY)
+        if relative <= ENOUGH * pairs.eps or stale >= (1 if relative < GOOD else STALE):
             break
         wanted = _next_exponent(pairs, estimate, exponents, lowest)
         if wanted is None:

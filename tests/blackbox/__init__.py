@@ -1,0 +1,1 @@
+"""Tests of the derivatives of functions that can only be called."""
