@@ -25,7 +25,7 @@ LAYERS = [
     {"render"},
     {"frontends", "tape"},
     {"audit"},
-    {"check", "cli", "__init__", "__main__"},
+    {"checking", "cli", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 FRAMEWORKS = {"tensorflow", "keras", "jax", "torch"}

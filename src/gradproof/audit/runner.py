@@ -66,8 +66,14 @@ def _status(code: Any) -> int:
         return 0
     if isinstance(code, int):
         return code & 0xFF
-    print(code, file=sys.stderr)
+    _say(f"{code}\n")
     return 1
+
+
+def _say(text: str) -> None:
+    """What Python itself would write to the error stream at this point; a program may have closed it."""
+    if sys.stderr is not None:
+        sys.stderr.write(text)
 
 
 def _print_traceback(error: BaseException) -> None:
@@ -76,7 +82,7 @@ def _print_traceback(error: BaseException) -> None:
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception as fault:
-        print("Error in sys.excepthook:", file=sys.stderr)
+        _say("Error in sys.excepthook:\n")
         sys.__excepthook__(type(fault), fault, fault.__traceback__)
 
 
