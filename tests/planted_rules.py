@@ -1,4 +1,4 @@
-"""Wrong rules: what people get wrong in derivatives, each made from the right rule of any op it applies to."""
+"""Wrong rules: what people get wrong in derivatives, each made from the right rule of an op."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Random programs: DAGs of ops from the table, with random shapes, dtypes and scales.
 
 Two kinds of steps. Free steps apply an op to whatever is at hand, at any scale its domain allows. Sampled
-steps take any op of the table with one of its samples, whose inputs are moved a little by a number computed so
-far: so an op that is added to the table is in these programs without being named here.
+steps take any op of the table with one of its samples, whose inputs are moved a little by a number computed
+so far: so an op that is added to the table is in these programs without being named here.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from .planting import CAST, FACTORS, UNBLAMED, Finding, blamed_ops, examine, fau
 NO_EFFECT = 1e-12  # a fault in float64 that moves the gradient by less moves it by nothing but rounding
 KINDS = {
     "sign", *(f"factor 1 + {factor:g}" for factor in FACTORS), "missing term", "transposed",
-    "wrong at one entry", "wrong branch", "un-reduced broadcast", "ignored upstream", CAST, "finite difference",
+    "wrong at one entry", "wrong branch", "un-reduced broadcast", "ignored upstream", CAST,
+    "finite difference",
     "second order only", "sign at second order",
 }  # fmt: skip
 

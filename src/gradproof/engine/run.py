@@ -63,6 +63,9 @@ def evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy) 
         return values[node.inputs[0]][node.params["index"]]
     if node.op not in TABLE:
         raise InvalidProgram(f"{describe(node)}: there is no op of this name")
+    slopes = TABLE[node.op].slopes
+    if slopes is not None and len(slopes) != len(node.inputs):
+        raise InvalidProgram(f"{describe(node)} takes {len(slopes)} arguments, not {len(node.inputs)}")
     xs = [values[id] for id in node.inputs]
     if node.is_discrete and xs and all(_is_discrete(x) for x in xs):
         m = _INTEGERS  # the same in every domain

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gradproof.errors import InvalidProgram
 from gradproof.ir import types
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Phase, Program
 from gradproof.ir.span import Span
 from gradproof.ir.verify import verify
 
@@ -35,7 +35,7 @@ def from_data(data: Mapping[str, Any]) -> Program:
     try:
         nodes = tuple(_node(entry) for entry in data["nodes"])
         names = {int(id): str(name) for id, name in data["names"].items()}
-        program = Program(nodes, tuple(data["inputs"]), tuple(data["outputs"]), names)
+        program = Program(nodes, _integers(data["inputs"]), _integers(data["outputs"]), names)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidProgram(f"damaged program data: {error!r}") from error
     verify(program)
@@ -61,15 +61,27 @@ def _node(entry: Mapping[str, Any]) -> Node:
     return Node(
         id=int(entry["id"]),
         op=str(entry["op"]),
-        inputs=tuple(entry["inputs"]),
+        inputs=_integers(entry["inputs"]),
         dtype=str(entry["dtype"]),
-        shape=tuple(entry["shape"]),
+        shape=_integers(entry["shape"]),
         params={name: _param(value) for name, value in entry["params"].items()},
         span=Span(**entry["span"]) if entry["span"] else None,
         value=_value(entry["value"]),
-        phase=entry["phase"],
-        scope=entry["scope"],
+        phase=_phase(entry["phase"]),
+        scope=None if entry["scope"] is None else int(entry["scope"]),
     )
+
+
+def _integers(entries: Any) -> tuple[int, ...]:
+    if isinstance(entries, str):
+        raise TypeError(f"a list of integers was expected, not {entries!r}")
+    return tuple(int(entry) for entry in entries)
+
+
+def _phase(name: Any) -> Phase:
+    if name == "forward" or name == "backward":
+        return cast(Phase, name)
+    raise ValueError(f"{name!r} is not a phase")
 
 
 def _param_data(value: Any) -> Any:
