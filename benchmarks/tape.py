@@ -68,7 +68,9 @@ def row(function: Callable[..., Any], n: int) -> str:
 
 
 def main() -> None:
-    print(f"{'program':<12}{'entries':>10}{'NumPy, ms':>12}{'taped':>10}{'gradient':>12}    (times plain NumPy)")
+    print(
+        f"{'program':<12}{'entries':>10}{'NumPy, ms':>12}{'taped':>10}{'gradient':>12}    (times plain NumPy)"
+    )
     for function in (chain, arithmetic, indexing, layers):
         for n in (100, 10_000, 100_000, 1_000_000):
             print(row(function, n))

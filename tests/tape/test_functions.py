@@ -1,4 +1,4 @@
-"""Every NumPy function the tape knows: NumPy's own values, and gradients that agree with differences and with balls."""
+"""Every NumPy function the tape knows: NumPy's values, and gradients that differences and balls confirm."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def test_values_are_those_of_numpy_bit_for_bit(function: Callable[..., Any], poi
 
 
 @pytest.mark.parametrize(("function", "points"), PARAMETERS)
-def test_gradient_agrees_with_central_differences(function: Callable[..., Any], points: tuple[Any, ...]) -> None:
+def test_gradient_agrees_with_central_differences(
+    function: Callable[..., Any], points: tuple[Any, ...]
+) -> None:
     with GradientTape() as tape:
         xs = tape.watch(points)
         y = _scalar(function, *xs)
@@ -76,7 +78,9 @@ def test_gradient_is_proven_correct(function: Callable[..., Any], points: tuple[
 
 
 @pytest.mark.parametrize(("function", "points"), PARAMETERS)
-def test_the_ops_of_a_function_mean_what_numpy_computed(function: Callable[..., Any], points: tuple[Any, ...]) -> None:
+def test_the_ops_of_a_function_mean_what_numpy_computed(
+    function: Callable[..., Any], points: tuple[Any, ...]
+) -> None:
     """The last op carries NumPy's value; here it is computed anew from the ops and must agree."""
     with GradientTape() as tape:
         xs = tape.watch(points)

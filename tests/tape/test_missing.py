@@ -22,7 +22,7 @@ def not_watched_plain() -> Any:
 
 
 def not_watched_traced() -> Any:
-    x = array([1.0, 2.0])  #~
+    x = array([1.0, 2.0])  # ~
     with GradientTape() as tape:
         y = np.sum(x**2)
     return tape.gradient(y, x)
@@ -30,7 +30,7 @@ def not_watched_traced() -> Any:
 
 def outside_tape() -> Any:
     x = Variable(2.0)
-    y = x**2  #~
+    y = x**2  # ~
     with GradientTape() as tape:
         x * 1.0
     return tape.gradient(y, x)
@@ -40,13 +40,13 @@ def after_tape() -> Any:
     x = Variable(2.0)
     with GradientTape() as tape:
         y = x**2
-    z = y * 3  #~
+    z = y * 3  # ~
     return tape.gradient(z, x)
 
 
 def part_outside() -> Any:
     x = Variable(2.0)
-    half = x**2  #~
+    half = x**2  # ~
     with GradientTape() as tape:
         y = half * Variable(1.0)
     return tape.gradient(y, x)
@@ -55,19 +55,19 @@ def part_outside() -> Any:
 def stopped() -> Any:
     x = Variable(2.0)
     with GradientTape() as tape:
-        y = 3 * stop_gradient(x)  #~
+        y = 3 * stop_gradient(x)  # ~
     return tape.gradient(y, x)
 
 
 def stopped_on_the_way() -> Any:
     x, w = Variable(2.0), Variable(1.0)
     with GradientTape() as tape:
-        y = w * stop_gradient(x)  #~
+        y = w * stop_gradient(x)  # ~
     return tape.gradient(y, x)
 
 
 def integer_source() -> Any:
-    x = Variable([1, 2])  #~
+    x = Variable([1, 2])  # ~
     with GradientTape() as tape:
         y = np.sum(x * 2.0)
     return tape.gradient(y, x)
@@ -76,7 +76,7 @@ def integer_source() -> Any:
 def integer_cast() -> Any:
     x = Variable([1.5, 2.5])
     with GradientTape() as tape:
-        k = x.astype(np.int64)  #~
+        k = x.astype(np.int64)  # ~
         y = np.sum(k * 2.0)
     return tape.gradient(y, x)
 
@@ -84,21 +84,21 @@ def integer_cast() -> Any:
 def argmax() -> Any:
     x, w = Variable([1.5, 2.5]), Variable([1.0, 2.0])
     with GradientTape() as tape:
-        y = w[np.argmax(x)]  #~
+        y = w[np.argmax(x)]  # ~
     return tape.gradient(y, x)
 
 
 def left_by_float() -> Any:
     x = Variable(2.0)
     with GradientTape() as tape:
-        y = math.sin(x)  #~
+        y = math.sin(x)  # ~
     return tape.gradient(y, x)
 
 
 def left_by_asarray() -> Any:
     x, w = Variable([1.0, 2.0]), Variable(3.0)
     with GradientTape() as tape:
-        plain = np.asarray(x)  #~
+        plain = np.asarray(x)  # ~
         y = w * np.sum(plain)
     return tape.gradient(y, x)
 
@@ -106,7 +106,7 @@ def left_by_asarray() -> Any:
 def left_by_a_list() -> Any:
     x = Variable([1.0, 2.0])
     with GradientTape() as tape:
-        y = np.sum(np.array([x[0], x[1] * 2]))  #~
+        y = np.sum(np.array([x[0], x[1] * 2]))  # ~
     return tape.gradient(y, x)
 
 
@@ -114,13 +114,13 @@ def left_by_a_plain_array() -> Any:
     x = Variable([1.0, 2.0])
     with GradientTape() as tape:
         y = np.zeros(2)
-        y[0] = x[0] ** 2  #~
+        y[0] = x[0] ** 2  # ~
     return tape.gradient(y, x)
 
 
 def rebound() -> Any:
     w = Variable(1.0)
-    w = w - 0.1  #~
+    w = w - 0.1  # ~
     with GradientTape() as tape:
         y = w**2
     return tape.gradient(y, w)
@@ -129,7 +129,7 @@ def rebound() -> Any:
 def no_rule() -> Any:
     x = Variable([3.0, 1.0, 2.0])
     with GradientTape() as tape:
-        y = np.sum(np.unwrap(x))  #~
+        y = np.sum(np.unwrap(x))  # ~
     return tape.gradient(y, x)
 
 

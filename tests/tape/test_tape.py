@@ -192,7 +192,9 @@ def test_hessian_by_a_jacobian_of_a_gradient() -> None:
             y = x[0] ** 2 * x[1] ** 3
         gradient = inner.gradient(y, x)
     a, b = 0.5, -1.0
-    np.testing.assert_allclose(outer.jacobian(gradient, x), [[2 * b**3, 6 * a * b**2], [6 * a * b**2, 6 * a**2 * b]])
+    np.testing.assert_allclose(
+        outer.jacobian(gradient, x), [[2 * b**3, 6 * a * b**2], [6 * a * b**2, 6 * a**2 * b]]
+    )
 
 
 def test_a_variable_assigned_to_on_the_way_counts_with_every_value() -> None:

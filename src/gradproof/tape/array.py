@@ -15,10 +15,20 @@ from gradproof.tape.state import STATE, note_leave, roots_of
 class Array:
     """A NumPy array that tapes can follow. It computes as NumPy does: same values, dtypes and errors.
 
-    Its operators and methods are in `operators.py`. Numbers leave through `float()`, `item()`, `np.asarray`: what is computed from those is constant to every tape.
+    Its operators and methods are in `operators.py`. Numbers leave through `float()`, `item()`, `np.asarray`;
+    what is computed from those is constant to every tape.
     """
 
-    __slots__ = ("__weakref__", "_base", "_origin", "_recipe", "_record_now", "_seen", "_value_now", "_version")
+    __slots__ = (
+        "__weakref__",
+        "_base",
+        "_origin",
+        "_recipe",
+        "_record_now",
+        "_seen",
+        "_value_now",
+        "_version",
+    )
     __array_priority__ = 1000
     __hash__ = object.__hash__
 
@@ -38,8 +48,6 @@ class Array:
         self._base: Array | None = None  # what this is a view of
         self._recipe: Callable[[Any], Any] | None = None
         self._seen = 0  # the version of the base that this view shows
-
-    # -- what tapes ask ---------------------------------------------------------------------------------------
 
     @property
     def _record(self) -> Record | None:
@@ -72,7 +80,8 @@ class Array:
 
     def _refresh(self) -> None:
         base = self._base
-        assert base is not None and self._recipe is not None
+        assert base is not None
+        assert self._recipe is not None
         if base._base is not None:
             base._refresh()
         if base._version != self._seen:
@@ -80,14 +89,10 @@ class Array:
             self._value_now, self._record_now, self._origin = new._value, new._record, new._origin
             self._seen = base._version
 
-    # -- NumPy's protocols ------------------------------------------------------------------------------------
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         note_leave("np.asarray", self._record)
         del copy  # always a copy: the tape needs its own values untouched
         return np.array(self._value, dtype=dtype)
-
-    # -- leaving the tape -------------------------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """The values as a plain NumPy array; what is computed from it is constant to every tape."""
@@ -124,11 +129,10 @@ class Array:
             STATE.branches.append(record)
         return bool(self._value)
 
-    # -- what an array shows of itself ------------------------------------------------------------------------
-
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._value_now.shape
+        shape: tuple[int, ...] = self._value_now.shape
+        return shape
 
     @property
     def ndim(self) -> int:
@@ -140,7 +144,8 @@ class Array:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self._value_now.dtype
+        dtype: np.dtype[Any] = self._value_now.dtype
+        return dtype
 
     @property
     def itemsize(self) -> int:

@@ -1,4 +1,4 @@
-"""The reverse sweep over records: in the user's dtypes, itself recorded, with the user's own rules where there are any."""
+"""The reverse sweep over records: in the user's dtypes, itself recorded, with the user's own rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from gradproof.tape.lowering import RecordTracer
 from gradproof.tape.record import CUSTOM, ITEM, Record, Token, ancestors
 
 
-def sweep(m: RecordTracer, seeds: Mapping[Record, Traced], wrt: Iterable[Record], token: Token) -> dict[Record, Traced]:
+def sweep(
+    m: RecordTracer, seeds: Mapping[Record, Traced], wrt: Iterable[Record], token: Token
+) -> dict[Record, Traced]:
     """Gradients of <seeds, values> for the lowered records `wrt`; those that no path reaches are absent."""
     wrt = set(wrt)
     order = ancestors(seeds)
@@ -39,9 +41,9 @@ def reached(order: list[Record], sources: Iterable[Record], token: Token) -> set
     """Records computed from `sources` through real or complex numbers while one tape was recording."""
     active = set(sources)
     for record in order:
-        if record not in active and not record.is_discrete and token in record.tapes:
-            if any(x in active for x in record.inputs):
-                active.add(record)
+        is_candidate = token in record.tapes and record not in active and not record.is_discrete
+        if is_candidate and any(x in active for x in record.inputs):
+            active.add(record)
     return active
 
 
@@ -59,7 +61,11 @@ def _pull(m: RecordTracer, record: Record, gy: Any, active: set[Record], gradien
             if i in wanted and gx is not None:
                 _accumulate(m, gradients, record.inputs[i], gx)
         return
-    y = tuple(m.of_item(record, k) for k in range(len(record.value))) if isinstance(record.value, tuple) else m.of(record)
+    y = (
+        tuple(m.of_item(record, k) for k in range(len(record.value)))
+        if isinstance(record.value, tuple)
+        else m.of(record)
+    )
     xs = [m.of(x) for x in record.inputs]
     node = _as_node(record)
     for i in wanted:

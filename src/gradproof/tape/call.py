@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.trace import Traced
-from gradproof.errors import InvalidInput, NoDerivative
+from gradproof.errors import InvalidInput
 from gradproof.ir.program import OPAQUE
 from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished, announce
@@ -20,8 +20,8 @@ from gradproof.tape.missing import Missing
 from gradproof.tape.program import Source
 from gradproof.tape.proof import Proof
 from gradproof.tape.record import LEAF, Record, Token, ancestors, constant
-from gradproof.tape.state import STATE, Leave
 from gradproof.tape.result import TracedGradient, gradient_array
+from gradproof.tape.state import STATE, Leave
 from gradproof.tape.variable import Variable
 from gradproof.tape.why import Question, no_rule, why_missing
 
@@ -76,20 +76,28 @@ def differentiate(call: GradientCall) -> list[Any]:
 def differentiate_each(call: GradientCall) -> list[Any]:
     """One Jacobian per source: a sweep for every entry of the target."""
     setting = _set_up(call)
-    target = setting.targets[0] if setting.targets else None
     m = _backward_tracer()
     rows: list[list[Any]] = [[] for _ in setting.sources]
     with _sweeping(m):
-        for place in range(0 if target is None else target.value.size):
-            unit = np.zeros(target.value.size, target.value.dtype)
-            unit[place] = 1
-            seed = m.of(constant(unit.reshape(target.value.shape), phase="backward"))
-            found = sweep(m, {target: seed}, _all_records(setting.sources), call.token)
-            for row, source in zip(rows, setting.sources):
-                row.append(_total(m, source, found))
-        setting = _checked(call, setting, [next((part for part in row if part is not None), None) for row in rows])
-        gradients = [_stacked(m, row, source, target) for row, source in zip(rows, setting.sources)]
+        for target in setting.targets:
+            _sweep_rows(call, setting, m, target, rows)
+        setting = _checked(
+            call, setting, [next((part for part in row if part is not None), None) for row in rows]
+        )
+        gradients = [_stacked(m, row, source, setting.targets) for row, source in zip(rows, setting.sources)]
     return _results(call, setting, gradients, is_jacobian=True)
+
+
+def _sweep_rows(
+    call: GradientCall, setting: _Setting, m: RecordTracer, target: Record, rows: list[list[Any]]
+) -> None:
+    for place in range(target.value.size):
+        unit = np.zeros(target.value.size, target.value.dtype)
+        unit[place] = 1
+        seed = m.of(constant(unit.reshape(target.value.shape), phase="backward"))
+        found = sweep(m, {target: seed}, _all_records(setting.sources), call.token)
+        for row, source in zip(rows, setting.sources):
+            row.append(_total(m, source, found))
 
 
 def _set_up(call: GradientCall) -> _Setting:
@@ -137,8 +145,10 @@ def _source(call: GradientCall, k: int, order: list[Record], targets: list[Recor
     return Source(records, call.source_names[k]) if records else why_missing(call.question(k))
 
 
-def _blocked(order: list[Record], sources: tuple[Record, ...], targets: list[Record], token: Token) -> Record | None:
-    """A function without a derivative on a way from the source to a target: a partial gradient would be a lie."""
+def _blocked(
+    order: list[Record], sources: tuple[Record, ...], targets: list[Record], token: Token
+) -> Record | None:
+    """A function without a derivative on the way: a partial gradient would be a lie."""
     opaque = [record for record in order if record.op.startswith(OPAQUE) and not record.is_discrete]
     if not opaque:
         return None
@@ -148,12 +158,12 @@ def _blocked(order: list[Record], sources: tuple[Record, ...], targets: list[Rec
 
 
 def _backward_tracer() -> RecordTracer:
-    """Without an outer tape nobody needs the values of the sweep: they are found again if a proof is asked for."""
+    """Without an outer tape nobody needs the values of the sweep; for a proof they are computed again."""
     return RecordTracer((*STATE.tapes, Token()), "backward", keeps_values=bool(STATE.tapes))
 
 
 class _sweeping:
-    """Has everything recorded, also without an outer tape: custom rules are part of the program of the gradient."""
+    """Records also without an outer tape: custom rules are part of the program of the gradient."""
 
     def __init__(self, m: RecordTracer) -> None:
         self.tapes: tuple[Token, ...] = m.builder.tapes
@@ -190,9 +200,10 @@ def _checked(call: GradientCall, setting: _Setting, gradients: list[Any]) -> _Se
     return replace(setting, sources=sources)
 
 
-def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, target: Record | None) -> Any:
-    if isinstance(source, Missing) or target is None:
+def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, targets: list[Record]) -> Any:
+    if isinstance(source, Missing) or not targets:
         return None
+    target = targets[0]
     shape = source.records[0].value.shape
     if not row:
         return m.of(constant(np.zeros((*target.value.shape, *shape), source.records[0].value.dtype)))
@@ -209,9 +220,15 @@ def _results(
     for k in present:
         gradients[k].id.value = gradients[k].value
     proof = Proof(
-        setting.targets, setting.seeds, [setting.sources[k] for k in present],  # type: ignore[misc]
-        [gradients[k].id for k in present], _relevant(call), call.span, call.target_name, is_jacobian=is_jacobian,
-    )  # fmt: skip
+        setting.targets,
+        setting.seeds,
+        [setting.sources[k] for k in present],  # type: ignore[misc]
+        [gradients[k].id for k in present],
+        _relevant(call),
+        call.span,
+        call.target_name,
+        is_jacobian=is_jacobian,
+    )
     announce(Finished(proof, call.sources, call.source_names, setting.sources))
     results: list[Any] = []
     for k, source in enumerate(setting.sources):

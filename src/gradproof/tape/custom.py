@@ -39,8 +39,8 @@ class Upstream:
 class CustomUse:
     """One call of a function with a gradient of its own: all that is needed to test its rule alone.
 
-    `inputs` are the records the rule answers for (traced arguments, then Variables the forward read by itself),
-    `outputs` the ends of the forward as it was recorded.
+    `inputs` are the records the rule answers for: traced arguments, then Variables that the forward read by
+    itself. `outputs` are the ends of the forward as it was recorded.
     """
 
     name: str
@@ -74,7 +74,7 @@ class CustomUse:
         del record
 
     def gradients(self, upstream: Sequence[Any]) -> list[Any]:
-        """What the rule returns for an upstream gradient, one entry per input; None where it returns nothing."""
+        """What the rule returns for an upstream gradient, one entry per input; None where there is none."""
         n_variables = len(self.inputs) - self.n_arguments
         if n_variables and _accepts_variables(self.rule):
             variables = [record.call for record in self.inputs[self.n_arguments :]]
@@ -138,8 +138,16 @@ def _bind(function: Any, id: int, rule: Any, value: Any, args: Sequence[Any], tr
         _definition(rule),
     )
     numbers = tuple(record.value for record in outputs)
-    whole = Record(CUSTOM, inputs, numbers if len(numbers) > 1 else numbers[0], place, STATE.tapes, call=use, scope=id,
-                   phase=STATE.phase)  # fmt: skip
+    whole = Record(
+        CUSTOM,
+        inputs,
+        numbers if len(numbers) > 1 else numbers[0],
+        place,
+        STATE.tapes,
+        call=use,
+        scope=id,
+        phase=STATE.phase,
+    )
     if len(numbers) == 1:
         return unflatten(value, iter([Array(whole)]))
     items = [
@@ -150,7 +158,7 @@ def _bind(function: Any, id: int, rule: Any, value: Any, args: Sequence[Any], tr
 
 
 def _end(result: Any, name: str, args: Sequence[Any]) -> Record:
-    """The record a result ends in; plain numbers were computed where no tape could see, so their origin is not known."""
+    """The record a result ends in; plain numbers were computed where no tape could see."""
     if isinstance(result, Array) and result.is_tracked:
         assert result._record is not None
         return result._record
@@ -186,8 +194,9 @@ def _accepts_variables(rule: Any) -> bool:
 
 
 def _as_traced(m: RecordTracer, gradient: Any, source: Record) -> Any:
-    """A rule's result as it flows on. Shapes and dtypes that do not fit are mended as broadcasting would, or refused."""
+    """A rule's result as it flows on; shapes that do not fit are broadcast or refused."""
     if isinstance(gradient, Array) and gradient.is_tracked:
+        assert gradient._record is not None
         traced = m.of(lowered(gradient._record))
     else:
         traced = m.of(constant(_plain(gradient), phase="backward", place=m.place))
@@ -196,7 +205,7 @@ def _as_traced(m: RecordTracer, gradient: Any, source: Record) -> Any:
     if traced.shape != source.value.shape:
         if np.broadcast_shapes(traced.shape, source.value.shape) != source.value.shape:
             raise InvalidInput(
-                f"a gradient rule returned shape {traced.shape} for an argument of shape {source.value.shape}; "
+                f"a gradient rule returned shape {traced.shape} for shape {source.value.shape}; "
                 "sum over the axes that broadcasting repeated"
             )
         traced = m.broadcast(traced, shape=source.value.shape)

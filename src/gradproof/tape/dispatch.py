@@ -55,7 +55,9 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         return _call_at(ufunc, inputs)
     if method == "__call__":
         if not kwargs:
-            return record_flat(ufunc, inputs, ufunc(*[x._value if isinstance(x, Array) else x for x in inputs]))
+            return record_flat(
+                ufunc, inputs, ufunc(*[x._value if isinstance(x, Array) else x for x in inputs])
+            )
         return _call_with_options(ufunc, ufunc, inputs, kwargs)
     key = _REDUCTIONS.get((ufunc, method), (ufunc, method))
     kwargs = kwargs if method == "outer" or len(inputs) > 1 else {"axis": 0, **kwargs}
@@ -88,7 +90,7 @@ def _copies(value: Any) -> Any:
 
 
 def _deliver(outs: tuple[Any, ...], results: Any, inputs: tuple[Any, ...]) -> Any:
-    """Traced `out` arrays take over the result. A plain one has the numbers only, so the traced result is returned."""
+    """Traced `out` arrays take over the result; in the place of a plain one the traced result is returned."""
     parts = results if isinstance(results, tuple) else (results,)
     returned = []
     for out, part in zip(outs, parts):

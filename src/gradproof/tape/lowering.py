@@ -20,14 +20,24 @@ from gradproof.tape.record import CALL, CUSTOM, ITEM, Record, Token, ancestors, 
 
 
 class RecordBuilder:
-    """Takes the place of a program's builder under a tracer: nodes become records, and a record is its own id."""
+    """Takes the place of a program's builder under a tracer: nodes become records, their own ids."""
 
     def __init__(self, tapes: tuple[Token, ...], keeps_values: bool) -> None:
         self.tapes, self.keeps_values = tapes, keeps_values
 
-    def add(self, op: str, *inputs: Record, params: Any = None, value: Any = None, span: Any = None,
-            phase: Phase = "forward", scope: int | None = None) -> Record:  # fmt: skip
-        return Record(op, inputs, value if self.keeps_values else None, span, self.tapes, params or {}, phase, scope)
+    def add(
+        self,
+        op: str,
+        *inputs: Record,
+        params: Any = None,
+        value: Any = None,
+        span: Any = None,
+        phase: Phase = "forward",
+        scope: int | None = None,
+    ) -> Record:
+        return Record(
+            op, inputs, value if self.keeps_values else None, span, self.tapes, params or {}, phase, scope
+        )
 
     def constant(self, value: Any, span: Any = None, phase: Phase = "forward") -> Record:
         return constant(value, phase=phase, place=span)
@@ -39,8 +49,8 @@ _FLOATING_POINT = Arithmetic(Ieee())  # it has no state, so one serves all
 class RecordTracer(Tracer):
     """A tracer whose nodes are records of tapes.
 
-    Without `keeps_values` the records hold none, and memory is free as soon as a value is used up; `value_of` finds
-    them again, bit for bit.
+    Without `keeps_values` the records hold none, and memory is free as soon as a value is used up;
+    `value_of` finds them again, bit for bit.
     """
 
     builder: Any
@@ -60,7 +70,18 @@ class RecordTracer(Tracer):
 
     def of_item(self, record: Record, index: int) -> Traced:
         part = record.value[index]
-        return self.of(Record(ITEM, (record,), part, record.place, record.tapes, {"index": index}, record.phase, record.scope))
+        return self.of(
+            Record(
+                ITEM,
+                (record,),
+                part,
+                record.place,
+                record.tapes,
+                {"index": index},
+                record.phase,
+                record.scope,
+            )
+        )
 
 
 _RECOMPUTING = RecordTracer((), "backward")
@@ -131,8 +152,17 @@ def _lower(record: Record) -> Any:
 
 def _again(record: Record, inputs: tuple[Record, ...]) -> Record:
     """The same record on lowered inputs."""
-    return Record(record.op, inputs, record.value, record.place, record.tapes, record.params, record.phase,
-                  record.scope, record.call)  # fmt: skip
+    return Record(
+        record.op,
+        inputs,
+        record.value,
+        record.place,
+        record.tapes,
+        record.params,
+        record.phase,
+        record.scope,
+        record.call,
+    )
 
 
 def _apply(lowering: Any, m: RecordTracer, record: Record) -> Any:
@@ -169,7 +199,9 @@ def _settle(m: RecordTracer, result: Any, record: Record) -> Any:
     """The last record of a lowering carries what NumPy itself returned, in its dtype and shape."""
     given = {x.lowered for x in record.inputs if isinstance(x.lowered, Record)}
     if isinstance(record.value, tuple):
-        return tuple(_settle_one(m, part, value, given) for part, value in zip(result, record.value, strict=True))
+        return tuple(
+            _settle_one(m, part, value, given) for part, value in zip(result, record.value, strict=True)
+        )
     return _settle_one(m, result, record.value, given)
 
 
@@ -180,7 +212,7 @@ def _settle_one(m: RecordTracer, result: Any, value: Any, given: set[Record]) ->
         result = converted(m, result, value.dtype)
     if result.value.shape != value.shape:
         result = m.broadcast(result, shape=value.shape)
-    last: Record = result.id  # type: ignore[assignment]
+    last: Record = result.id
     if last not in given and last.op != ITEM:
         last.value = value
     return last
@@ -189,8 +221,16 @@ def _settle_one(m: RecordTracer, result: Any, value: Any, given: set[Record]) ->
 def _opaque(record: Record) -> Any:
     """A function without a meaning: its value stands, and a gradient that must pass through it says so."""
     inputs = tuple(x.lowered for x in record.inputs)
-    whole = Record(OPAQUE + record.call.name, inputs, record.value, record.place, record.tapes, {}, record.phase,
-                   record.scope)  # fmt: skip
+    whole = Record(
+        OPAQUE + record.call.name,
+        inputs,
+        record.value,
+        record.place,
+        record.tapes,
+        {},
+        record.phase,
+        record.scope,
+    )
     if not isinstance(record.value, tuple):
         return whole
     return tuple(

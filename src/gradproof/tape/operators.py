@@ -1,4 +1,4 @@
-"""Gives the traced array the operators and methods of a NumPy array, each by way of the NumPy function it stands for."""
+"""Gives the traced array the operators and methods of a NumPy array, each by way of its function."""
 
 from __future__ import annotations
 
@@ -11,21 +11,63 @@ from gradproof.tape import dispatch
 from gradproof.tape.array import Array
 
 _BINARY = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "pow": np.power,
-    "floordiv": np.floor_divide, "mod": np.remainder, "matmul": np.matmul, "divmod": np.divmod,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
-}  # fmt: skip
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "pow": np.power,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "matmul": np.matmul,
+    "divmod": np.divmod,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
 _COMPARISONS = {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-}  # fmt: skip
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
 _UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
 # Methods with the arguments of the function of the same name.
 _METHODS = (
-    "sum", "mean", "prod", "max", "min", "std", "var", "all", "any", "argmax", "argmin", "argsort", "cumsum", "cumprod",
-    "clip", "round", "ravel", "squeeze", "swapaxes", "repeat", "take", "trace", "diagonal", "nonzero", "ptp",
-    "searchsorted", "compress", "dot", "copy",
-)  # fmt: skip
+    "sum",
+    "mean",
+    "prod",
+    "max",
+    "min",
+    "std",
+    "var",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "cumsum",
+    "cumprod",
+    "clip",
+    "round",
+    "ravel",
+    "squeeze",
+    "swapaxes",
+    "repeat",
+    "take",
+    "trace",
+    "diagonal",
+    "nonzero",
+    "ptp",
+    "searchsorted",
+    "compress",
+    "dot",
+    "copy",
+)
 
 
 def _left(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -55,11 +97,19 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _reshape(self: Array, *shape: Any, order: str = "C") -> Any:
-    return dispatch.call_function(np.reshape, (self, shape[0] if len(shape) == 1 else shape), {"order": order})
+    return dispatch.call_function(
+        np.reshape, (self, shape[0] if len(shape) == 1 else shape), {"order": order}
+    )
 
 
 def _transpose(self: Array, *axes: Any) -> Any:
-    order = None if not axes or axes == (None,) else axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    order = (
+        None
+        if not axes or axes == (None,)
+        else axes[0]
+        if len(axes) == 1 and not isinstance(axes[0], int)
+        else axes
+    )
     return dispatch.call_function(np.transpose, (self, order), {})
 
 
@@ -95,12 +145,26 @@ def _set_item(self: Array, index: Any, value: Any) -> None:
     dispatch.rebind(self, dispatch.set_item(self, index, value))
 
 
-_OTHERS = {
-    "reshape": _reshape, "transpose": _transpose, "flatten": _flatten, "astype": _astype, "fill": _fill, "sort": _sort,
-    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__copy__": _copy, "__deepcopy__": _copy,
-    "__getitem__": dispatch.get_item, "__setitem__": _set_item,
-}  # fmt: skip
-_PROPERTIES = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
+_OTHERS: dict[str, Any] = {
+    "flat": property(lambda self: iter(self.ravel())),
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "flatten": _flatten,
+    "astype": _astype,
+    "fill": _fill,
+    "sort": _sort,
+    "__array_ufunc__": _array_ufunc,
+    "__array_function__": _array_function,
+    "__copy__": _copy,
+    "__deepcopy__": _copy,
+    "__getitem__": dispatch.get_item,
+    "__setitem__": _set_item,
+}
+_PROPERTIES: dict[str, Any] = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
+
+
+def _property(function: Any) -> Any:
+    return property(lambda self: dispatch.call_function(function, (self,), {}))
 
 
 def _install() -> None:
@@ -112,7 +176,11 @@ def _install() -> None:
     for name, ufunc in _COMPARISONS.items():
         setattr(Array, f"__{name}__", _left(ufunc))
     for name, ufunc in _UNARY.items():
-        setattr(Array, f"__{name}__", lambda self, ufunc=ufunc: dispatch.call_ufunc(ufunc, "__call__", (self,), {}))
+        setattr(
+            Array,
+            f"__{name}__",
+            lambda self, ufunc=ufunc: dispatch.call_ufunc(ufunc, "__call__", (self,), {}),
+        )
     for name in _METHODS:
         setattr(Array, name, _method(name))
     for name, method in _OTHERS.items():
@@ -120,8 +188,11 @@ def _install() -> None:
     for name in ("conj", "conjugate"):
         setattr(Array, name, lambda self: dispatch.call_ufunc(np.conjugate, "__call__", (self,), {}))
     for name, function in _PROPERTIES.items():
-        setattr(Array, name, property(lambda self, function=function: dispatch.call_function(function, (self,), {})))
-    setattr(Array, "flat", property(lambda self: iter(self.ravel())))
+        setattr(
+            Array,
+            name,
+            _property(function),
+        )
 
 
 _install()

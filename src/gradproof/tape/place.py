@@ -72,13 +72,18 @@ def _tree(file: str) -> ast.Module | None:
 
 @lru_cache(maxsize=1024)
 def names_of_arguments(span: Span | None) -> list[ast.expr]:
-    """The positional arguments of the call that a span covers, as written; empty where the source is not at hand."""
+    """The positional arguments of the call that a span covers; empty without its source."""
     tree = _tree(span.file) if span is not None and span.column is not None else None
     if tree is None or span is None:
         return []
     wanted = (span.line, span.column, span.end_line, span.end_column)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and wanted == (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset):
+        if isinstance(node, ast.Call) and wanted == (
+            node.lineno,
+            node.col_offset,
+            node.end_lineno,
+            node.end_col_offset,
+        ):
             return node.args
     return []
 
@@ -89,7 +94,9 @@ def rebinds_its_operand(span: Span | None) -> str | None:
     if tree is None or span is None:
         return None
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno <= span.line <= (node.end_lineno or 0):
+        if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno <= span.line <= (
+            node.end_lineno or 0
+        ):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
             if isinstance(target, ast.Name) and (target.id in used or isinstance(node, ast.AugAssign)):

@@ -1,4 +1,4 @@
-"""Builds verified programs out of lowered records: the forward one that is proven, and the gradient as it was computed."""
+"""Builds verified programs out of lowered records: the forward one, and the gradient as it was computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradproof.tape.record import CONSTANT, CUSTOM, ITEM, LEAF, Record, ancestor
 class Source:
     """One source of a gradient: the records it consists of, and what the user calls it.
 
-    A Variable that was assigned to while the tape ran has one record per value it had; its gradient is the sum.
+    A Variable that was assigned to while the tape ran has one record per value; its gradient is the sum.
     """
 
     records: tuple[Record, ...]
@@ -36,7 +36,7 @@ class Built:
 def build(outputs: Sequence[Record], sources: Sequence[Source], also: Sequence[Record] = ()) -> Built:
     """The program that computes `outputs` from `sources`, which become its inputs in their order.
 
-    `also` are records that belong into the program although no output is made from them: conditions of `if` and `while`.
+    `also` are records that belong into the program although no output is made from them.
     """
     cut = {record for source in sources for record in source.records}
     builder = Builder()

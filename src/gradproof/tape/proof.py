@@ -1,4 +1,4 @@
-"""The proof behind the gradients of one call: programs, enclosures and verdicts, each found once and only when asked for."""
+"""The proof behind the gradients of one call: programs, enclosures and verdicts, found when asked for."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ROUNDING_SHARE = 2.0**-5  # ... or this much of one rounding, where the error it
 class Proof:
     """What a call of `gradient` or `jacobian` computed: records of targets, sources and results, all lowered.
 
-    `seeds` are the gradients of the targets that were given, None where a target is summed. `branches` are the
-    conditions of `if` and `while` that were decided on the way. A Jacobian has one target and no seed.
+    `seeds` are the gradients of the targets that were given, None where a target is summed. `branches` are
+    the conditions of `if` and `while` that were decided on the way. A Jacobian has one target and no seed.
     """
 
     targets: Sequence[Record]
@@ -57,7 +57,7 @@ class Proof:
         return self._once("worst row", index, lambda: self._judge_rows(index))  # type: ignore[no-any-return]
 
     def enclosure(self, index: int) -> Enclosure:
-        """The true gradient, to within a fraction of the error of the one observed; unbounded where there is none."""
+        """The true gradient, to a fraction of the observed one's error; unbounded where there is none."""
         return self._once("enclosure", index, lambda: self._enclose(index))  # type: ignore[no-any-return]
 
     def observed(self, index: int) -> Array:
@@ -75,9 +75,14 @@ class Proof:
         sources = [self.sources[k] for k in group]
         target = weighted_sum(self.targets, self.seeds, self.branches, row)
         forward = build([target], sources).program
-        gradients = [self.gradients[k] if row is None else row_of(self.gradients[k], row, self.targets[0]) for k in group]
+        gradients = [
+            self.gradients[k] if row is None else row_of(self.gradients[k], row, self.targets[0])
+            for k in group
+        ]
         backward = build(gradients, sources).program
-        return Evidence(forward, forward.inputs, tuple(g.value for g in gradients), backward.outputs, backward)
+        return Evidence(
+            forward, forward.inputs, tuple(g.value for g in gradients), backward.outputs, backward
+        )
 
     def program(self, index: int) -> Program:
         """The forward program of the group a source belongs to."""
@@ -90,7 +95,7 @@ class Proof:
         return self._known[key]
 
     def _group(self, index: int) -> list[int]:
-        """Leaves are proven together. What was computed itself is proven alone, as an input with the value it had."""
+        """Leaves are proven together; what was computed alone, as an input with the value it had."""
         if not is_leaf(self.sources[index]):
             return [index]
         return [k for k, source in enumerate(self.sources) if is_leaf(source)]
@@ -117,7 +122,9 @@ class Proof:
         n_rows = int(self.targets[0].value.size)
         rows = [judge(self.evidence([index], row), self.options)[0] for row in range(n_rows)]
         if not rows:
-            return Judgement(Verdict.CORRECT, "ball", None, Enclosure(*2 * (np.zeros(self.observed(index).shape),)), None)
+            return Judgement(
+                Verdict.CORRECT, "ball", None, Enclosure(*2 * (np.zeros(self.observed(index).shape),)), None
+            )
         return max(rows, key=lambda judgement: judgement.verdict.severity)
 
 
@@ -126,9 +133,12 @@ def is_leaf(source: Source) -> bool:
 
 
 def weighted_sum(
-    targets: Sequence[Record], seeds: Sequence[Record | None], branches: Sequence[Record], row: int | None = None
+    targets: Sequence[Record],
+    seeds: Sequence[Record | None],
+    branches: Sequence[Record],
+    row: int | None = None,
 ) -> Record:
-    """The number whose gradient was asked for: all targets, weighted by their seeds, summed up; or one entry."""
+    """The number whose gradient was asked for: all targets, weighted and summed; or one entry."""
     m = RecordTracer((), "forward")
     total: Any = None
     with np.errstate(all="ignore"):
@@ -149,7 +159,7 @@ def weighted_sum(
 
 
 def _if_taken(m: RecordTracer, branch: Record, value: Any) -> Any:
-    """The value where a condition is decided as it was; elsewhere other code would have run, and nothing is known."""
+    """The value where a condition is decided as it was; elsewhere other code would have run."""
     m.work_on(branch)
     decided: Any = m.reshape(m.of(branch), shape=())
     if decided.value.dtype != bool:

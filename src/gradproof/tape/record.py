@@ -26,7 +26,7 @@ _serial = itertools.count()
 
 @dataclass(eq=False)
 class Token:
-    """Stands for one recording of one tape; records name it, so that a tape can be dropped or reset at once."""
+    """Stands for one recording of one tape; records name it, so that a tape can be dropped at once."""
 
     is_alive: bool = True
 
@@ -45,9 +45,22 @@ class Origin:
 
 
 class Record:
-    """A value and how it was made. Records are never changed after they were made, except for the cache `lowered`."""
+    """A value and how it was made. Nothing of it changes later but the cache `lowered`."""
 
-    __slots__ = ("call", "inputs", "lowered", "op", "origin", "params", "phase", "place", "scope", "serial", "tapes", "value")
+    __slots__ = (
+        "call",
+        "inputs",
+        "lowered",
+        "op",
+        "origin",
+        "params",
+        "phase",
+        "place",
+        "scope",
+        "serial",
+        "tapes",
+        "value",
+    )
 
     def __init__(
         self,
@@ -73,10 +86,10 @@ class Record:
 
     @property
     def is_tracked(self) -> bool:
-        """Whether a tape that is still of use has seen it; what only finished tapes saw is a constant to new ones."""
+        """Whether a tape that is still of use has seen it; what only finished tapes saw is a constant."""
         if self.op == LEAF:
             return True
-        for token in self.tapes:  # faster than any() with a generator, and this runs for every operand
+        for token in self.tapes:  # noqa: SIM110 - this runs for every operand, and a generator is slow
             if token.is_alive:
                 return True
         return False
@@ -102,11 +115,15 @@ class Call:
         return f"{module}.{self.function.__name__}"
 
 
-def constant(value: Any, origin: Origin | None = None, phase: Phase = "forward", place: Place | None = None) -> Record:
+def constant(
+    value: Any, origin: Origin | None = None, phase: Phase = "forward", place: Place | None = None
+) -> Record:
     return Record(CONSTANT, (), np.asarray(value), place, origin=origin, phase=phase)
 
 
-def ancestors(records: Iterable[Record], inputs: Callable[[Record], Iterable[Record]] | None = None) -> list[Record]:
+def ancestors(
+    records: Iterable[Record], inputs: Callable[[Record], Iterable[Record]] | None = None
+) -> list[Record]:
     """All records that `records` were made from, themselves included, in the order they were made."""
     found: dict[int, Record] = {}
     waiting = list(records)

@@ -1,4 +1,4 @@
-"""How a NumPy call becomes a record: the part of the tape that runs at every operation, so it is written for speed."""
+"""How a NumPy call becomes a record. This runs at every operation, so it is written for speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN_DTYPES = frozenset(
 
 
 def record_flat(function: Any, args: tuple[Any, ...], value: Any) -> Any:
-    """The result of a call whose arguments are arrays and numbers, not lists of them: ufuncs and operators."""
+    """The result of a call whose arguments are arrays and numbers, no lists: ufuncs and operators."""
     tapes = STATE.tapes
     if not tapes:
         return _untracked(value, [x for x in args if isinstance(x, Array)])
@@ -52,7 +52,9 @@ def record_call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any],
     if not STATE.tapes or not any(array.is_tracked for array in arrays):
         return _untracked(value, arrays)
     inputs: list[Record] = []
-    call = Call(function, _snapshot(args, inputs), {key: _snapshot(item, inputs) for key, item in kwargs.items()})
+    call = Call(
+        function, _snapshot(args, inputs), {key: _snapshot(item, inputs) for key, item in kwargs.items()}
+    )
     return _tracked(value, call, tuple(inputs))
 
 
@@ -64,7 +66,9 @@ def _tracked(value: Any, call: Call, inputs: tuple[Record, ...]) -> Any:
     if array.dtype not in _KNOWN_DTYPES:
         return _left(value, call, inputs, place)
     state = STATE
-    return Array(Record(CALL, inputs, array, place, state.tapes, phase=state.phase, scope=state.scope, call=call))
+    return Array(
+        Record(CALL, inputs, array, place, state.tapes, phase=state.phase, scope=state.scope, call=call)
+    )
 
 
 def _tracked_parts(value: Any, call: Call, inputs: tuple[Record, ...], place: Place | None) -> Any:
@@ -74,7 +78,8 @@ def _tracked_parts(value: Any, call: Call, inputs: tuple[Record, ...], place: Pl
     tapes, phase, scope = STATE.tapes, STATE.phase, STATE.scope
     whole = Record(CALL, inputs, parts, place, tapes, phase=phase, scope=scope, call=call)
     items = [
-        Array(Record(ITEM, (whole,), part, place, tapes, {"index": k}, phase, scope)) for k, part in enumerate(parts)
+        Array(Record(ITEM, (whole,), part, place, tapes, {"index": k}, phase, scope))
+        for k, part in enumerate(parts)
     ]
     return _like(value, items)
 
@@ -94,7 +99,7 @@ def _left(value: Any, call: Call, inputs: tuple[Record, ...], place: Place | Non
 
 
 def _untracked(value: Any, arrays: list[Array]) -> Any:
-    """A result that no tape follows; where it came from is kept, so that a missing gradient can be explained."""
+    """A result that no tape follows; where it came from is kept, to explain a missing gradient."""
     roots = frozenset().union(*(array.roots for array in arrays)) if arrays else frozenset()
     inherited = next((array._origin for array in arrays if array._origin is not None), None)
     if inherited is not None:
@@ -122,7 +127,7 @@ def _arrays(item: Any, found: list[Array]) -> list[Array]:
 
 
 def _snapshot(item: Any, inputs: list[Record]) -> Any:
-    """Arguments as they are now: records for traced arrays, copies of arrays that the caller may change later."""
+    """Arguments as they are now: records for traced arrays, copies of arrays that may be changed."""
     if isinstance(item, Array):
         record = item._record
         if record is None or not record.is_tracked:

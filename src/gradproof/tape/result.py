@@ -15,14 +15,14 @@ from gradproof.tape.sentence import describe
 
 
 class _Proven:
-    """What a gradient says about itself. The proof is found when it is first asked for, so plain gradients stay fast."""
+    """What a gradient says about itself; the proof is found when it is first asked for."""
 
     _proof: Proof | None
     _index: int
 
     @property
     def error(self) -> np.ndarray[Any, Any]:
-        """A guaranteed bound of the distance from the true gradient, entry by entry; infinite where nothing is known."""
+        """A guaranteed bound of each entry's distance from the true gradient; infinite if unknown."""
         return self._proven.error(self._index)
 
     @property
@@ -53,7 +53,7 @@ class _Proven:
         return self._proof
 
 
-class Gradient(_Proven, np.ndarray):  # type: ignore[type-arg]
+class Gradient(_Proven, np.ndarray):
     """A gradient as a NumPy array. What is computed from it is an ordinary array without a proof."""
 
     def __array_finalize__(self, other: Any) -> None:

@@ -1,4 +1,4 @@
-"""Tests a custom gradient rule alone, at the point of use, against the exact derivative of its own forward."""
+"""Tests a custom gradient rule alone, where it was used, against the exact derivative of its own forward."""
 
 from __future__ import annotations
 
@@ -21,14 +21,25 @@ from gradproof.tape.custom import CustomUse
 from gradproof.tape.lowering import lowered
 from gradproof.tape.program import Source, build
 from gradproof.tape.record import CUSTOM, ancestors, constant
-from gradproof.tape.state import recording
 from gradproof.tape.result import Gradient, TracedGradient
+from gradproof.tape.state import recording
 
 Values = np.ndarray[Any, Any]
 Finding = Literal[
-    "agrees", "sign", "factor", "missing-term", "transposed", "unreduced-broadcast", "ignores-upstream", "not-linear",
-    "identity", "wrong-entries", "nothing-returned", "wrong", "undecided",
-]  # fmt: skip
+    "agrees",
+    "sign",
+    "factor",
+    "missing-term",
+    "transposed",
+    "unreduced-broadcast",
+    "ignores-upstream",
+    "not-linear",
+    "identity",
+    "wrong-entries",
+    "nothing-returned",
+    "wrong",
+    "undecided",
+]
 
 CLOSE = 1e-6  # two gradients that agree to this share of their size are the same for naming a mistake
 MOST_TERMS = 16  # uses of an argument that are left out one by one
@@ -38,8 +49,8 @@ MOST_TERMS = 16  # uses of an argument that are left out one by one
 class RuleFact:
     """What was found about a rule for one input.
 
-    `factor` is what the rule's result must be divided by, where that alone mends it. `wrong_entries` are the places
-    that differ. `dtype` is the dtype the rule returned, where it is not the input's.
+    `factor` is what the rule's result must be divided by, where that alone mends it. `wrong_entries` are the
+    places that differ. `dtype` is the dtype the rule returned, where it is not the input's.
     """
 
     finding: Finding
@@ -61,8 +72,10 @@ def custom_uses(gradient: Gradient | TracedGradient) -> list[CustomUse]:
     return [record.call for record in records if record.op == CUSTOM]
 
 
-def check_rule(use: CustomUse, upstream: Sequence[Any] | None = None, options: Options | None = None) -> tuple[RuleFact, ...]:
-    """One fact per input of the rule, for an upstream of dyadic numbers that no two entries share, or the one given."""
+def check_rule(
+    use: CustomUse, upstream: Sequence[Any] | None = None, options: Options | None = None
+) -> tuple[RuleFact, ...]:
+    """One fact per input of the rule, for the upstream given or one whose entries all differ."""
     options = options or Options()
     given = _distinct(use) if upstream is None else [np.asarray(part) for part in upstream]
     returned = _apply(use, given)
@@ -71,7 +84,9 @@ def check_rule(use: CustomUse, upstream: Sequence[Any] | None = None, options: O
     except (NoDerivative, NotSupported, BeyondMemory) as error:
         return tuple(RuleFact("undecided", value, None, reason=str(error)) for value in returned)
     doubled = _apply(use, [2 * part for part in given])
-    return tuple(_fact(use, k, given, returned[k], doubled[k], exact[k], options) for k in range(len(use.inputs)))
+    return tuple(
+        _fact(use, k, given, returned[k], doubled[k], exact[k], options) for k in range(len(use.inputs))
+    )
 
 
 def _distinct(use: CustomUse) -> list[Values]:
@@ -112,9 +127,14 @@ def _is_sharp(enclosure: Enclosure) -> bool:
 
 
 def _fact(
-    use: CustomUse, k: int, upstream: list[Values], returned: Values | None, doubled: Values | None, exact: Enclosure,
+    use: CustomUse,
+    k: int,
+    upstream: list[Values],
+    returned: Values | None,
+    doubled: Values | None,
+    exact: Enclosure,
     options: Options,
-) -> RuleFact:  # fmt: skip
+) -> RuleFact:
     record = use.inputs[k]
     if returned is None:
         is_zero = bool((np.abs(exact.mid) <= exact.rad).all())
@@ -123,12 +143,16 @@ def _fact(
     if returned.shape != exact.mid.shape:
         return RuleFact(_about_shape(returned, exact.mid), returned, exact, dtype=dtype)
     if not exact.is_bounded:
-        return RuleFact("undecided", returned, exact, dtype=dtype, reason="the forward has no bounded slope here")
+        return RuleFact(
+            "undecided", returned, exact, dtype=dtype, reason="the forward has no bounded slope here"
+        )
     outcome = compare(returned, exact, types.dtype_name(record.value), options).outcome
     if outcome == "within":
         return RuleFact("agrees", returned, exact, dtype=dtype)
     if outcome == "undecided":
-        return RuleFact("undecided", returned, exact, dtype=dtype, reason="the exact derivative is not known well enough")
+        return RuleFact(
+            "undecided", returned, exact, dtype=dtype, reason="the exact derivative is not known well enough"
+        )
     finding, factor = _name_mistake(use, k, upstream, returned, doubled, exact.mid)
     return RuleFact(finding, returned, exact, factor, _wrong_entries(returned, exact.mid), dtype)
 
@@ -138,7 +162,10 @@ def _about_shape(returned: Values, exact: Values) -> Finding:
         return "transposed"
     lead = returned.ndim - exact.ndim
     if lead >= 0:
-        axes = (*range(lead), *(lead + i for i, n in enumerate(exact.shape) if n == 1 != returned.shape[lead + i]))
+        axes = (
+            *range(lead),
+            *(lead + i for i, n in enumerate(exact.shape) if n == 1 != returned.shape[lead + i]),
+        )
         if _same(returned.sum(axis=axes).reshape(-1), exact.reshape(-1)):
             return "unreduced-broadcast"
     return "wrong"
@@ -167,7 +194,9 @@ def _name_mistake(
 def _same(a: Values, b: Values) -> bool:
     if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return False
-    return bool(np.abs(a - b).max(initial=0.0) <= CLOSE * max(np.abs(b).max(initial=0.0), np.finfo(np.float64).tiny))
+    return bool(
+        np.abs(a - b).max(initial=0.0) <= CLOSE * max(np.abs(b).max(initial=0.0), np.finfo(np.float64).tiny)
+    )
 
 
 def _common_factor(returned: Values, exact: Values) -> float | None:

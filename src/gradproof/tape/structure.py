@@ -10,7 +10,7 @@ from gradproof.errors import InvalidInput
 
 
 def flatten(structure: Any) -> list[Any]:
-    """The leaves, in the order in which they are written; dictionaries in the order of their keys' insertion."""
+    """The leaves in the order in which they are written; dictionaries in the order of their keys."""
     if isinstance(structure, Mapping):
         return [leaf for item in structure.values() for leaf in flatten(item)]
     if isinstance(structure, list | tuple):
@@ -53,9 +53,15 @@ def names(expression: ast.expr | None, structure: Any, text: str) -> list[str]:
     if expression is not None:
         text = ast.unparse(expression)
     if isinstance(structure, Mapping):
-        keys = [key.value if isinstance(key, ast.Constant) else None for key in getattr(expression, "keys", ())]
+        keys = [
+            key.value if isinstance(key, ast.Constant) else None for key in getattr(expression, "keys", ())
+        ]
         spelled = dict(zip(keys, getattr(expression, "values", ())))
-        return [name for key, item in structure.items() for name in names(spelled.get(key), item, f"{text}[{key!r}]")]
+        return [
+            name
+            for key, item in structure.items()
+            for name in names(spelled.get(key), item, f"{text}[{key!r}]")
+        ]
     if isinstance(structure, list | tuple):
         written = getattr(expression, "elts", None)
         fits = written is not None and len(written) == len(structure)

@@ -20,8 +20,8 @@ from gradproof.tape.variable import Identity, Variable, checked_values
 class GradientTape:
     """Records what is computed from Variables and watched arrays inside its `with` block.
 
-    A tape gives one gradient and is then used up, unless it is `persistent`. Tapes nest: a gradient computed while
-    an outer tape records can be differentiated by it.
+    A tape gives one gradient and is then used up, unless it is `persistent`. Tapes nest: a gradient computed
+    while an outer tape records can be differentiated by it.
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
@@ -40,7 +40,9 @@ class GradientTape:
         self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._is_recording:
             self._stop()
 
@@ -58,7 +60,9 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """What is computed inside is constant to this tape."""
         if not self._is_recording:
-            raise TapeMisused("stop_recording() needs a tape that records: call it inside the `with` block of the tape")
+            raise TapeMisused(
+                "stop_recording() needs a tape that records: call it inside the `with` block of the tape"
+            )
         self._stop()
         try:
             yield
@@ -85,13 +89,13 @@ class GradientTape:
     ) -> Any:
         """The gradient of `target`, summed over its entries, for each source, in the structure of `sources`.
 
-        Where there is none, the result is a `Missing` that says why, or zeros with `unconnected_gradients="zero"`.
+        Where there is none: a `Missing` that says why, or zeros with `unconnected_gradients="zero"`.
         """
         call = self._call(target, sources, output_gradients, unconnected_gradients)
         return unflatten(sources, iter(differentiate(call)))
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
-        """The derivatives of every entry of `target`: for each source an array of shape target.shape + source.shape."""
+        """The derivatives of every entry of `target`: arrays of shape target.shape + source.shape."""
         if len(flatten(target)) != 1:
             raise InvalidInput("jacobian() takes one target; call it once for each")
         call = self._call(target, sources, None, unconnected_gradients)
@@ -142,22 +146,23 @@ class GradientTape:
         return record in self._watched or record.call in self._watched
 
     def _watch_one(self, item: Any) -> Array:
-        if not isinstance(item, Array):
-            item = Array(Record(LEAF, (), checked_values(item), here()))
-        elif item._record is None:
-            roots = item._origin.roots if item._origin is not None else frozenset()
-            identity = next(iter(roots)) if len(roots) == 1 and item._origin.reason == "not-watched" else None
-            item._record_now = Record(LEAF, (), item._value, here(), call=identity)
-            item._origin = None
-        self._watched.add(item._identity if isinstance(item, Variable) else item._record)
-        return item
+        array = item if isinstance(item, Array) else Array(Record(LEAF, (), checked_values(item), here()))
+        if array._record is None:
+            origin = array._origin
+            is_own = origin is not None and origin.reason == "not-watched" and len(origin.roots) == 1
+            identity = next(iter(origin.roots)) if origin is not None and is_own else None
+            array._record_now = Record(LEAF, (), array._value, here(), call=identity)
+            array._origin = None
+        self._watched.add(array._identity if isinstance(array, Variable) else array._record)
+        return array
 
     def _start(self) -> None:
         if self._is_consumed:
             raise TapeMisused("this tape is used up; make a new one, or call reset()")
         if not STATE.tapes:
             STATE.leaves, STATE.branches = [], []
-        assert STATE.leaves is not None and STATE.branches is not None
+        assert STATE.leaves is not None
+        assert STATE.branches is not None
         self._leaves, self._branches = STATE.leaves, STATE.branches
         STATE.tapes = (*STATE.tapes, self._token)
         self._is_recording = True

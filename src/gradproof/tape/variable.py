@@ -26,12 +26,14 @@ class Identity:
 class Variable(Array):
     """A parameter. Every tape watches it when it is used, unless `trainable` is False.
 
-    It is changed by `assign`, `assign_add`, `assign_sub`, or outside a tape like any array (`w -= step`, `w[0] = 1`).
+    It is changed by `assign`, `assign_add`, `assign_sub`, or outside a tape like any array (`w -= step`).
     """
 
     __slots__ = ("_identity",)
 
-    def __init__(self, value: Any, name: str | None = None, trainable: bool = True, dtype: Any = None) -> None:
+    def __init__(
+        self, value: Any, name: str | None = None, trainable: bool = True, dtype: Any = None
+    ) -> None:
         self._identity = Identity(name, trainable)
         super().__init__(self._leaf(checked_values(value, dtype)))
 
@@ -47,7 +49,9 @@ class Variable(Array):
         """Give the Variable a new value of the same shape; its dtype stays."""
         new = np.array(value._value if isinstance(value, Array) else value, dtype=self.dtype)
         if new.shape != self.shape:
-            raise InvalidInput(f"a Variable of shape {self.shape} cannot be assigned a value of shape {new.shape}")
+            raise InvalidInput(
+                f"a Variable of shape {self.shape} cannot be assigned a value of shape {new.shape}"
+            )
         self._record_now = self._leaf(new)
         self._value_now = new
         self._version += 1
@@ -65,9 +69,9 @@ class Variable(Array):
     def _take_over(self, new: Array) -> None:
         if STATE.tapes:
             raise TapeMisused(
-                "a Variable was changed in place while a tape was recording, so earlier uses of it would be differentiated "
-                "with the wrong values\n  change a copy of it (`a = np.copy(w)`), or change it outside the tape, or use "
-                "`w.assign(...)`, which starts a new value"
+                "a Variable was changed in place while a tape was recording, so earlier uses of it would be "
+                "differentiated with the wrong values\n  change a copy (`a = np.copy(w)`), or change it "
+                "outside the tape, or use `w.assign(...)`, which starts a new value"
             )
         self.assign(new._value)
 

@@ -39,7 +39,9 @@ def why_missing(question: Question) -> Missing:
         if missing is not None:
             return missing
     return question.answer(
-        "not-connected", _place(question.target), f"`{question.target_name}` does not depend on `{question.source_name}`"
+        "not-connected",
+        _place(question.target),
+        f"`{question.target_name}` does not depend on `{question.source_name}`",
     )
 
 
@@ -52,18 +54,22 @@ def _plain_source(q: Question) -> Missing | None:
         return None
     kind = type(q.source).__name__
     return q.answer(
-        "not-watched", None, f"`{q.source_name}` is a plain {kind}, which no tape can follow",
-        f"inside the tape: `{q.source_name} = tape.watch({q.source_name})`, or make it a `gradproof.Variable`",
-    )  # fmt: skip
+        "not-watched",
+        None,
+        f"`{q.source_name}` is a plain {kind}, which no tape can follow",
+        f"inside the tape: `{q.source_name} = tape.watch({q.source_name})`, or make it a Variable",
+    )
 
 
 def _integer_source(q: Question) -> Missing | None:
     if q.source.dtype.kind not in "biu":
         return None
     return q.answer(
-        "integer-dtype", _place(q.source), f"`{q.source_name}` is an array of {q.source.dtype}",
+        "integer-dtype",
+        _place(q.source),
+        f"`{q.source_name}` is an array of {q.source.dtype}",
         f"give `{q.source_name}` a floating-point dtype",
-    )  # fmt: skip
+    )
 
 
 def _rebound_source(q: Question) -> Missing | None:
@@ -75,10 +81,11 @@ def _rebound_source(q: Question) -> Missing | None:
     if name is None or not any(getattr(root, "is_trainable", False) for root in origin.roots):
         return None
     return q.answer(
-        "reassigned-variable", origin.place,
+        "reassigned-variable",
+        origin.place,
         f"`{name}` was replaced by the result of a computation and is no longer a Variable",
         f"change the Variable in place: `{name}.assign(...)`, `{name}.assign_sub(...)` or `{name} -= ...`",
-    )  # fmt: skip
+    )
 
 
 def _unwatched_source(q: Question) -> Missing | None:
@@ -87,8 +94,12 @@ def _unwatched_source(q: Question) -> Missing | None:
     origin = q.source._origin
     place = origin.place if origin is not None else _place(q.source)
     kind = "the Variable " if isinstance(q.source, Variable) else ""
-    return q.answer("not-watched", place, f"the tape did not watch {kind}`{q.source_name}`",
-                    f"inside the tape, before it is used: `tape.watch({q.source_name})`")  # fmt: skip
+    return q.answer(
+        "not-watched",
+        place,
+        f"the tape did not watch {kind}`{q.source_name}`",
+        f"inside the tape, before it is used: `tape.watch({q.source_name})`",
+    )
 
 
 def _plain_target(q: Question) -> Missing | None:
@@ -98,7 +109,9 @@ def _plain_target(q: Question) -> Missing | None:
     if left is not None:  # a Missing is false
         return left
     kind = type(q.target).__name__
-    return q.answer("not-connected", None, f"`{q.target_name}` is a plain {kind} that no op of the tape computed")
+    return q.answer(
+        "not-connected", None, f"`{q.target_name}` is a plain {kind} that no op of the tape computed"
+    )
 
 
 def _outside_target(q: Question) -> Missing | None:
@@ -112,9 +125,11 @@ def _outside_target(q: Question) -> Missing | None:
         return _constant_reason(q, origin)
     place = record.place if record is not None else origin.place
     return q.answer(
-        "outside-tape", place, f"`{q.target_name}` was computed while the tape was not recording",
+        "outside-tape",
+        place,
+        f"`{q.target_name}` was computed while the tape was not recording",
         "move the computation into the `with` block of the tape",
-    )  # fmt: skip
+    )
 
 
 def _broken_path(q: Question) -> Missing | None:
@@ -138,9 +153,11 @@ def _breaks_here(q: Question, record: Record, wanted: frozenset[object]) -> Miss
     if record.is_discrete:
         what = record.op.removeprefix(OPAQUE)
         return q.answer(
-            "discrete-op", record.place, f"`{what}` has discrete results, and the path from `{q.source_name}` ends there",
+            "discrete-op",
+            record.place,
+            f"`{what}` has discrete results, and the path from `{q.source_name}` ends there",
             "use a smooth function in the place of the discrete one",
-        )  # fmt: skip
+        )
     if record.op.startswith(OPAQUE):
         return no_rule(q, record)
     return None
@@ -148,19 +165,27 @@ def _breaks_here(q: Question, record: Record, wanted: frozenset[object]) -> Miss
 
 def _constant_reason(q: Question, origin: Origin) -> Missing:
     if origin.reason == "stop-gradient":
-        return q.answer("stop-gradient", origin.place, f"`stop_gradient` makes what comes from `{q.source_name}` a constant")
+        return q.answer(
+            "stop-gradient",
+            origin.place,
+            f"`stop_gradient` makes what comes from `{q.source_name}` a constant",
+        )
     return q.answer(
-        origin.reason, origin.place, f"what was computed from `{q.source_name}` here is a constant to the tape",
+        origin.reason,
+        origin.place,
+        f"what was computed from `{q.source_name}` here is a constant to the tape",
         "compute it inside the tape, after the source is watched",
-    )  # fmt: skip
+    )
 
 
 def no_rule(q: Question, record: Record) -> Missing:
     name = record.op.removeprefix(OPAQUE)
     return q.answer(
-        "no-gradient-registered", record.place, f"`{name}` has no derivative here, and the path runs through it",
+        "no-gradient-registered",
+        record.place,
+        f"`{name}` has no derivative here, and the path runs through it",
         "write it with other functions, or wrap it in `gradproof.custom_gradient`",
-    )  # fmt: skip
+    )
 
 
 def _left(q: Question) -> Missing | None:
@@ -172,13 +197,17 @@ def _left(q: Question) -> Missing | None:
         span = span_of(leave.place)
         if leave.how in ("np.asarray", "float()") and assigns_to_an_entry(span):
             return q.answer(
-                "left-framework", leave.place, "the value was stored in a plain NumPy array, which keeps only its numbers",
+                "left-framework",
+                leave.place,
+                "the value was stored in a plain NumPy array, which keeps numbers only",
                 "make the array with `np.zeros_like` of a traced array, or collect the parts and use `np.stack`",
-            )  # fmt: skip
+            )
         return q.answer(
-            "left-framework", leave.place, f"`{leave.how}` turned a traced value into plain numbers",
-            "use the NumPy function on the traced array itself; to join numbers use `np.stack` or `np.concatenate`",
-        )  # fmt: skip
+            "left-framework",
+            leave.place,
+            f"`{leave.how}` turned a traced value into plain numbers",
+            "use NumPy's functions on the traced array itself; join numbers with `np.stack`",
+        )
     return None
 
 
@@ -189,5 +218,12 @@ def _identities(source: Any) -> frozenset[object]:
 
 
 _FINDINGS: tuple[Callable[[Question], Missing | None], ...] = (
-    _plain_source, _integer_source, _rebound_source, _unwatched_source, _plain_target, _outside_target, _broken_path, _left,
-)  # fmt: skip
+    _plain_source,
+    _integer_source,
+    _rebound_source,
+    _unwatched_source,
+    _plain_target,
+    _outside_target,
+    _broken_path,
+    _left,
+)

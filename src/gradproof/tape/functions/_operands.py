@@ -33,7 +33,7 @@ def operand(m: Any, x: Any, dtype: Any) -> Traced:
 
 
 def real_operand(m: Any, x: Any) -> Traced:
-    """An argument in its own dtype, but as real or complex numbers: integers become float64, as NumPy makes them."""
+    """An argument in its own dtype, with integers as float64, as NumPy makes them."""
     if isinstance(x, Traced):
         return converted(m, x, np.float64) if x.value.dtype.kind in "biu" else x
     array = np.asarray(x)

@@ -13,16 +13,45 @@ LOWERINGS: dict[Any, Lowering] = {}
 
 # Functions whose result may share memory with their first argument.
 VIEWS: set[Any] = {
-    np.reshape, np.ravel, np.transpose, np.matrix_transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze,
-    np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.flip, np.fliplr, np.flipud, np.rot90,
-}  # fmt: skip
+    np.reshape,
+    np.ravel,
+    np.transpose,
+    np.matrix_transpose,
+    np.swapaxes,
+    np.moveaxis,
+    np.rollaxis,
+    np.squeeze,
+    np.expand_dims,
+    np.atleast_1d,
+    np.atleast_2d,
+    np.atleast_3d,
+    np.flip,
+    np.fliplr,
+    np.flipud,
+    np.rot90,
+}
 
 # Functions that ask about an array and compute nothing a gradient could flow through.
 PLAIN: set[Any] = {
-    np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type, np.iscomplexobj,
-    np.isrealobj, np.array_equal, np.array_equiv, np.allclose, np.array_repr, np.array_str, np.array2string,
-    np.shares_memory, np.may_share_memory, np.broadcast_shapes,
-}  # fmt: skip
+    np.shape,
+    np.ndim,
+    np.size,
+    np.result_type,
+    np.can_cast,
+    np.common_type,
+    np.min_scalar_type,
+    np.iscomplexobj,
+    np.isrealobj,
+    np.array_equal,
+    np.array_equiv,
+    np.allclose,
+    np.array_repr,
+    np.array_str,
+    np.array2string,
+    np.shares_memory,
+    np.may_share_memory,
+    np.broadcast_shapes,
+}
 
 
 def lowers(*functions: Any) -> Callable[[Lowering], Lowering]:

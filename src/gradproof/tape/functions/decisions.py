@@ -12,14 +12,23 @@ from gradproof.tape.functions._operands import common_dtype, operand, require_nu
 from gradproof.tape.functions._table import LOWERINGS, as_type_of, lowers
 
 _COMPARISONS = {
-    np.less: "less", np.less_equal: "less_equal", np.greater: "greater", np.greater_equal: "greater_equal",
-    np.equal: "equal", np.not_equal: "not_equal",
-}  # fmt: skip
+    np.less: "less",
+    np.less_equal: "less_equal",
+    np.greater: "greater",
+    np.greater_equal: "greater_equal",
+    np.equal: "equal",
+    np.not_equal: "not_equal",
+}
 _LOGIC = {
-    np.logical_and: "logical_and", np.logical_or: "logical_or", np.logical_xor: "logical_xor",
-    np.logical_not: "logical_not", np.bitwise_and: "logical_and", np.bitwise_or: "logical_or",
-    np.bitwise_xor: "logical_xor", np.invert: "logical_not",
-}  # fmt: skip
+    np.logical_and: "logical_and",
+    np.logical_or: "logical_or",
+    np.logical_xor: "logical_xor",
+    np.logical_not: "logical_not",
+    np.bitwise_and: "logical_and",
+    np.bitwise_or: "logical_or",
+    np.bitwise_xor: "logical_xor",
+    np.invert: "logical_not",
+}
 
 
 def _comparison(op: str) -> Any:
@@ -43,8 +52,8 @@ def _logic(op: str) -> Any:
 
 for _ufunc, _op in _COMPARISONS.items():
     LOWERINGS[_ufunc] = _comparison(_op)
-for _ufunc, _op in _LOGIC.items():
-    LOWERINGS[_ufunc] = _logic(_op)
+for _logical, _op in _LOGIC.items():
+    LOWERINGS[_logical] = _logic(_op)
 
 
 def condition(m: Any, x: Any) -> Traced:
@@ -97,8 +106,17 @@ LOWERINGS |= {
 
 
 @lowers(np.clip)
-def _clip(m: Any, y: Any, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None,
-          **options: Any) -> Any:  # fmt: skip
+def _clip(
+    m: Any,
+    y: Any,
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **options: Any,
+) -> Any:
     require_numbers(y)
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     result = operand(m, a, y.dtype)
@@ -158,8 +176,8 @@ def _step(op: str) -> Any:
     return lower
 
 
-for _ufunc, _op in _STEPS.items():
-    LOWERINGS[_ufunc] = _step(_op)
+for _staircase, _op in _STEPS.items():
+    LOWERINGS[_staircase] = _step(_op)
 
 
 @lowers(np.round, np.around)

@@ -11,13 +11,39 @@ from gradproof.tape.functions._table import LOWERINGS, lowers
 
 # ufuncs that are an op of the same meaning.
 DIRECT: dict[Any, str] = {
-    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.true_divide: "div", np.negative: "neg",
-    np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log", np.log2: "log2", np.log10: "log10",
-    np.log1p: "log1p", np.sqrt: "sqrt", np.cbrt: "cbrt", np.square: "square", np.reciprocal: "reciprocal",
-    np.sin: "sin", np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan",
-    np.arctan2: "atan2", np.sinh: "sinh", np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh",
-    np.arccosh: "acosh", np.arctanh: "atanh", np.logaddexp: "logaddexp", np.hypot: "hypot", np.conjugate: "conj",
-}  # fmt: skip
+    np.add: "add",
+    np.subtract: "sub",
+    np.multiply: "mul",
+    np.true_divide: "div",
+    np.negative: "neg",
+    np.exp: "exp",
+    np.exp2: "exp2",
+    np.expm1: "expm1",
+    np.log: "log",
+    np.log2: "log2",
+    np.log10: "log10",
+    np.log1p: "log1p",
+    np.sqrt: "sqrt",
+    np.cbrt: "cbrt",
+    np.square: "square",
+    np.reciprocal: "reciprocal",
+    np.sin: "sin",
+    np.cos: "cos",
+    np.tan: "tan",
+    np.arcsin: "asin",
+    np.arccos: "acos",
+    np.arctan: "atan",
+    np.arctan2: "atan2",
+    np.sinh: "sinh",
+    np.cosh: "cosh",
+    np.tanh: "tanh",
+    np.arcsinh: "asinh",
+    np.arccosh: "acosh",
+    np.arctanh: "atanh",
+    np.logaddexp: "logaddexp",
+    np.hypot: "hypot",
+    np.conjugate: "conj",
+}
 
 _ALSO_FOR_INTEGERS = ("add", "sub", "mul")  # what places and counts are computed with
 MOST_SQUARINGS = 64  # exponents beyond are no simpler as products than as powers
@@ -54,7 +80,9 @@ def _power(m: Any, y: Any, x: Any, exponent: Any) -> Any:
     number = scalar_constant(exponent)
     base = operand(m, x, y.dtype)
     if isinstance(number, int | float) and number == int(number) and abs(number) <= MOST_SQUARINGS:
-        return m.record("integer_power", [base], y, {"exponent": int(number)}) if base.shape == y.shape else base
+        return (
+            m.record("integer_power", [base], y, {"exponent": int(number)}) if base.shape == y.shape else base
+        )
     if number == 0.5:
         return m.record("sqrt", [base], y, {})
     return m.record("power", [base, operand(m, exponent, y.dtype)], y, {})

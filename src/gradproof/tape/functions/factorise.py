@@ -10,7 +10,7 @@ from gradproof.errors import NotSupported
 from gradproof.ops.eigen import anchors_of
 from gradproof.tape.functions._operands import operand, values
 from gradproof.tape.functions._table import lowers
-from gradproof.tape.functions.reductions import _max, _min
+from gradproof.tape.functions.reductions import max_along, min_along
 
 
 def _real(m: Any, x: Any, y: Any) -> Any:
@@ -25,7 +25,9 @@ def _solve(m: Any, y: Any, a: Any, b: Any) -> Any:
     a, b = operand(m, a, y.dtype), operand(m, b, y.dtype)
     if b.ndim > 1:
         return m.record("solve", [a, b], y, {})
-    return m.reshape(m.record("solve", [a, m.reshape(b, shape=(*b.shape, 1))], y[..., None], {}), shape=y.shape)
+    return m.reshape(
+        m.record("solve", [a, m.reshape(b, shape=(*b.shape, 1))], y[..., None], {}), shape=y.shape
+    )
 
 
 @lowers(np.linalg.inv)
@@ -84,7 +86,11 @@ def _eigh(m: Any, y: Any, a: Any, UPLO: str = "L") -> Any:
 @lowers(np.linalg.eigvalsh)
 def _eigvalsh(m: Any, y: Any, a: Any, UPLO: str = "L") -> Any:
     x = _real(m, a, y)
-    return _eigh_parts(m, x, (y, np.linalg.eigh(x.value, UPLO)[1]), UPLO)[0]
+    return _eigh_parts(m, x, (y, _vectors(x.value, UPLO)), UPLO)[0]
+
+
+def _vectors(x: Any, uplo: Any) -> Any:
+    return np.linalg.eigh(x, uplo)[1]
 
 
 def _svd_parts(m: Any, x: Any) -> Any:
@@ -95,7 +101,9 @@ def _svd_parts(m: Any, x: Any) -> Any:
 
 
 @lowers(np.linalg.svd)
-def _svd(m: Any, y: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def _svd(
+    m: Any, y: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
     if hermitian:
         raise NotSupported("singular values of a Hermitian matrix by its eigenvalues")
     if not compute_uv:
@@ -118,7 +126,12 @@ def _cond(m: Any, y: Any, x: Any, p: Any = None) -> Any:
         raise NotSupported(f"a condition number of order {p}")
     s = _svd_parts(m, _real(m, x, y))[0]
     last = s.ndim - 1
-    return m.div(*(pick(m, reduce(s.value, axis=-1), s, last) for pick, reduce in ((_max, np.max), (_min, np.min))))
+    return m.div(
+        *(
+            pick(m, reduce(s.value, axis=-1), s, last)
+            for pick, reduce in ((max_along, np.max), (min_along, np.min))
+        )
+    )
 
 
 @lowers(np.linalg.pinv)
@@ -136,7 +149,7 @@ def _pinv(m: Any, y: Any, a: Any, *args: Any, **options: Any) -> Any:
 @lowers(np.linalg.lstsq)
 def _lstsq(m: Any, y: Any, a: Any, b: Any, rcond: Any = None) -> Any:
     """Solution of the normal equations; residuals, rank and singular values are facts beside it."""
-    x, residuals, rank, s = y
+    x, residuals, rank, _ = y
     a, b = _real(m, a, x), _real(m, b, x)
     if int(rank) < a.shape[1] or a.shape[0] < a.shape[1]:
         raise NotSupported("least squares without full column rank")

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradproof.tape.functions._operands import converted, operand, require_numbers
 from gradproof.tape.functions._table import LOWERINGS, lowers
-from gradproof.tape.functions.shaping import _rearranged
+from gradproof.tape.functions.shaping import rearranged
 
 
 def _fitted(m: Any, x: Any, n: Any, axis: int) -> Any:
@@ -96,7 +96,7 @@ def _hfft(m: Any, y: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = Non
 def _shift(function: Any) -> Any:
     def lower(m: Any, y: Any, x: Any, axes: Any = None) -> Any:
         require_numbers(y)
-        return _rearranged(function)(m, y, x, axes)
+        return rearranged(function)(m, y, x, axes)
 
     return lower
 

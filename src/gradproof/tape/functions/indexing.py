@@ -85,7 +85,12 @@ def _fitted(m: Any, new: Any, shape: tuple[int, ...]) -> Any:
 
 @lowers(operator.setitem)
 def _setitem(m: Any, y: Any, x: Any, index: Any, new: Any) -> Any:
-    if isinstance(index, Traced) and index.value.dtype == bool and index.shape == x.shape and np.ndim(values(new)) == 0:
+    if (
+        isinstance(index, Traced)
+        and index.value.dtype == bool
+        and index.shape == x.shape
+        and np.ndim(values(new)) == 0
+    ):
         require_numbers(y)
         return m.select(index, operand(m, new, y.dtype), operand(m, x, y.dtype))
     return _write(m, y, x, _places(m, x, index), new)
@@ -108,7 +113,9 @@ def _putmask(m: Any, y: Any, a: Any, mask: Any, new: Any) -> Any:
     require_numbers(y)
     new = operand(m, new, y.dtype)
     if new.shape != y.shape:
-        repeated = m.take(m.reshape(new, shape=(new.value.size,)), np.arange(y.size) % max(new.value.size, 1), axis=0)
+        repeated = m.take(
+            m.reshape(new, shape=(new.value.size,)), np.arange(y.size) % max(new.value.size, 1), axis=0
+        )
         new = m.reshape(repeated, shape=y.shape)
     return m.select(condition(m, mask), new, operand(m, a, y.dtype))
 
@@ -117,7 +124,9 @@ def _putmask(m: Any, y: Any, a: Any, mask: Any, new: Any) -> Any:
 def _put(m: Any, y: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
     places = np.ravel(values(ind))
     new = operand(m, v, y.dtype)
-    new = m.take(m.reshape(new, shape=(new.value.size,)), np.arange(places.size) % max(new.value.size, 1), axis=0)
+    new = m.take(
+        m.reshape(new, shape=(new.value.size,)), np.arange(places.size) % max(new.value.size, 1), axis=0
+    )
     n = y.size
     places = places % n if mode == "wrap" else np.clip(places, 0, n - 1) if mode == "clip" else places
     return _write(m, y, a, m.constant(np.where(places < 0, places + n, places)), new)
@@ -179,7 +188,9 @@ def _take_along_axis(m: Any, y: Any, arr: Any, indices: Any, axis: Any = -1) -> 
     plain = values(indices)
     if any(k != axis and n != x.shape[k] for k, n in enumerate(np.shape(plain))):
         places = np.take_along_axis(np.arange(x.value.size).reshape(x.shape), plain, axis)
-        return _at_places(m, y, x, m.record(PLACES, [indices] if isinstance(indices, Traced) else [], places, {}))
+        return _at_places(
+            m, y, x, m.record(PLACES, [indices] if isinstance(indices, Traced) else [], places, {})
+        )
     indices = indices if isinstance(indices, Traced) else m.constant(np.asarray(indices))
     return m.record("take_along", [x, indices], y, {"axis": axis})
 
@@ -226,4 +237,6 @@ def _searchsorted(m: Any, y: Any, a: Any, v: Any, side: str = "left", sorter: An
         raise NotSupported("searchsorted with a sorter, or among integers")
     edges, x = operand(m, a, dtype), operand(m, v, dtype)
     flat = m.reshape(x, shape=(x.value.size,))
-    return m.reshape(m.record("searchsorted", [edges, flat], np.reshape(y, -1), {"side": side}), shape=y.shape)
+    return m.reshape(
+        m.record("searchsorted", [edges, flat], np.reshape(y, -1), {"side": side}), shape=y.shape
+    )

@@ -11,7 +11,7 @@ from gradproof.errors import NotSupported
 from gradproof.tape.functions._operands import axes_of, operand, require_numbers, values
 from gradproof.tape.functions._table import lowers
 from gradproof.tape.functions.decisions import absolute
-from gradproof.tape.functions.reductions import kept_shape
+from gradproof.tape.functions.reductions import kept_shape, max_along, min_along
 
 
 @lowers(np.matmul, np.linalg.matmul)
@@ -45,7 +45,9 @@ def _contracted(m: Any, a: Any, b: Any, a_axes: list[int], b_axes: list[int]) ->
     right = [next(letters) for _ in range(b.ndim)]
     for i, k in zip(a_axes, b_axes):
         right[k] = left[i]
-    result = [c for i, c in enumerate(left) if i not in a_axes] + [c for k, c in enumerate(right) if k not in b_axes]
+    result = [c for i, c in enumerate(left) if i not in a_axes] + [
+        c for k, c in enumerate(right) if k not in b_axes
+    ]
     return m.einsum(a, b, equation=f"{''.join(left)},{''.join(right)}->{''.join(result)}")
 
 
@@ -82,7 +84,12 @@ def _vecdot(m: Any, y: Any, a: Any, b: Any, axis: Any = -1) -> Any:
 @lowers(np.outer, np.linalg.outer)
 def _outer(m: Any, y: Any, a: Any, b: Any) -> Any:
     require_numbers(y)
-    return m.mul(*(m.reshape(operand(m, x, y.dtype), shape=shape) for x, shape in ((a, (y.shape[0], 1)), (b, (1, y.shape[1])))))
+    return m.mul(
+        *(
+            m.reshape(operand(m, x, y.dtype), shape=shape)
+            for x, shape in ((a, (y.shape[0], 1)), (b, (1, y.shape[1])))
+        )
+    )
 
 
 def _outer_of(op: str) -> Any:
@@ -113,9 +120,16 @@ def _kron(m: Any, y: Any, a: Any, b: Any) -> Any:
 def _cross(m: Any, y: Any, a: Any, b: Any, *axes: Any, **options: Any) -> Any:
     require_numbers(y)
     a, b = operand(m, a, y.dtype), operand(m, b, y.dtype)
-    if axes or any(value not in (None, -1) for value in options.values()) or a.shape[-1] != 3 or b.shape[-1] != 3:
+    if (
+        axes
+        or any(value not in (None, -1) for value in options.values())
+        or a.shape[-1] != 3
+        or b.shape[-1] != 3
+    ):
         raise NotSupported("a cross product of other than three components along the last axis")
-    (a1, a2), (b1, b2) = ([m.take(x, np.roll(np.arange(3), -k), axis=x.ndim - 1) for k in (1, 2)] for x in (a, b))
+    (a1, a2), (b1, b2) = (
+        [m.take(x, np.roll(np.arange(3), -k), axis=x.ndim - 1) for k in (1, 2)] for x in (a, b)
+    )
     return m.sub(m.mul(a1, b2), m.mul(a2, b1))
 
 
@@ -181,10 +195,8 @@ def _squares(m: Any, x: Any) -> Any:
 
 
 def _vector_norm(m: Any, size: Any, ord: Any, axes: tuple[int, ...]) -> Any:
-    from gradproof.tape.functions.reductions import _max, _min
-
     if ord in (np.inf, -np.inf):
-        pick, reduce = (_max, np.max) if ord > 0 else (_min, np.min)
+        pick, reduce = (max_along, np.max) if ord > 0 else (min_along, np.min)
         return pick(m, reduce(size.value, axis=axes), size, axes)
     if ord == 0:
         raise NotSupported("counting entries that are not zero")

@@ -10,7 +10,8 @@ import numpy as np
 from gradproof.errors import NotSupported
 from gradproof.tape.functions._operands import axes_of, operand, real_operand, require_numbers, values
 from gradproof.tape.functions._table import lowers
-from gradproof.tape.functions.reductions import _flat_last, kept_shape, sorted_along
+from gradproof.tape.functions.reductions import flat_last, kept_shape
+from gradproof.tape.functions.scans import sorted_along
 
 
 def _between(m: Any, ordered: Any, position: float) -> Any:
@@ -26,9 +27,11 @@ def _between(m: Any, ordered: Any, position: float) -> Any:
 
 
 @lowers(np.median)
-def _median(m: Any, y: Any, a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+def _median(
+    m: Any, y: Any, a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Any:
     x = operand(m, a, y.dtype)
-    flat = _flat_last(m, x, axes_of(axis, x.ndim))
+    flat = flat_last(m, x, axes_of(axis, x.ndim))
     last, n = flat.ndim - 1, flat.shape[-1]
     ordered = sorted_along(m, flat, last)
     if n % 2:
@@ -41,32 +44,55 @@ def _quantiles(m: Any, y: Any, a: Any, shares: Any, axis: Any, method: str) -> A
     if method != "linear" or np.asarray(shares).dtype.kind != "f":
         raise NotSupported("quantiles by another method than linear")
     x = operand(m, a, y.dtype)
-    flat = _flat_last(m, x, axes_of(axis, x.ndim))
+    flat = flat_last(m, x, axes_of(axis, x.ndim))
     ordered = sorted_along(m, flat, flat.ndim - 1)
     parts = [_between(m, ordered, float(share) * (flat.shape[-1] - 1)) for share in np.ravel(shares)]
     return kept_shape(m, parts[0] if np.ndim(shares) == 0 else m.stack(*parts, axis=0), y)
 
 
 @lowers(np.quantile)
-def _quantile(m: Any, y: Any, a: Any, q: Any, axis: Any = None, overwrite_input: bool = False, method: str = "linear",
-              keepdims: Any = False, **options: Any) -> Any:  # fmt: skip
+def _quantile(
+    m: Any,
+    y: Any,
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    **options: Any,
+) -> Any:
     return _quantiles(m, y, a, np.asarray(values(q), float), axis, method)
 
 
 @lowers(np.percentile)
-def _percentile(m: Any, y: Any, a: Any, q: Any, axis: Any = None, overwrite_input: bool = False, method: str = "linear",
-                keepdims: Any = False, **options: Any) -> Any:  # fmt: skip
+def _percentile(
+    m: Any,
+    y: Any,
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    **options: Any,
+) -> Any:
     return _quantiles(m, y, a, np.true_divide(values(q), 100.0), axis, method)
 
 
 @lowers(np.interp)
-def _interp(m: Any, y: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def _interp(
+    m: Any, y: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     """Which interval a number lies in is a decision; inside, a straight line; outside, the end values."""
     if period is not None or left is not None or right is not None or y.dtype.kind == "c":
         raise NotSupported("interp with `left`, `right`, `period` or complex values")
     x, xp, fp = (operand(m, part, y.dtype) for part in (x, xp, fp))
     flat, n = m.reshape(x, shape=(x.value.size,)), xp.shape[0]
-    steps = m.div(m.sub(cut(m, fp, 0, 1, n), cut(m, fp, 0, 0, n - 1)), m.sub(cut(m, xp, 0, 1, n), cut(m, xp, 0, 0, n - 1)))
+    steps = m.div(
+        m.sub(cut(m, fp, 0, 1, n), cut(m, fp, 0, 0, n - 1)),
+        m.sub(cut(m, xp, 0, 1, n), cut(m, xp, 0, 0, n - 1)),
+    )
     # One entry per number of points passed, 0 to n; before the first and after the last the line is level.
     slope = m.pad(steps, widths=((1, 1),))
     x0, f0 = (m.concat(cut(m, points, 0, 0, 1), points, axis=0) for points in (xp, fp))
@@ -76,12 +102,17 @@ def _interp(m: Any, y: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: A
 
 
 @lowers(np.diff)
-def _diff(m: Any, y: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
+def _diff(
+    m: Any, y: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue
+) -> Any:
     require_numbers(y)
     x = operand(m, a, y.dtype)
     axis = int(axis) % x.ndim
-    ends = [(end if end is np._NoValue else _one_thick(m, operand(m, end, y.dtype), x, axis)) for end in (prepend, append)]  # type: ignore[attr-defined]
-    parts = [part for part in (ends[0], x, ends[1]) if part is not np._NoValue]  # type: ignore[attr-defined]
+    ends = [
+        (end if end is np._NoValue else _one_thick(m, operand(m, end, y.dtype), x, axis))
+        for end in (prepend, append)
+    ]
+    parts = [part for part in (ends[0], x, ends[1]) if part is not np._NoValue]
     x = m.concat(*parts, axis=axis) if len(parts) > 1 else x
     for _ in range(int(n)):
         x = m.sub(cut(m, x, axis, 1, x.shape[axis]), cut(m, x, axis, 0, x.shape[axis] - 1))
@@ -118,7 +149,9 @@ def _trapezoid(m: Any, result: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: 
     else:
         points = operand(m, x, result.dtype)
         along = axis if points.ndim == f.ndim else 0
-        step = m.sub(cut(m, points, along, 1, points.shape[along]), cut(m, points, along, 0, points.shape[along] - 1))
+        step = m.sub(
+            cut(m, points, along, 1, points.shape[along]), cut(m, points, along, 0, points.shape[along] - 1)
+        )
         if points.ndim == 1:
             step = m.reshape(step, shape=tuple(n - 1 if k == axis else 1 for k in range(f.ndim)))
     pairs = m.add(cut(m, f, axis, 1, n), cut(m, f, axis, 0, n - 1))

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.engine.trace import Traced
 from gradproof.errors import NotSupported
-from gradproof.tape.functions._operands import axes_of, converted, operand, real_operand, require_numbers, values
+from gradproof.tape.functions._operands import (
+    axes_of,
+    converted,
+    operand,
+    real_operand,
+    require_numbers,
+    values,
+)
 from gradproof.tape.functions._table import lowers
 from gradproof.tape.functions.decisions import condition
 
-_ABSENT = np._NoValue  # type: ignore[attr-defined]
+_ABSENT = np._NoValue
 
 
 def _given(option: Any, default: Any) -> Any:
@@ -43,8 +49,16 @@ def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @lowers(np.sum)
-def _sum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = _ABSENT,
-         where: Any = True) -> Any:  # fmt: skip
+def _sum(
+    m: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = False,
+    initial: Any = _ABSENT,
+    where: Any = True,
+) -> Any:
     require_numbers(y)
     x = _masked(m, operand(m, a, y.dtype), where, 0.0)
     axes = axes_of(axis, x.ndim)
@@ -54,7 +68,9 @@ def _sum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: 
 
 
 @lowers(np.nansum)
-def _nansum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, **options: Any) -> Any:
+def _nansum(
+    m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, **options: Any
+) -> Any:
     return _sum(m, y, _numbers_only(m, a, y.dtype, 0.0), axis)
 
 
@@ -64,7 +80,9 @@ def _numbers_only(m: Any, a: Any, dtype: Any, neutral: float) -> Any:
 
 
 @lowers(np.mean)
-def _mean(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+def _mean(
+    m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
     require_numbers(y)
     x = operand(m, a, y.dtype)
     axes = axes_of(axis, x.ndim)
@@ -76,12 +94,16 @@ def _mean(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims:
 
 
 @lowers(np.nanmean)
-def _nanmean(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, **options: Any) -> Any:
+def _nanmean(
+    m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, **options: Any
+) -> Any:
     return _mean(m, y, _numbers_only(m, a, y.dtype, 0.0), axis, where=~np.isnan(values(a)))
 
 
 @lowers(np.average)
-def _average(m: Any, y: Any, a: Any, axis: Any = None, weights: Any = None, returned: bool = False, **options: Any) -> Any:
+def _average(
+    m: Any, y: Any, a: Any, axis: Any = None, weights: Any = None, returned: bool = False, **options: Any
+) -> Any:
     if returned:
         raise NotSupported("average with the sum of weights")
     if weights is None:
@@ -89,13 +111,26 @@ def _average(m: Any, y: Any, a: Any, axis: Any = None, weights: Any = None, retu
     x, w = operand(m, a, y.dtype), operand(m, weights, y.dtype)
     axes = axes_of(axis, x.ndim)
     if w.shape != x.shape:
-        w = m.broadcast(m.reshape(w, shape=tuple(x.shape[k] if k in axes else 1 for k in range(x.ndim))), shape=x.shape)
+        w = m.broadcast(
+            m.reshape(w, shape=tuple(x.shape[k] if k in axes else 1 for k in range(x.ndim))), shape=x.shape
+        )
     return kept_shape(m, m.div(m.sum(m.mul(x, w), axes=axes), m.sum(w, axes=axes)), y)
 
 
 @lowers(np.var)
-def _var(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, *,
-         where: Any = True, mean: Any = _ABSENT, correction: Any = _ABSENT) -> Any:  # fmt: skip
+def _var(
+    m: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _ABSENT,
+    correction: Any = _ABSENT,
+) -> Any:
     if _given(where, True) is not True or _given(mean, None) is not None:
         raise NotSupported("a variance with `where` or `mean`")
     x = real_operand(m, a)
@@ -116,14 +151,30 @@ def _kept(m: Any, x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
 
 
 @lowers(np.std)
-def _std(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False,
-         **options: Any) -> Any:  # fmt: skip
+def _std(
+    m: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    **options: Any,
+) -> Any:
     return m.sqrt(_var(m, y, a, axis, dtype, ddof, keepdims, **options))
 
 
 @lowers(np.prod)
-def _prod(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = _ABSENT,
-          where: Any = True) -> Any:  # fmt: skip
+def _prod(
+    m: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = False,
+    initial: Any = _ABSENT,
+    where: Any = True,
+) -> Any:
     require_numbers(y)
     x = _masked(m, operand(m, a, y.dtype), where, 1.0)
     axes = axes_of(axis, x.ndim)
@@ -132,7 +183,7 @@ def _prod(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims:
     return m.mul(kept_shape(m, m.prod(x, axes=axes), y), operand(m, initial, y.dtype))
 
 
-def _flat_last(m: Any, x: Any, axes: tuple[int, ...]) -> Any:
+def flat_last(m: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """The reduced axes moved to the end and made one."""
     rest = tuple(k for k in range(x.ndim) if k not in axes)
     moved = m.transpose(x, order=(*rest, *axes))
@@ -144,7 +195,7 @@ def _extreme(m: Any, y: Any, a: Any, axis: Any, op: str, skips_nan: bool, initia
     x = operand(m, a, y.dtype)
     if _given(initial, None) is not None or _given(where, True) is not True:
         raise NotSupported("an extreme with `initial` or `where`")
-    flat = _flat_last(m, x, axes_of(axis, x.ndim))
+    flat = flat_last(m, x, axes_of(axis, x.ndim))
     find = {"argmax": (np.argmax, np.nanargmax), "argmin": (np.argmin, np.nanargmin)}[op][skips_nan]
     places = m.record(op, [flat], np.asarray(find(flat.value, axis=-1)), {"axis": flat.ndim - 1})
     found = m.take_along(flat, m.reshape(places, shape=(*places.shape, 1)), axis=flat.ndim - 1)
@@ -152,28 +203,36 @@ def _extreme(m: Any, y: Any, a: Any, axis: Any, op: str, skips_nan: bool, initia
 
 
 @lowers(np.max, np.amax)
-def _max(m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True) -> Any:
+def max_along(
+    m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True
+) -> Any:
     return _extreme(m, y, a, axis, "argmax", False, initial, where)
 
 
 @lowers(np.min, np.amin)
-def _min(m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True) -> Any:
+def min_along(
+    m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True
+) -> Any:
     return _extreme(m, y, a, axis, "argmin", False, initial, where)
 
 
 @lowers(np.nanmax)
-def _nanmax(m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True) -> Any:
+def _nanmax(
+    m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True
+) -> Any:
     return _extreme(m, y, a, axis, "argmax", True, initial, where)
 
 
 @lowers(np.nanmin)
-def _nanmin(m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True) -> Any:
+def _nanmin(
+    m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = _ABSENT, where: Any = True
+) -> Any:
     return _extreme(m, y, a, axis, "argmin", True, initial, where)
 
 
 @lowers(np.ptp)
 def _ptp(m: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    return m.sub(_max(m, y, a, axis), _min(m, y, a, axis))
+    return m.sub(max_along(m, y, a, axis), min_along(m, y, a, axis))
 
 
 def _place_of(op: str) -> Any:
@@ -191,62 +250,3 @@ def _place_of(op: str) -> Any:
 
 lowers(np.argmax)(_place_of("argmax"))
 lowers(np.argmin)(_place_of("argmin"))
-
-
-def sorted_along(m: Any, x: Traced, axis: int) -> Traced:
-    """The entries in ascending order: a decision about places, and a gather."""
-    order = m.argsort(x, axis=axis)
-    return m.take_along(x, order, axis=axis)  # type: ignore[no-any-return]
-
-
-@lowers(np.sort)
-def _sort(m: Any, y: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    require_numbers(y)
-    x = operand(m, a, y.dtype)
-    if axis is None:
-        x, axis = m.reshape(x, shape=(x.value.size,)), 0
-    return sorted_along(m, x, int(axis) % x.ndim)
-
-
-@lowers(np.argsort)
-def _argsort(m: Any, y: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    if a.value.dtype.kind != "f" or axis is None:
-        raise NotSupported("the order of integers is a fact of the run")
-    return m.record("argsort", [a], y, {"axis": int(axis) % a.ndim})
-
-
-@lowers(np.cumsum)
-def _cumsum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    require_numbers(y)
-    x = operand(m, a, y.dtype)
-    x = m.reshape(x, shape=(x.value.size,)) if axis is None else x
-    return m.record("cumsum", [x], y, {"axis": 0 if axis is None else int(axis) % x.ndim})
-
-
-@lowers(np.cumprod)
-def _cumprod(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    require_numbers(y)
-    x = operand(m, a, y.dtype)
-    x = m.reshape(x, shape=(x.value.size,)) if axis is None else x
-    return m.record("cumprod", [x], y, {"axis": 0 if axis is None else int(axis) % x.ndim})
-
-
-def _running_extreme(op: str) -> Any:
-    """After k rounds every entry is the extreme of the last 2**k; each round is one decision per entry."""
-
-    def lower(m: Any, y: Any, a: Any, axis: Any = 0, dtype: Any = None) -> Any:
-        require_numbers(y)
-        x, axis = operand(m, a, y.dtype), int(axis) % a.ndim
-        n, reach = x.shape[axis], 1
-        places = np.arange(n)
-        while reach < n:
-            before = m.take(x, np.where(places >= reach, places - reach, places), axis=axis)
-            x = m.select(getattr(m, op)(before, x), before, x)
-            reach *= 2
-        return m.identity(x)
-
-    return lower
-
-
-lowers((np.maximum, "accumulate"))(_running_extreme("greater_equal"))
-lowers((np.minimum, "accumulate"))(_running_extreme("less_equal"))

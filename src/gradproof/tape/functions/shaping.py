@@ -25,7 +25,15 @@ def _reshaped(m: Any, y: Any, a: Any, *args: Any, **options: Any) -> Any:
     return m.record("reshape", [x], y, {"shape": y.shape})
 
 
-for _function in (np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d):
+for _function in (
+    np.reshape,
+    np.ravel,
+    np.squeeze,
+    np.expand_dims,
+    np.atleast_1d,
+    np.atleast_2d,
+    np.atleast_3d,
+):
     LOWERINGS[_function] = _reshaped
 
 
@@ -53,16 +61,30 @@ def _permuted(function: Any) -> Any:
     return lower
 
 
-for _function in (np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose):
-    LOWERINGS[_function] = _permuted(_function)
+LOWERINGS |= {
+    function: _permuted(function) for function in (np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose)
+}
 
 
-def _rearranged(function: Any) -> Any:
+def rearranged(function: Any) -> Any:
     return lambda m, y, *args, **options: _moved(function, m, y, *args, **options)
 
 
-for _function in (np.rot90, np.tile, np.repeat, np.diagonal, np.resize, np.delete, np.roll, np.flip, np.fliplr, np.flipud):
-    LOWERINGS[_function] = _rearranged(_function)
+LOWERINGS |= {
+    function: rearranged(function)
+    for function in (
+        np.rot90,
+        np.tile,
+        np.repeat,
+        np.diagonal,
+        np.resize,
+        np.delete,
+        np.roll,
+        np.flip,
+        np.fliplr,
+        np.flipud,
+    )
+}
 
 
 @lowers(np.broadcast_to)
@@ -76,9 +98,9 @@ def _broadcast_arrays(m: Any, y: Any, *args: Any, subok: bool = False) -> Any:
 
 
 @lowers(np.meshgrid)
-def _meshgrid(m: Any, y: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+def _meshgrid(m: Any, y: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: Any = "xy") -> Any:
     sizes = [np.size(values(x)) for x in xi]
-    grids = np.meshgrid(*(np.arange(n) for n in sizes), sparse=sparse, indexing=indexing)
+    grids = np.meshgrid(*[np.arange(n) for n in sizes], sparse=sparse, indexing=indexing)
     return tuple(
         m.take(m.reshape(_number(m, part, x), shape=(n,)), m.constant(places), axis=0)
         for x, part, n, places in zip(xi, y, sizes, grids)
@@ -91,7 +113,9 @@ def _joined(m: Any, y: Any, arrays: Any, axis: int) -> Any:
 
 
 @lowers(np.concatenate)
-def _concatenate(m: Any, y: Any, arrays: Any, axis: Any = 0, dtype: Any = None, casting: str = "same_kind") -> Any:
+def _concatenate(
+    m: Any, y: Any, arrays: Any, axis: Any = 0, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     require_numbers(y)
     arrays = list(arrays) if not isinstance(arrays, Traced) else _rows(m, arrays)
     if axis is None:
@@ -128,7 +152,9 @@ LOWERINGS |= {
     np.hstack: _stacked_as(np.atleast_1d, lambda part: 0 if part.ndim == 1 else 1),
     np.vstack: _stacked_as(np.atleast_2d, lambda part: 0),
     np.dstack: _stacked_as(np.atleast_3d, lambda part: 2),
-    np.column_stack: _stacked_as(lambda part: part[:, None] if part.ndim == 1 else np.atleast_2d(part), lambda part: 1),
+    np.column_stack: _stacked_as(
+        lambda part: part[:, None] if part.ndim == 1 else np.atleast_2d(part), lambda part: 1
+    ),
 }
 
 
@@ -171,8 +197,9 @@ def _split_by(function: Any) -> Any:
     return lower
 
 
-for _function in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit):
-    LOWERINGS[_function] = _split_by(_function)
+LOWERINGS |= {
+    function: _split_by(function) for function in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
+}
 
 
 @lowers(np.unstack)

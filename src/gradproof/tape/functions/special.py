@@ -17,25 +17,59 @@ from gradproof.tape.functions.reductions import kept_shape
 
 enter_direct(
     {
-        special.expit: "sigmoid", special.log_expit: "log_sigmoid", special.erf: "erf", special.erfc: "erfc",
-        special.erfcx: "erfcx", special.erfinv: "erfinv", special.erfcinv: "erfcinv", special.ndtr: "ndtr",
-        special.log_ndtr: "log_ndtr", special.ndtri: "ndtri", special.gamma: "gamma", special.gammaln: "lgamma",
-        special.loggamma: "lgamma", special.psi: "digamma", special.gammainc: "igamma", special.gammaincc: "igammac",
-        special.betaln: "lbeta", special.betainc: "betainc", special.dawsn: "dawson", special.expi: "expint",
-        special.exp1: "exp1", special.spence: "spence", special.xlogy: "xlogy", special.xlog1py: "xlog1py",
-        special.cbrt: "cbrt", special.exp2: "exp2", special.expm1: "expm1", special.log1p: "log1p",
+        special.expit: "sigmoid",
+        special.log_expit: "log_sigmoid",
+        special.erf: "erf",
+        special.erfc: "erfc",
+        special.erfcx: "erfcx",
+        special.erfinv: "erfinv",
+        special.erfcinv: "erfcinv",
+        special.ndtr: "ndtr",
+        special.log_ndtr: "log_ndtr",
+        special.ndtri: "ndtri",
+        special.gamma: "gamma",
+        special.gammaln: "lgamma",
+        special.loggamma: "lgamma",
+        special.psi: "digamma",
+        special.gammainc: "igamma",
+        special.gammaincc: "igammac",
+        special.betaln: "lbeta",
+        special.betainc: "betainc",
+        special.dawsn: "dawson",
+        special.expi: "expint",
+        special.exp1: "exp1",
+        special.spence: "spence",
+        special.xlogy: "xlogy",
+        special.xlog1py: "xlog1py",
+        special.cbrt: "cbrt",
+        special.exp2: "exp2",
+        special.expm1: "expm1",
+        special.log1p: "log1p",
     }
-)  # fmt: skip
+)
 
 _BESSEL_OF_ORDER = {
-    special.i0: ("bessel_i", 0), special.i1: ("bessel_i", 1), special.j0: ("bessel_j", 0), special.j1: ("bessel_j", 1),
-    special.y0: ("bessel_y", 0), special.y1: ("bessel_y", 1), special.k0: ("bessel_k", 0), special.k1: ("bessel_k", 1),
-    special.k0e: ("bessel_k_scaled", 0), special.k1e: ("bessel_k_scaled", 1),
-}  # fmt: skip
+    special.i0: ("bessel_i", 0),
+    special.i1: ("bessel_i", 1),
+    special.j0: ("bessel_j", 0),
+    special.j1: ("bessel_j", 1),
+    special.y0: ("bessel_y", 0),
+    special.y1: ("bessel_y", 1),
+    special.k0: ("bessel_k", 0),
+    special.k1: ("bessel_k", 1),
+    special.k0e: ("bessel_k_scaled", 0),
+    special.k1e: ("bessel_k_scaled", 1),
+}
 _BESSEL = {
-    special.jv: "bessel_j", special.jn: "bessel_j", special.yv: "bessel_y", special.yn: "bessel_y",
-    special.iv: "bessel_i", special.kv: "bessel_k", special.kn: "bessel_k", special.kve: "bessel_k_scaled",
-}  # fmt: skip
+    special.jv: "bessel_j",
+    special.jn: "bessel_j",
+    special.yv: "bessel_y",
+    special.yn: "bessel_y",
+    special.iv: "bessel_i",
+    special.kv: "bessel_k",
+    special.kn: "bessel_k",
+    special.kve: "bessel_k_scaled",
+}
 
 
 def _of_fixed_order(op: str, order: int) -> Any:
