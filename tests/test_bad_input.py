@@ -41,7 +41,7 @@ def test_inputs_that_are_no_numbers_are_unverified_with_that_reason(value: Any) 
 
 def test_an_input_that_is_no_number_leaves_the_gradients_of_others_judged() -> None:
     program = program_of(lambda m, x, y: m.add(m.mul(x, 2.0), m.mul(y, 0.0)), 1.0, np.nan)
-    assert [j.verdict for j in judge_own(program)][0] in (Verdict.CORRECT, Verdict.UNVERIFIED)
+    assert judge_own(program)[0].verdict in (Verdict.CORRECT, Verdict.UNVERIFIED)
 
 
 @pytest.mark.parametrize("shape", [(0,), (1, 0), (0, 3), (3, 0, 2), ()])
