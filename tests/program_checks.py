@@ -14,7 +14,8 @@ from mpmath import mpf
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import Derived, gradient
-from gradproof.engine.rounding import LOCAL_BITS, error_budget, local_errors, push_errors
+from gradproof.engine.linearise import push_forward
+from gradproof.engine.rounding import LOCAL_BITS, error_budget, local_errors, push_errors, recorded_run
 from gradproof.engine.run import run
 from gradproof.errors import NoDerivative, NotSupported
 from gradproof.ir import types
@@ -121,26 +122,39 @@ def predict(derived: Derived, rng: np.random.Generator) -> Prediction | None:
     if true is None or not all(_is_finite(node.value) for node in recorded.nodes):
         return None
     weights = [rng.integers(-8, 9, recorded[id].shape) / 8.0 for id in recorded.outputs]
-    errors = local_errors(recorded)
     try:
-        pushed = push_errors(recorded, errors)
+        return _prediction(recorded, _at(recorded, true), weights)
     except NoDerivative:
         return None
-    predicted = math.fsum(float(np.sum(w * pushed[id])) for id, w in zip(recorded.outputs, weights))
+
+
+def _prediction(recorded: Program, true: Program, weights: list[Array]) -> Prediction | None:
+    errors = local_errors(recorded)
+    pushed = push_errors(recorded, errors)
     shares = error_budget(recorded, errors, weights)
-    elsewhere = error_budget(_at(recorded, true), errors, weights)
-    unseen = math.fsum(map(abs, error_budget(recorded, _resolution(recorded), weights).values()))
+    predicted = math.fsum(float(np.sum(w * pushed[id])) for id, w in zip(recorded.outputs, weights))
     size = math.fsum(map(abs, shares.values()))
-    if not math.isfinite(size + predicted + unseen):
-        return None
-    if size == 0.0:
-        return None  # the entries cancel along this combination, and nothing is to be explained
-    assert abs(predicted - math.fsum(shares.values())) <= 1e-6 * size, (
-        "the shares add up to what the errors cause"
-    )
+    if size == 0.0 or not math.isfinite(size + predicted):
+        return None  # nothing is to be explained, or it is beyond float64
+    unseen = _total_size(recorded, _resolution(recorded), weights)
+    noise = _noise_of_the_pass(recorded, errors, weights)
+    difference = abs(predicted - math.fsum(shares.values()))
+    assert difference <= 1e-6 * size + noise, "the shares add up to the error"
+    elsewhere = error_budget(true, errors, weights)
     moved = math.fsum(abs(shares[id] - elsewhere.get(id, 0.0)) for id in shares)
     observed = _observed_minus_true(recorded, weights)
-    return Prediction(observed, predicted, size, moved / size, unseen)
+    return Prediction(observed, predicted, size, moved / size, unseen + noise)
+
+
+def _total_size(program: Program, errors: dict[int, Array], weights: list[Array]) -> float:
+    return math.fsum(map(abs, error_budget(program, errors, weights).values()))
+
+
+def _noise_of_the_pass(program: Program, errors: dict[int, Array], weights: list[Array]) -> float:
+    """What float64 itself may do to the errors it carries: a few units of each, wherever they pass."""
+    moved = push_forward(recorded_run(program), errors)
+    own = {id: x * 2.0**-48 for id, x in moved.items() if not isinstance(x, tuple)}
+    return _total_size(program, own, weights)
 
 
 def _resolution(program: Program) -> dict[int, Array]:

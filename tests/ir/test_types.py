@@ -33,5 +33,5 @@ def test_digits_are_those_people_quote() -> None:
 
 
 def test_unknown_dtypes_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="longdouble|float128|float96"):
+    with pytest.raises(InvalidInput, match=r"longdouble|float128|float96"):
         types.dtype_name(np.zeros(1, np.longdouble))
