@@ -110,6 +110,11 @@ class Prediction:
         return self.bend <= 0.1
 
     @property
+    def is_sharp(self) -> bool:
+        """Whether the prediction would fail if it were off by a tenth."""
+        return self.bend <= 0.01 and self.unseen <= 0.01 * self.size
+
+    @property
     def holds(self) -> bool:
         # For a parabola the prediction is off by half of what the shares change between the two points.
         return abs(self.observed - self.predicted) <= (4.0 * self.bend + 1e-6) * self.size + self.unseen
@@ -137,7 +142,7 @@ def _prediction(recorded: Program, true: Program, weights: list[Array]) -> Predi
     if size == 0.0 or not math.isfinite(size + predicted):
         return None  # nothing is to be explained, or it is beyond float64
     unseen = _total_size(recorded, _resolution(recorded), weights)
-    noise = _noise_of_the_pass(recorded, errors, weights)
+    noise = _noise_of_the_pass(recorded, errors)
     difference = abs(predicted - math.fsum(shares.values()))
     assert difference <= 1e-6 * size + noise, "the shares add up to the error"
     elsewhere = error_budget(true, errors, weights)
@@ -150,11 +155,11 @@ def _total_size(program: Program, errors: dict[int, Array], weights: list[Array]
     return math.fsum(map(abs, error_budget(program, errors, weights).values()))
 
 
-def _noise_of_the_pass(program: Program, errors: dict[int, Array], weights: list[Array]) -> float:
-    """What float64 itself may do to the errors it carries: a few units of each, wherever they pass."""
+def _noise_of_the_pass(program: Program, errors: dict[int, Array]) -> float:
+    """What float64 itself may do to the errors it carries: a few units of the largest, which may cancel."""
     moved = push_forward(recorded_run(program), errors)
-    own = {id: x * 2.0**-48 for id, x in moved.items() if not isinstance(x, tuple)}
-    return _total_size(program, own, weights)
+    parts = (part for x in moved.values() for part in (x if isinstance(x, tuple) else (x,)))
+    return 2.0**-48 * max((float(np.max(np.abs(part), initial=0.0)) for part in parts), default=0.0)
 
 
 def _resolution(program: Program) -> dict[int, Array]:
