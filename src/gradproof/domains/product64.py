@@ -23,24 +23,45 @@ def matmul(a: Ball64, b: Ball64) -> Ball64:
     n = a.mid.shape[-1]
     mid = np.matmul(a.mid, b.mid)
     rows, columns = _norm(a.mid, -1), _norm(b.mid, -2)
-    row_spread = None if a.rad is None else _norm(a.rad, -1)
-    column_spread = None if b.rad is None else _norm(b.rad, -2)
-    longest_row = rows if row_spread is None else up(rows + row_spread)
-    longest_column = columns if column_spread is None else up(columns + column_spread)
-    rad = rows * columns * ((n + 2) * UNIT * 1.01)
-    if row_spread is not None:
-        rad = rad + row_spread * longest_column
-    if column_spread is not None:
-        rad = rad + rows * column_spread
+    # Three terms, |a||b| for the roundings of the product and |ra||b + rb|, |a||rb| for the radii, as one thin product.
+    left, right = [rows * ((n + 2) * UNIT * 1.01)], [columns]
+    if a.rad is not None:
+        left.append(_norm(a.rad, -1))
+        right.append(columns if b.rad is None else up(columns + _norm(b.rad, -2)))
+    if b.rad is not None:
+        left.append(rows)
+        right.append(_norm(b.rad, -2))
+    rad = np.matmul(np.concatenate(left, axis=-1), np.concatenate(right, axis=-2))
+    rad *= 1.0 + 32.0 * UNIT
+    if _cannot_leave_the_range(left, right):
+        return Ball64(mid, rad)
     # Where a row or a column is exactly zero the product is, too; elsewhere a term may have underflowed, and
     # so may the radius itself, so that it cannot tell.
-    return known(mid, np.where((longest_row > 0.0) & (longest_column > 0.0), up(up(rad) + n * TINY), 0.0))
+    longest_row, longest_column = sum(left[1:], rows), sum(right[1:], columns)
+    return known(mid, np.where((longest_row > 0.0) & (longest_column > 0.0), up(rad + n * TINY), 0.0))
+
+
+SAFE_LEAST, SAFE_MOST = 1e-140, 1e140  # products of two such norms neither underflow nor overflow, with their error
+
+
+def _cannot_leave_the_range(left: list[Array], right: list[Array]) -> bool:
+    """Whether every norm is zero or of a moderate size, so that nothing on the way can underflow or overflow."""
+    norms = (*left[1:], left[0] / UNIT, *right)
+    return all(bool(((norm == 0.0) | ((norm > SAFE_LEAST) & (norm < SAFE_MOST))).all()) for norm in norms)
 
 
 def _norm(x: Array, axis: int) -> Array:
     """An upper bound of the Euclidean norms along an axis, that axis kept with length one."""
+    squares = np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", x, x)
+    squares = np.expand_dims(squares, axis)
+    if not bool(((squares > 1e-280) & (squares < 1e280)).all()):
+        return _scaled_norm(x, axis)
+    return np.asarray(up(np.sqrt(squares) * (1.0 + (x.shape[axis] + 8) * UNIT)))
+
+
+def _scaled_norm(x: Array, axis: int) -> Array:
+    """The same where squares of tiny or huge entries would vanish or overflow."""
     scale = np.max(np.abs(x), axis=axis, keepdims=True, initial=0.0)
-    # Scaled, so that squares of tiny or huge entries neither vanish nor overflow.
     unit = np.where(scale > 0.0, scale, 1.0)
     squares = np.sum(np.square(x / unit), axis=axis, keepdims=True)
     return np.asarray(up(unit * np.sqrt(squares) * (1.0 + (x.shape[axis] + 8) * UNIT)))

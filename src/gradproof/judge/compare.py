@@ -15,6 +15,8 @@ from gradproof.options import Options
 Array = np.ndarray[Any, Any]
 Outcome = Literal["within", "beyond", "undecided", "nonfinite", "unbounded"]
 
+BLOCK = 1 << 15  # entries compared at a time: the ten temporaries of a block fit into a second-level cache
+
 # A true value below this share of the terms it is the sum of is zero for every purpose: 30 digits cancelled.
 ZERO_LIKE = 2.0**-100
 # Roundings of its terms that a value which should be zero may consist of: a short chain of ops makes so many.
@@ -54,15 +56,22 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
     finite = np.isfinite(observed)
     bounded = np.isfinite(reference.rad)
     if not finite.all() and bounded[~finite].any():
-        return _finding("nonfinite", np.where(finite | ~bounded, 0.0, np.inf), dtype)
+        return _finding("nonfinite", _Worst(np.inf, int(np.argmax(~finite & bounded))), observed.shape, dtype)
     if not bounded.all():
-        return _finding("unbounded", np.where(bounded, 0.0, np.nan), dtype)
+        return _finding("unbounded", _Worst(np.nan, int(np.argmax(~bounded))), observed.shape, dtype)
     tolerance = options.tolerance(dtype)
-    zero = _zero_scale(sizes, dtype, options)
-    low, high = _relative_errors(observed, reference, options.share_of_largest, zero, types.SMALLEST[dtype])
-    if (high <= tolerance).all():
-        return _finding("within", high, dtype)
-    return _finding("beyond" if (low > tolerance).any() else "undecided", low, dtype)
+    low, high = _worst_errors(observed, reference, options.share_of_largest, _zero_scale(sizes, dtype, options), dtype)
+    if high.size <= tolerance:
+        return _finding("within", high, observed.shape, dtype)
+    return _finding("beyond" if low.size > tolerance else "undecided", low, observed.shape, dtype)
+
+
+@dataclass(frozen=True)
+class _Worst:
+    """The largest relative error and the flat place of its entry."""
+
+    size: float
+    place: int
 
 
 def _zero_scale(sizes: Array | None, dtype: str, options: Options) -> tuple[Array, Array] | None:
@@ -76,35 +85,62 @@ def _zero_scale(sizes: Array | None, dtype: str, options: Options) -> tuple[Arra
     return sizes, sizes * min(1.0, max(options.share_of_largest, roundings))
 
 
-def _relative_errors(
-    observed: Array, reference: Enclosure, share: float, zero: tuple[Array, Array] | None, smallest: float
-) -> tuple[Array, Array]:
-    """Lower and upper bounds of the relative error of every entry."""
-    distance = np.abs(observed.astype(np.result_type(reference.mid, observed)) - reference.mid)
-    most = np.abs(reference.mid) + reference.rad
-    least = np.maximum(np.abs(reference.mid) - reference.rad, 0.0)
-    scale_most, scale_least = np.maximum(most, share * most.max()), np.maximum(least, share * least.max())
-    if zero is not None:
-        sizes, scale = zero
+def _worst_errors(
+    observed: Array, reference: Enclosure, share: float, zero: tuple[Array, Array] | None, dtype: str
+) -> tuple[_Worst, _Worst]:
+    """Lower and upper bounds of the relative errors, each at its worst entry; block by block, to stay in the cache."""
+    flat = [np.ravel(array) for array in (observed, reference.mid, reference.rad, *(zero or ()))]
+    largest, certain = _largest(flat[1], flat[2])
+    low, high = _Worst(-1.0, 0), _Worst(-1.0, 0)
+    for start in range(0, flat[0].size, BLOCK):
+        part = [array[start : start + BLOCK] for array in flat]
+        lows, highs = _relative_errors(part, share * largest, share * certain, types.SMALLEST[dtype])
+        low, high = _worse(low, lows, start), _worse(high, highs, start)
+    return low, high
+
+
+def _largest(mid: Array, rad: Array) -> tuple[float, float]:
+    """The most that the largest entry can be, and the least."""
+    most, least = 0.0, 0.0
+    for start in range(0, mid.size, BLOCK):
+        size, radius = np.abs(mid[start : start + BLOCK]), rad[start : start + BLOCK]
+        most, least = max(most, float((size + radius).max())), max(least, float((size - radius).max()))
+    return most, least
+
+
+def _worse(worst: _Worst, errors: Array, start: int) -> _Worst:
+    place = int(np.argmax(errors))
+    return _Worst(float(errors[place]), start + place) if errors[place] > worst.size else worst
+
+
+def _relative_errors(part: list[Array], floor_most: float, floor_least: float, smallest: float) -> tuple[Array, Array]:
+    """Lower and upper bounds of the relative error of every entry of a block."""
+    observed, mid, rad = part[:3]
+    distance = np.abs(observed - mid)
+    size = np.abs(mid)
+    most, least = size + rad, size - rad
+    scale_most, scale_least = np.maximum(most, floor_most), np.maximum(np.maximum(least, floor_least), 0.0)
+    if len(part) > 3:
+        sizes, scale = part[3:]
         # A value that is proven not to be zero is measured against itself, however small.
-        zero_like = (least == 0.0) & (most <= ZERO_LIKE * sizes)
+        zero_like = (least <= 0.0) & (most <= ZERO_LIKE * sizes)
         scale_least = np.where(zero_like, np.maximum(scale_least, scale), scale_least)
         scale_most = np.where(zero_like, np.maximum(scale_most, scale), scale_most)
-    low, high = np.maximum(distance - reference.rad, 0.0), distance + reference.rad
+    high = distance + rad
+    low = np.maximum(distance - rad, 0.0)
     # No number of the dtype is closer to a true value than this: it has been found as well as it can be.
-    low, high = np.where(high <= smallest, 0.0, low), np.where(high <= smallest, 0.0, high)
+    found = high <= smallest
+    low[found] = high[found] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _ratio(low, scale_most), _ratio(high, scale_least)
+        low /= scale_most
+        high /= scale_least
+    low[found] = high[found] = 0.0  # also where the scale is zero
+    return np.nan_to_num(low, nan=np.inf), np.nan_to_num(high, nan=np.inf)
 
 
-def _ratio(error: Array, scale: Array) -> Array:
-    return np.where(error == 0.0, 0.0, error / np.where(error == 0.0, 1.0, scale))
-
-
-def _finding(outcome: Outcome, errors: Array, dtype: str) -> Comparison:
+def _finding(outcome: Outcome, worst: _Worst, shape: tuple[int, ...], dtype: str) -> Comparison:
     possible = types.digits_possible(dtype)
-    known = np.nan_to_num(errors, nan=-1.0, posinf=np.inf)
-    worst = tuple(int(k) for k in np.unravel_index(int(np.argmax(known)), known.shape))
-    error = float(errors[worst])
+    place = tuple(int(k) for k in np.unravel_index(worst.place, shape))
+    error = worst.size
     digits = possible if error <= 0.0 else float(np.clip(-np.log10(error), 0.0, possible)) if error == error else 0.0
-    return Comparison(outcome, error, digits, possible, worst)
+    return Comparison(outcome, error, digits, possible, place)

@@ -68,7 +68,7 @@ class Reference:
 
 def find_reference(evidence: Evidence, options: Options) -> Reference:
     """Climb until every observed gradient is decided; look at the sides of ties, and for limits at singular points."""
-    refined = _climb(evidence, options)
+    refined, comparisons = _climb(evidence, options)
     decided = tuple(margins(refined.run))
     found = _at_ties(evidence, refined, decided, options)
     enclosures = refined.enclosures
@@ -78,20 +78,27 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     limit = None
     if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
         limit, enclosures, oracles = _with_limits(evidence, enclosures)
-    comparisons = tuple(_comparisons(evidence, enclosures, refined.run, options))
-    return Reference(enclosures, oracles, comparisons, refined, decided, found, limit)
+    if enclosures is not refined.enclosures:
+        comparisons = _comparisons(evidence, enclosures, refined.run, options)
+    return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit)
 
 
-def _climb(evidence: Evidence, options: Options) -> Refined:
+def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparison | None]]:
     sharp_wanted = _is_cheap(evidence.program)
+    found: list[Comparison | None] = []
+    unknown_before: list[int] = []
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
-        found = _comparisons(evidence, enclosures, result, options)
-        decided = all(c is None or c.outcome in ("within", "beyond", "nonfinite") for c in found)
-        return decided and (not sharp_wanted or all(map(_is_sharp, enclosures)))
+        found[:] = _comparisons(evidence, enclosures, result, options)
+        unknown = sum(int(np.count_nonzero(~np.isfinite(enclosure.rad))) for enclosure in enclosures)
+        unknown_before.append(unknown)
+        # What is unknown on two rungs of arbitrary precision is not unknown for want of precision.
+        hopeless = len(unknown_before) > 2 and unknown_before[-2] == unknown
+        settled = ("within", "beyond", "nonfinite", *(("unbounded",) if hopeless else ()))
+        decided = all(c is None or c.outcome in settled for c in found)
+        return decided and (hopeless or not sharp_wanted or all(map(_is_sharp, enclosures)))
 
-    # Where nothing is known of an entry at a moderate precision, more of it seldom helps; the cap is for the rest.
-    return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options)
+    return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options), found
 
 
 def _is_cheap(program: Program) -> bool:
