@@ -1,0 +1,127 @@
+"""Verdicts: each of them where it belongs, and zeros that rounding made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gradproof.engine.derive import derive
+from gradproof.judge.judge import Evidence, judge
+from gradproof.judge.verdict import Verdict
+from gradproof.ops import TABLE
+from gradproof.options import Options
+
+from ..planting import planted
+from ..small import judge_own, judge_recorded, observed, program_of, total
+
+
+def _absorbed(m: Any, x: Any) -> Any:
+    return m.square(m.sub(m.add(m.mul(x, 1e10), 1.0), 1e10))
+
+
+def test_a_right_gradient_is_correct_in_every_dtype() -> None:
+    for dtype in ("float16", ml_dtypes.bfloat16, "float32", "float64"):
+        (judgement,) = judge_own(program_of(lambda m, x: total(m, m.tanh(x)), [0.5, -0.25], dtype=dtype))
+        assert judgement.verdict is Verdict.CORRECT
+
+
+def test_digits_that_rounding_destroyed_are_inaccurate() -> None:
+    (judgement,) = judge_own(program_of(_absorbed, np.float32(1.0)))
+    assert judgement.verdict is Verdict.INACCURATE
+    assert judgement.enclosure is not None
+    assert float(judgement.enclosure.mid) == pytest.approx(2e10)
+    assert judgement.comparison is not None
+    assert judgement.comparison.digits == 0.0
+
+
+def test_the_same_function_is_correct_where_the_precision_suffices() -> None:
+    (judgement,) = judge_own(program_of(_absorbed, np.float64(1.0)))
+    assert judgement.verdict is Verdict.CORRECT
+
+
+def test_a_rule_that_is_not_the_derivative_is_wrong() -> None:
+    program = program_of(lambda m, x: m.exp(m.tanh(x)), 0.5)
+    with planted("tanh", lambda op: replace(op, slopes=(lambda m, y, x: 1 + y * y,))):
+        recorded = derive(program)
+    (judgement,) = judge_recorded(program, recorded, observed(recorded))
+    assert judgement.verdict is Verdict.WRONG
+    assert TABLE["tanh"].slopes is not None
+
+
+def test_no_gradient_is_missing_and_the_reference_says_what_it_would_have_been() -> None:
+    program = program_of(lambda m, x: m.exp(x), 0.0)
+    (judgement,) = judge(Evidence(program, program.inputs, (None,)), Options())
+    assert judgement.verdict is Verdict.MISSING
+    assert judgement.enclosure is not None
+    assert float(judgement.enclosure.mid) == pytest.approx(1.0)
+
+
+def test_nan_beside_a_finite_truth_is_nonfinite() -> None:
+    def function(m: Any, x: Any) -> Any:
+        return total(m, m.select(m.greater(x, m.zeros(())), m.sqrt(x), m.zeros(())))
+
+    (judgement,) = judge_own(program_of(function, [4.0, -1.0]))
+    assert judgement.verdict is Verdict.NONFINITE
+    assert judgement.enclosure is not None
+    assert judgement.enclosure.mid.tolist() == [0.25, 0.0]
+
+
+def test_without_the_backward_ops_a_difference_has_no_name() -> None:
+    program = program_of(lambda m, x: m.exp(x), 0.0)
+    (judgement,) = judge(Evidence(program, program.inputs, (np.asarray(1.5),)), Options())
+    assert judgement.verdict is Verdict.UNVERIFIED
+    assert "the backward ops were not recorded" in str(judgement.reason)
+
+
+def test_each_source_is_judged_alone() -> None:
+    program = program_of(lambda m, x, y: m.mul(m.exp(x), y), 0.5, 2.0)
+    derived = derive(program)
+    right, other = observed(derived)
+    verdicts = [j.verdict for j in judge_recorded(program, derived, (right, None))]
+    assert verdicts == [Verdict.CORRECT, Verdict.MISSING]
+    assert other is not None
+
+
+DTYPES = ("float16", ml_dtypes.bfloat16, "float32", "float64")
+
+
+def _centred(m: Any, x: Any, b: Any) -> Any:
+    """The bias is subtracted again with the mean, so that its true gradient is zero."""
+    h = m.add(x, b)
+    spread = m.broadcast(m.reshape(m.mean(h, axes=(1,)), shape=(3, 1)), shape=(3, 5))
+    return total(m, m.exp(m.sub(h, spread)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bias_before_a_mean_is_subtracted_has_gradient_zero_up_to_rounding(dtype: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = program_of(_centred, rng.normal(size=(3, 5)), rng.normal(size=(3, 1)), dtype=dtype)
+    assert judge_own(program)[1].verdict is Verdict.CORRECT
+
+
+def _shifted(m: Any, x: Any, b: Any) -> Any:
+    weights = m.literal(np.array([1.0, 2.0, 4.0, -3.0]))
+    return total(m, m.mul(m.softmax(m.mul(m.add(x, b), 2.0), axes=(0,)), weights))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_shift_before_a_softmax_has_gradient_zero_up_to_rounding(dtype: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = program_of(_shifted, rng.normal(size=4), rng.normal(), dtype=dtype)
+    judgement = judge_own(program)[1]
+    assert judgement.verdict is Verdict.CORRECT
+    assert judgement.enclosure is not None
+    assert abs(float(judgement.enclosure.mid)) <= 1e-20
+
+
+def test_a_wrong_rule_is_not_excused_by_a_true_gradient_of_zero() -> None:
+    program = program_of(_centred, np.arange(15.0).reshape(3, 5) / 8.0, np.ones((3, 1)))
+    with planted("sub", lambda op: replace(op, slopes=(op.slopes[0], lambda m, y, a, b: -0.5))):  # type: ignore[index]
+        recorded = derive(program)
+    assert judge_recorded(program, recorded, observed(recorded))[1].verdict is Verdict.WRONG
