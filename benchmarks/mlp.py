@@ -108,8 +108,13 @@ def first_rung(n: int) -> dict[str, Any]:
     total = median_time(audit)
     one = (before + median_time(framework)) / 2
     parameters = sum(array.size for layer in layers for array in layer)
-    return {"n": parameters, "gradient_ms": 1e3 * one, "total": total / one,
-            "verdict": times["verdict"] / one, "budget": times["budget"] / one}
+    return {
+        "n": parameters,
+        "gradient_ms": 1e3 * one,
+        "total": total / one,
+        "verdict": times["verdict"] / one,
+        "budget": times["budget"] / one,
+    }
 
 
 def second_rung(n: int) -> dict[str, Any]:
@@ -121,7 +126,11 @@ def second_rung(n: int) -> dict[str, Any]:
     gradient(BallDomain(128), program)
     total = time.perf_counter() - start
     one = (before + median_time(framework)) / 2
-    return {"n": sum(array.size for layer in layers for array in layer), "gradient_ms": 1e3 * one, "total": total / one}
+    return {
+        "n": sum(array.size for layer in layers for array in layer),
+        "gradient_ms": 1e3 * one,
+        "total": total / one,
+    }
 
 
 def peers(n: int) -> dict[str, Any]:
@@ -161,7 +170,9 @@ def _checks(loss: Any, flat: Any, exact: Any, layers: Layers, data: Any) -> dict
     batch = torch.tensor(data, dtype=torch.float64)
 
     def torch_check(fast: bool) -> Any:
-        return torch.autograd.gradcheck(lambda *ps: torch_loss(list(ps), batch), wide, fast_mode=fast, raise_exception=False)
+        return torch.autograd.gradcheck(
+            lambda *ps: torch_loss(list(ps), batch), wide, fast_mode=fast, raise_exception=False
+        )
 
     return {
         "scipy check_grad": lambda: scipy.optimize.check_grad(loss, lambda x: exact, flat),
@@ -178,6 +189,7 @@ def _jax_check(layers: Layers, data: Any) -> None:
     import jax.test_util
 
     with jax.enable_x64(True):
+
         def loss(parameters: Any) -> Any:
             hidden = data.astype(np.float64)
             for weights, bias in parameters:
@@ -210,8 +222,10 @@ def _table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sizes = lambda text: [int(float(part)) for part in text.split(",") if part]  # noqa: E731
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    sizes = lambda text: [int(float(part)) for part in text.split(",") if part]
     parser.add_argument("--first", type=sizes, default=sizes("1e2,1e3,1e4,1e5,1e6,1e7"))
     parser.add_argument("--second", type=sizes, default=sizes("1e2,1e3,1e4,1e5,1e6"))
     parser.add_argument("--peers", type=sizes, default=sizes("1e2,1e3"))
@@ -222,8 +236,13 @@ def main() -> None:
         "second rung": [second_rung(n) for n in arguments.second],
         "peers": [peers(n) for n in arguments.peers],
     }
-    _table("First rung: proof, verdict for every entry, error budget; in float32 gradients of PyTorch", results["first rung"])
-    _table("Second rung: balls of 128 bits, every entry; in float32 gradients of PyTorch", results["second rung"])
+    _table(
+        "First rung: proof, verdict for every entry, error budget; in float32 gradients of PyTorch",
+        results["first rung"],
+    )
+    _table(
+        "Second rung: balls of 128 bits, every entry; in float32 gradients of PyTorch", results["second rung"]
+    )
     _table("Peers; in float32 gradients of PyTorch", results["peers"])
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:

@@ -77,7 +77,11 @@ def test_every_file_says_what_it_is_for_and_is_short(path: Path) -> None:
 def test_nothing_prints_except_the_command_line(path: Path) -> None:
     if _layer(path) in ("cli", "__main__"):
         return
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
     assert not any(isinstance(function, ast.Name) and function.id == "print" for function in calls)
 
 
@@ -88,7 +92,10 @@ def test_importing_gradproof_imports_no_framework_and_is_quick() -> None:
     )
     best, heavy = min(
         (float(line.split(" ", 1)[0]), line.split(" ", 1)[1])
-        for line in (subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in range(3))
+        for line in (
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+            for _ in range(3)
+        )
     )
     assert heavy.strip() == "[]"
     assert best < 0.3

@@ -7,8 +7,8 @@ from typing import Any
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
-from blackbox_functions import Function, functions  # noqa: E402
-from blackbox_random import random_functions  # noqa: E402
+from blackbox_functions import Function, functions
+from blackbox_random import random_functions
 
 sys.path.remove(str(BENCHMARKS))
 

@@ -30,8 +30,14 @@ def assert_within_rounding(op: Op, sample: Sample, dtype: str) -> None:
         found = np.asarray(rounded.values[id])
         wide: Any = np.complex128 if np.iscomplexobj(truth) else np.float64
         error = np.abs(found.astype(wide) - truth)
-        allowed = ROUNDINGS * unit * (np.abs(truth) + _sensitivity(exact, id) + np.max(np.abs(truth), initial=0.0) * 0.25)
-        smallest = float(np.finfo(types.numpy_dtype(dtype)).smallest_subnormal) if dtype != "bfloat16" else 1e-40
+        allowed = (
+            ROUNDINGS
+            * unit
+            * (np.abs(truth) + _sensitivity(exact, id) + np.max(np.abs(truth), initial=0.0) * 0.25)
+        )
+        smallest = (
+            float(np.finfo(types.numpy_dtype(dtype)).smallest_subnormal) if dtype != "bfloat16" else 1e-40
+        )
         assert (error <= allowed + 8 * smallest).all(), (op.name, dtype, found, truth, error, allowed)
 
 
@@ -44,6 +50,8 @@ def _sensitivity(exact: Any, id: int) -> Any:
     total: Any = 0.0
     shape = exact.program[id].shape
     for slopes, source in zip(jacobians, exact.program.inputs):
-        size = np.abs(exact.m.domain.leave(slopes)[0]) * np.abs(np.asarray(exact.program[source].value, np.complex128))
+        size = np.abs(exact.m.domain.leave(slopes)[0]) * np.abs(
+            np.asarray(exact.program[source].value, np.complex128)
+        )
         total = total + size.sum(axis=tuple(range(len(shape), size.ndim)))
     return total

@@ -19,7 +19,9 @@ def program_of(op: Op, sample: Sample, dtype: str = "float64") -> Program:
     tracer = Tracer(builder, phase="forward")
     arguments = [_argument(builder, tracer, value, dtype) for value in sample.inputs]
     result = getattr(tracer, op.name)(*arguments, **sample.params)
-    parts = [part for part in (result if isinstance(result, tuple) else (result,)) if part.value.dtype.kind in "fc"]
+    parts = [
+        part for part in (result if isinstance(result, tuple) else (result,)) if part.value.dtype.kind in "fc"
+    ]
     return builder.build([part.id for part in parts])
 
 

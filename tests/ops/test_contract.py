@@ -34,7 +34,8 @@ def _directions(program: Program, seed: int) -> list[np.ndarray[Any, Any]]:
         return rng.integers(1, 9, shape) * rng.choice([-1, 1], shape) / 8.0
 
     return [
-        draw(program[id].shape) + (1j * draw(program[id].shape) if program[id].dtype.startswith("complex") else 0)
+        draw(program[id].shape)
+        + (1j * draw(program[id].shape) if program[id].dtype.startswith("complex") else 0)
         for id in program.inputs
     ]
 
@@ -58,7 +59,10 @@ def _difference_quotient(program: Program, directions: list[Any]) -> list[Any]:
 
 def _assert_close(found: Any, expected: Any) -> None:
     with BallDomain(BITS).active():
-        found, expected = np.asarray(found, dtype=object).reshape(-1), np.asarray(expected, dtype=object).reshape(-1)
+        found, expected = (
+            np.asarray(found, dtype=object).reshape(-1),
+            np.asarray(expected, dtype=object).reshape(-1),
+        )
         scale = max((abs(acb(entry)).abs_upper() for entry in expected), default=arb(0)) + 1
         for one, other in zip(found, expected, strict=True):
             assert abs(acb(one) - acb(other)).abs_upper() <= AGREEMENT * scale, (one, other)
@@ -92,7 +96,11 @@ def test_reverse_mode_is_the_transpose_of_forward_mode(op: Op, sample: Sample) -
     seeds = [
         result.m.literal(
             rng.integers(-8, 9, program[id].shape) / 8.0
-            + (1j * rng.integers(-8, 9, program[id].shape) / 8.0 if program[id].dtype.startswith("complex") else 0)
+            + (
+                1j * rng.integers(-8, 9, program[id].shape) / 8.0
+                if program[id].dtype.startswith("complex")
+                else 0
+            )
         )
         for id in program.outputs
     ]
@@ -117,20 +125,27 @@ def test_float64_balls_enclose_the_exact_value_and_gradient(op: Op, sample: Samp
     try:
         balls = run(BallDomain64(), program)
     except NotSupported:
-        assert any(program[node.id].dtype.startswith("complex") for node in program.nodes) or op.n_outputs > 1, (
-            f"{op.name} is real, so the first rung must be able to run it"
-        )
+        assert (
+            any(program[node.id].dtype.startswith("complex") for node in program.nodes) or op.n_outputs > 1
+        ), f"{op.name} is real, so the first rung must be able to run it"
         return
     pairs = list(zip(balls.outputs(), exact.outputs(), strict=True))
     ones = [np.ones(program[id].shape) for id in program.outputs]
     try:
-        pairs += list(zip(vjp(balls, [balls.m.literal(one) for one in ones]), vjp(exact, [exact.m.literal(one) for one in ones])))
+        pairs += list(
+            zip(
+                vjp(balls, [balls.m.literal(one) for one in ones]),
+                vjp(exact, [exact.m.literal(one) for one in ones]),
+            )
+        )
     except NoDerivative as error:
         assert "has no rule" in str(error)
     for ball, truth in pairs:
         mid, rad = balls.m.domain.leave(ball)
         with BallDomain(BITS).active():
-            for m, r, t in zip(mid.reshape(-1), rad.reshape(-1), np.asarray(truth, dtype=object).reshape(-1), strict=True):
+            for m, r, t in zip(
+                mid.reshape(-1), rad.reshape(-1), np.asarray(truth, dtype=object).reshape(-1), strict=True
+            ):
                 assert np.isfinite(r), (op.name, m, r, t)
                 assert abs(arb(float(m)) - t).abs_lower() <= arb(float(r)), (op.name, m, r, t)
 
@@ -155,7 +170,10 @@ def test_ball_encloses_the_60_digit_value_of_mpmath(op: Op, sample: Sample) -> N
         with BallDomain(BITS).active():
             for one, digits in zip(np.asarray(ball, dtype=object).reshape(-1), value, strict=True):
                 truth = acb(*map(arb, digits))
-                assert abs(one - truth).abs_lower() <= abs(truth) * arb(10) ** -58 + arb(10) ** -70, (one, digits)
+                assert abs(one - truth).abs_lower() <= abs(truth) * arb(10) ** -58 + arb(10) ** -70, (
+                    one,
+                    digits,
+                )
 
 
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in TABLE.values()])

@@ -51,13 +51,13 @@ def _ended(action: Callable[[], Any]) -> Outcome:
         action()
     except SystemExit as error:
         return Outcome(_status(error.code))
-    except KeyboardInterrupt as error:
-        _print_traceback(error)
-        return Outcome(INTERRUPTED, error)
     except BaseException as error:
-        _print_traceback(error)
-        return Outcome(1, error)
-    return Outcome(0)
+        ended = error
+    else:
+        return Outcome(0)
+    # Outside the handler: an exception of the user's own hook has nothing to do with this one.
+    _print_traceback(ended)
+    return Outcome(INTERRUPTED if isinstance(ended, KeyboardInterrupt) else 1, ended)
 
 
 def _status(code: Any) -> int:
@@ -72,7 +72,7 @@ def _status(code: Any) -> int:
 
 def _say(text: str) -> None:
     """What Python itself would write to the error stream at this point; a program may have closed it."""
-    if sys.stderr is not None:
+    if sys.stderr is not None and not sys.stderr.closed:
         sys.stderr.write(text)
 
 
@@ -82,8 +82,11 @@ def _print_traceback(error: BaseException) -> None:
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception as fault:
+        fault.__traceback__ = _users_part(fault.__traceback__)
         _say("Error in sys.excepthook:\n")
         sys.__excepthook__(type(fault), fault, fault.__traceback__)
+        _say("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
 
 
 def _users_part(trace: TracebackType | None) -> TracebackType | None:

@@ -110,5 +110,3 @@ def operands_over_result(case: Case, loss: Loss) -> float:
     error = np.asarray(case.propagated[loss.place.id])[loss.index]
     true = abs(complex(value - error)) or abs(complex(value))
     return max(sizes, default=0.0) / true if true else np.inf
-
-

@@ -36,7 +36,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if loss is None:
         return
     line = None if loss.place.span is None else (loss.place.span.file, loss.place.span.line)
-    ops = sum(1 for id in case.budget if (span := case.node(id).span) is not None and (span.file, span.line) == line)
+    ops = sum(
+        1 for id in case.budget if (span := case.node(id).span) is not None and (span.file, span.line) == line
+    )
     yield from diagnose(
         case,
         loss,

@@ -90,10 +90,12 @@ class _Audit:
         report = self._report(outcome)
         if not is_sudden:
             _flush_output()
-        stream = sys.__stderr__ or sys.stderr
-        if self.given.detail in ("normal", "verbose"):
-            stream.write("\n")  # apart from what the program and its libraries have written there
-        output.print_report(report, stream, self.given.detail)
+        # Not `sys.stderr`, which the program may have put its own stream in the place of, or closed.
+        stream = sys.__stderr__
+        if stream is not None and not stream.closed:
+            if self.given.detail in ("normal", "verbose"):
+                stream.write("\n")  # apart from what the program and its libraries have written there
+            output.print_report(report, stream, self.given.detail)
         if self.json is not None:
             output.write_json(report, self.json, self.given.full)
         return report.exit_status(self.given.fail_on)

@@ -69,7 +69,14 @@ def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth:
 def _line_share(case: Case, node: Node) -> float:
     if node.span is None:
         return case.budget[node.id]
-    return next((s for span, s, _ in case.shares_by_span if (span.file, span.line) == (node.span.file, node.span.line)), 0.0)
+    return next(
+        (
+            s
+            for span, s, _ in case.shares_by_span
+            if (span.file, span.line) == (node.span.file, node.span.line)
+        ),
+        0.0,
+    )
 
 
 def _worst_entry(case: Case, node: Node) -> tuple[int, ...]:
@@ -87,8 +94,15 @@ def _argmax(array: Array) -> tuple[int, ...]:
 def _underflowed(case: Case, origin: Node) -> bool:
     """The op returned zero or a subnormal number, and lost most of the true value by it."""
     index = _worst_entry(case, origin)
-    value, error = float(np.asarray(origin.value)[index]), float(np.asarray(case.local_errors[origin.id])[index])
-    smallest = float(np.finfo(types.numpy_dtype(origin.dtype)).smallest_normal) if origin.dtype != "bfloat16" else 2.0**-126
+    value, error = (
+        float(np.asarray(origin.value)[index]),
+        float(np.asarray(case.local_errors[origin.id])[index]),
+    )
+    smallest = (
+        float(np.finfo(types.numpy_dtype(origin.dtype)).smallest_normal)
+        if origin.dtype != "bfloat16"
+        else 2.0**-126
+    )
     return abs(value) < smallest and abs(error) > MIN_ABSORBED * abs(value - error)
 
 
@@ -97,7 +111,9 @@ def _is_narrow(case: Case, origin: Node) -> bool:
     bits = types.precision_bits(origin.dtype)
     if origin.op == "cast":
         return bits < types.precision_bits(case.source.dtype)
-    return bits <= 11 and (bits < types.precision_bits(case.source.dtype) or _relative_error(case, origin) < 2.0**-bits * 64)
+    return bits <= 11 and (
+        bits < types.precision_bits(case.source.dtype) or _relative_error(case, origin) < 2.0**-bits * 64
+    )
 
 
 def _relative_error(case: Case, node: Node) -> float:
@@ -119,7 +135,9 @@ def _line_roundings(case: Case, origin: Node) -> int:
     return sum(
         1
         for id, share in case.budget.items()
-        if (span := case.node(id).span) is not None and (span.file, span.line) == line and abs(share) > 0.1 * own
+        if (span := case.node(id).span) is not None
+        and (span.file, span.line) == line
+        and abs(share) > 0.1 * own
     )
 
 
@@ -135,7 +153,9 @@ def _steepest(case: Case) -> tuple[Node, tuple[int, ...], float] | None:
             continue
         flow = np.abs(np.asarray(case.adjoints[id]) * np.asarray(error))
         index = _argmax(np.broadcast_to(flow, node.shape))
-        if not flow.size or float(np.broadcast_to(flow, node.shape)[index]) < MIN_FLOW * abs(case.total_error):
+        if not flow.size or float(np.broadcast_to(flow, node.shape)[index]) < MIN_FLOW * abs(
+            case.total_error
+        ):
             continue
         growth = _growth(case, node, index)
         if growth >= MIN_GROWTH and node.op in _ADDITIONS | _SUMS:
@@ -161,7 +181,10 @@ def _sum_operand_error(case: Case, node: Node) -> float:
     worst = 0.0
     for id in node.inputs:
         if id in case.propagated:
-            value, error = np.abs(np.asarray(case.node(id).value, np.float64)), np.abs(np.asarray(case.propagated[id]))
+            value, error = (
+                np.abs(np.asarray(case.node(id).value, np.float64)),
+                np.abs(np.asarray(case.propagated[id])),
+            )
             largest = float(value.max(initial=0.0))
             worst = max(worst, float(np.max(error, initial=0.0)) / largest if largest else 0.0)
     return worst

@@ -49,10 +49,10 @@ class BallDomain:
         if array.dtype == object:
             return array
         if np.iscomplexobj(array):
-            return _entrywise(_exact_complex)(array.astype(np.complex128))
+            return np.asarray(_entrywise(_exact_complex)(array.astype(np.complex128)))
         if array.dtype.kind in "iub":
-            return _entrywise(arb)(array.astype(object) + 0)
-        return _entrywise(_exact_real)(array.astype(np.float64))
+            return np.asarray(_entrywise(arb)(array.astype(object) + 0))
+        return np.asarray(_entrywise(_exact_real)(array.astype(np.float64)))
 
     def leave(self, x: Array) -> tuple[Array, Array]:
         x = np.asarray(x)
@@ -106,7 +106,7 @@ class BallDomain:
         return np.asarray(np.cumsum(x, axis=axis), dtype=object) if x.size else x
 
     def scatter_add(self, x: Array, indices: Any, size: int) -> Array:
-        y = np.full((size, *np.shape(x)[np.ndim(indices):]), ZERO, dtype=object)
+        y = np.full((size, *np.shape(x)[np.ndim(indices) :]), ZERO, dtype=object)
         np.add.at(y, indices, x)
         return y
 
@@ -129,7 +129,9 @@ def _entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(*xs: Any, **params: Any) -> Array:
         nonlocal ufunc
         if params:
-            return np.asarray(np.frompyfunc(lambda *entries: function(*entries, **params), len(xs), 1)(*xs), object)
+            return np.asarray(
+                np.frompyfunc(lambda *entries: function(*entries, **params), len(xs), 1)(*xs), object
+            )
         if ufunc is None:
             ufunc = np.frompyfunc(function, len(xs), 1)
         return np.asarray(ufunc(*xs), dtype=object)
@@ -195,7 +197,7 @@ def _is_unknown(entry: Any) -> bool:
 
 
 def _may_differ_from_zero(entry: Any) -> bool:
-    return not entry == 0  # flint: equality is certain, inequality is not its opposite
+    return not entry == 0
 
 
 def _mask(question: Callable[[Any], bool], x: Array) -> Array:

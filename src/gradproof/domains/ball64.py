@@ -35,7 +35,7 @@ class Ball64:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.mid.shape
+        return tuple(self.mid.shape)
 
     @property
     def ndim(self) -> int:
@@ -169,7 +169,9 @@ class BallDomain64:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in FUNCTIONS:
-            kernel = _vectorised(FUNCTIONS[name], _through_arb(ENTRYWISE[name]) if name in ENTRYWISE else None)
+            kernel = _vectorised(
+                FUNCTIONS[name], _through_arb(ENTRYWISE[name]) if name in ENTRYWISE else None
+            )
         elif name in ENTRYWISE:
             kernel = _through_arb(ENTRYWISE[name])
         else:
@@ -194,7 +196,9 @@ class BallDomain64:
         mid = array.astype(np.float64)
         finite = np.isfinite(mid)
         if finite.all():
-            exact = array.dtype.itemsize < 8 or array.dtype.kind == "f" or bool((np.abs(mid) <= 2.0**53).all())
+            exact = (
+                array.dtype.itemsize < 8 or array.dtype.kind == "f" or bool((np.abs(mid) <= 2.0**53).all())
+            )
             return Ball64(mid, None if exact else np.abs(mid) * 2.0**-52)
         return Ball64(np.where(finite, mid, 0.0), np.where(finite, 0.0, np.inf))
 
@@ -237,7 +241,7 @@ class BallDomain64:
 
     def scatter_add(self, x: Ball64, indices: Any, size: int) -> Ball64:
         def scatter(values: Array) -> Array:
-            y = np.zeros((size, *values.shape[np.ndim(indices):]))
+            y = np.zeros((size, *values.shape[np.ndim(indices) :]))
             np.add.at(y, indices, values)
             return y
 
@@ -281,7 +285,9 @@ def _through_arb(function: Callable[..., Any]) -> Callable[..., Ball64]:
         before, flint.ctx.prec = flint.ctx.prec, ARB_BITS
         try:
             for place, parts in enumerate(zip(*(part.reshape(-1).tolist() for part in balls))):
-                entries = [arb(m, r) if math.isfinite(r) else arb("nan") for m, r in zip(parts[::2], parts[1::2])]
+                entries = [
+                    arb(m, r) if math.isfinite(r) else arb("nan") for m, r in zip(parts[::2], parts[1::2])
+                ]
                 mid.reshape(-1)[place], rad.reshape(-1)[place] = float_ball(function(*entries, **params))
         finally:
             flint.ctx.prec = before

@@ -14,6 +14,7 @@ from gradproof.ir import types
 
 Array = np.ndarray[Any, Any]
 
+
 class Ieee:
     """One floating-point dtype, or, without one, the dtype each node of the program has."""
 
@@ -76,7 +77,7 @@ class Ieee:
 
     def scatter_add(self, x: Any, indices: Any, size: int) -> Any:
         """`x[k]` summed into place `indices[k]` of a new first axis of length `size`."""
-        y = np.zeros((size, *np.shape(x)[np.ndim(indices):]), np.asarray(x).dtype)
+        y = np.zeros((size, *np.shape(x)[np.ndim(indices) :]), np.asarray(x).dtype)
         np.add.at(y, indices, x)
         return y
 

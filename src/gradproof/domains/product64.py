@@ -41,7 +41,10 @@ def matmul(a: Ball64, b: Ball64) -> Ball64:
     return known(mid, np.where((longest_row > 0.0) & (longest_column > 0.0), up(rad + n * TINY), 0.0))
 
 
-SAFE_LEAST, SAFE_MOST = 1e-140, 1e140  # products of two such norms neither underflow nor overflow, with their error
+SAFE_LEAST, SAFE_MOST = (
+    1e-140,
+    1e140,
+)  # products of two such norms neither underflow nor overflow, with their error
 
 
 def _cannot_leave_the_range(left: list[Array], right: list[Array]) -> bool:
@@ -77,7 +80,11 @@ def _matmul_with_unknowns(a: Ball64, b: Ball64) -> Ball64:
     known_a = Ball64(np.where(unknown_a, 0.0, a.mid), np.where(unknown_a, 0.0, a.radius()))
     known_b = Ball64(np.where(unknown_b, 0.0, b.mid), np.where(unknown_b, 0.0, b.radius()))
     y = matmul(known_a, known_b)
-    meets_a = np.matmul(unknown_a.astype(np.float64), (unknown_b | (known_b.magnitude() > 0.0)).astype(np.float64))
-    meets_b = np.matmul((unknown_a | (known_a.magnitude() > 0.0)).astype(np.float64), unknown_b.astype(np.float64))
+    meets_a = np.matmul(
+        unknown_a.astype(np.float64), (unknown_b | (known_b.magnitude() > 0.0)).astype(np.float64)
+    )
+    meets_b = np.matmul(
+        (unknown_a | (known_a.magnitude() > 0.0)).astype(np.float64), unknown_b.astype(np.float64)
+    )
     spoilt = (meets_a + meets_b) > 0.0
     return Ball64(np.where(spoilt, 0.0, y.mid), np.where(spoilt, np.inf, y.radius()))

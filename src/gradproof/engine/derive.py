@@ -10,7 +10,7 @@ import numpy as np
 
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back, push_forward
-from gradproof.engine.run import Policy, Run, run
+from gradproof.engine.run import AS_RECORDED, Policy, Run, run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.errors import InvalidProgram, NotScalar
 from gradproof.ir import types
@@ -51,7 +51,7 @@ def derive(program: Program, wrt: Sequence[int] | None = None, output: int | Non
 
 
 def _pullback(program: Program, node: Node, upstream: tuple[int, ...], results: dict[int, int]) -> Pullback:
-    outputs = (node.id,)
+    outputs: tuple[int, ...] = (node.id,)
     if node.dtype == types.TUPLE:
         parts = {n.params["index"]: n.id for n in program.nodes if n.op == "item" and n.inputs == (node.id,)}
         outputs, upstream = tuple(parts.values()), tuple(upstream[k] for k in parts)
@@ -65,7 +65,9 @@ def _scalar_output(program: Program, output: int | None) -> int:
             raise InvalidProgram("the program has no output to differentiate")
         output = program.outputs[0]
     if program[output].shape != ():
-        raise NotScalar(f"a gradient needs a single number, but node %{output} has shape {program[output].shape}")
+        raise NotScalar(
+            f"a gradient needs a single number, but node %{output} has shape {program[output].shape}"
+        )
     return output
 
 
@@ -94,7 +96,9 @@ def _traced(tracer: Tracer, id: int, value: Any) -> Any:
     return Traced(tracer, id, np.asarray(value))
 
 
-def gradient(domain: Any, program: Program, wrt: Sequence[int] | None = None, policy: Policy = Policy()) -> list[Any]:  # noqa: B008
+def gradient(
+    domain: Any, program: Program, wrt: Sequence[int] | None = None, policy: Policy = AS_RECORDED
+) -> list[Any]:
     """The gradient of the scalar output for each of `wrt`, in the domain's numbers."""
     _scalar_output(program, None)
     result = run(domain, program, policy)
@@ -135,6 +139,7 @@ def jacobian(result: Run, output: int | None = None, wrt: Sequence[int] | None =
             row.append(gradients.get(id, result.m.zeros(program[id].shape)))
     return [
         result.m.domain.lift(lambda *parts: np.reshape(np.stack(parts), (*shape, *parts[0].shape)), *row)
-        if row else result.m.zeros((*shape, *program[id].shape))
+        if row
+        else result.m.zeros((*shape, *program[id].shape))
         for row, id in zip(rows, wrt)
     ]

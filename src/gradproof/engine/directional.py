@@ -83,7 +83,7 @@ def directional(
     direction: Mapping[int, Array],
     domain: Any,
     base: Mapping[int, Decision] | None = None,
-    resolving: Resolving = Resolving(),  # noqa: B008 - frozen
+    resolving: Resolving = Resolving(),
 ) -> Along:
     """Values and one-sided slopes of all nodes when the inputs start to move in `direction` (id to array).
 

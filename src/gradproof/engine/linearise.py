@@ -14,8 +14,8 @@ from gradproof.ir.program import Node, descendants
 from gradproof.ir.verify import describe
 from gradproof.ops import TABLE, Arithmetic, Op
 
-
 Watcher = Callable[[Node, int, Any, Any], None]  # told of each pullback: node, input, gy, gx
+Edit = Callable[[Node, int, Any, Any], Any]  # node, input, gy, gx -> the gx to go on with, None for none
 
 
 def pull_back(
@@ -24,10 +24,12 @@ def pull_back(
     wrt: Iterable[int],
     keep_all: bool = False,
     watcher: Watcher | None = None,
+    edit: Edit | None = None,
 ) -> dict[int, Any]:
     """Gradients of <seeds, values> for the nodes `wrt`, or for all nodes on the way with `keep_all`.
 
-    A node that the seeds do not reach is absent from the result.
+    A node that the seeds do not reach is absent from the result. `edit` may put something else in the place
+    of what a rule returns: that is how it is found out which mistake a wrong gradient was made with.
     """
     wrt = set(wrt)
     active = descendants(run.program, wrt)
@@ -41,12 +43,18 @@ def pull_back(
             if keep_all or node.id in wrt:
                 kept[node.id] = gy
             run.m.at(node.span, node.scope)
-            _pull_back_node(run, node, gy, active, gradients, watcher)
+            _pull_back_node(run, node, gy, active, gradients, watcher, edit)
     return kept
 
 
 def _pull_back_node(
-    run: Run, node: Node, gy: Any, active: set[int], gradients: dict[int, Any], watcher: Watcher | None
+    run: Run,
+    node: Node,
+    gy: Any,
+    active: set[int],
+    gradients: dict[int, Any],
+    watcher: Watcher | None,
+    edit: Edit | None,
 ) -> None:
     if node.op == "item":
         slots = gradients.setdefault(node.inputs[0], {})
@@ -63,6 +71,8 @@ def _pull_back_node(
         )
     for i in wanted:
         gx = input_gradient(run.m, node, i, gy, y, xs)
+        if gx is not None and edit is not None:
+            gx = edit(node, i, gy, gx)
         if gx is None:
             continue
         gx = run.m.fit(gx, xs[i])
@@ -166,9 +176,6 @@ def _forward_term(m: Arithmetic, node: Node, op: Op, i: int, y: Any, xs: list[An
     slope = _slope(m, node, op, i, y, xs)
     if slope is None:
         return None
-    if isinstance(slope, int):
-        term = x_dot if slope == 1 else m.mul(x_dot, slope)
-    else:
-        term = m.mul(x_dot, slope)
+    term = x_dot if isinstance(slope, int) and slope == 1 else m.mul(x_dot, slope)
     shape = tuple(np.shape(y))
     return term if tuple(term.shape) == shape else m.broadcast(term, shape=shape)

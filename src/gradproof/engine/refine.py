@@ -135,4 +135,8 @@ def _size(n_bytes: int) -> str:
 
 def entry_count(program: Program) -> int:
     """How many real numbers a program computes."""
-    return sum(int(np.prod(node.shape, dtype=np.int64)) for node in program.nodes if not types.is_discrete(node.dtype))
+    return sum(
+        int(np.prod(node.shape, dtype=np.int64))
+        for node in program.nodes
+        if not types.is_discrete(node.dtype)
+    )

@@ -54,7 +54,9 @@ def _may_round(node: Node) -> bool:
 def _local_error(program: Program, node: Node, narrow: Arithmetic, wide: Arithmetic) -> Array | None:
     maker = program[node.inputs[0]] if node.op == "item" else node
     values = [program[id].value for id in maker.inputs]
-    known = all(value is not None and not isinstance(value, tuple) for value in values) and not maker.is_opaque
+    known = (
+        all(value is not None and not isinstance(value, tuple) for value in values) and not maker.is_opaque
+    )
     if not known or not np.isfinite(node.value).all():
         return None
     fits_narrow = all(_fits_narrow(program[id].dtype) for id in (*maker.inputs, node.id))

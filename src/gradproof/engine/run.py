@@ -40,7 +40,10 @@ class Policy:
     redecide: bool = False
 
 
-def run(domain: Any, program: Program, policy: Policy = Policy()) -> Run:  # noqa: B008 - frozen
+AS_RECORDED = Policy()
+
+
+def run(domain: Any, program: Program, policy: Policy = AS_RECORDED) -> Run:
     """Evaluate all nodes in order. Opaque nodes are worth what was recorded."""
     m = domain if isinstance(domain, Arithmetic) else Arithmetic(domain)
     values: dict[int, Any] = {}

@@ -89,7 +89,9 @@ def _size(plain: Arithmetic, node: Node, i: int, gy: Any, y: Any, xs: list[Any])
         return np.abs(size)
     if op.linear is not None:
         # Moves and sums: with every factor replaced by its size, no term has a sign.
-        return _absolute(input_gradient(plain, node, i, gy, np.abs(y), [x if _is_discrete(x) else np.abs(x) for x in xs]))
+        return _absolute(
+            input_gradient(plain, node, i, gy, np.abs(y), [x if _is_discrete(x) else np.abs(x) for x in xs])
+        )
     # Other rules may subtract (softmax does), so that equal sizes would cancel: they are given several signs.
     patterns = (_signed(gy, sign) for sign in _SIGNS)
     found = [_absolute(input_gradient(plain, node, i, pattern, y, xs)) for pattern in patterns]
@@ -101,11 +103,11 @@ def _plus(n: int) -> Array:
 
 
 def _alternating(n: int) -> Array:
-    return 1.0 - 2.0 * (np.arange(n) % 2)
+    return np.asarray(1.0 - 2.0 * (np.arange(n) % 2))
 
 
 def _first_apart(n: int) -> Array:
-    return 1.0 - 2.0 * (np.arange(n) == 0)
+    return np.asarray(1.0 - 2.0 * (np.arange(n) == 0))
 
 
 _SIGNS = (_plus, _alternating, _first_apart)

@@ -128,19 +128,17 @@ class Tracer(Arithmetic):
 
     def record(self, name: str, arguments: list[Traced], value: Any, params: dict[str, Any]) -> Any:
         """Append a node whose value is known; several results come back as a tuple of traced items."""
-        if isinstance(value, tuple):
-            value = tuple(np.asarray(part) for part in value)
-        else:
-            value = np.asarray(value)
+        several = isinstance(value, tuple)
+        value = tuple(np.asarray(part) for part in value) if several else np.asarray(value)
         ids = [argument.id for argument in arguments]
-        place = {"span": self.span, "phase": self.phase, "scope": self.scope}
+        place: dict[str, Any] = {"span": self.span, "phase": self.phase, "scope": self.scope}
         id = self.builder.add(name, *ids, value=value, params=params, **place)
         if not isinstance(value, tuple):
             return Traced(self, id, value)
         return tuple(Traced(self, self._item(id, k, part), part) for k, part in enumerate(value))
 
     def _item(self, id: int, index: int, value: Any) -> int:
-        place = {"span": self.span, "phase": self.phase, "scope": self.scope}
+        place: dict[str, Any] = {"span": self.span, "phase": self.phase, "scope": self.scope}
         return self.builder.add("item", id, params={"index": index}, value=value, **place)
 
     def constant(self, x: Any, like: Any = None) -> Traced:

@@ -10,7 +10,9 @@ from gradproof.ir.program import Builder, Node
 from gradproof.ops import TABLE, Arithmetic
 
 
-def push_through_pullback(m: Arithmetic, node: Node, moving: list[int], y: Any, xs: list[Any], xs_dot: list[Any]) -> Any:
+def push_through_pullback(
+    m: Arithmetic, node: Node, moving: list[int], y: Any, xs: list[Any], xs_dot: list[Any]
+) -> Any:
     """The tangent of a node's result from the tangents of the inputs `moving`."""
     from gradproof.engine.linearise import pull_back
     from gradproof.engine.run import Policy, run
@@ -26,8 +28,14 @@ def push_through_pullback(m: Arithmetic, node: Node, moving: list[int], y: Any, 
     rule = TABLE[node.op].pullback
     assert rule is not None
     results = [
-        rule(tracer, i, tuple(upstream) if several else upstream[0], tuple(traced_ys) if several else traced_ys[0],
-             *(x if isinstance(x, Traced) else x for x in traced_xs), **node.params)
+        rule(
+            tracer,
+            i,
+            tuple(upstream) if several else upstream[0],
+            tuple(traced_ys) if several else traced_ys[0],
+            *traced_xs,
+            **node.params,
+        )
         for i in moving
     ]
     program = builder.build([result.id for result in results])
@@ -46,8 +54,5 @@ def _enter(m: Arithmetic, tracer: Any, x: Any) -> Any:
 
     if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
         return x
-    if isinstance(x, Traced):
-        value = x.value
-    else:
-        value = m.domain.leave(x)[0]
+    value = x.value if isinstance(x, Traced) else m.domain.leave(x)[0]
     return Traced(tracer, tracer.builder.input(np.asarray(value)), np.asarray(value))

@@ -44,7 +44,7 @@ class Lowering(Tracer):
         """A node without a meaning: its value is what was recorded, its derivative is not known."""
         value = np.asarray(value)
         ids = [argument.id for argument in arguments]
-        place = {"span": self.span, "phase": self.phase, "scope": self.scope}
+        place: dict[str, Any] = {"span": self.span, "phase": self.phase, "scope": self.scope}
         return Traced(self, self.builder.add(f"opaque:{name}", *ids, value=value, **place), value)
 
     def settle_value(self, result: Traced, value: Any, since: int) -> Traced:

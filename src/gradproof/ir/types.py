@@ -55,8 +55,10 @@ def dtype_name(value: Any) -> str:
     name = "bfloat16" if dtype == BFLOAT16 else dtype.name
     if name in REAL_BITS or name in COMPLEX_BITS or name in DISCRETE:
         return name
-    raise InvalidInput(f"arrays of dtype {name} have no exact meaning here; known are the floats of 16 to 64 bits, "
-                       "complex64, complex128, integers and booleans")
+    raise InvalidInput(
+        f"arrays of dtype {name} have no exact meaning here; known are the floats of 16 to 64 bits, "
+        "complex64, complex128, integers and booleans"
+    )
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:

@@ -46,9 +46,13 @@ def _verify_types(node: Node) -> None:
     if node.value is None or node.dtype == types.TUPLE:
         return
     if tuple(node.value.shape) != tuple(node.shape):
-        raise InvalidProgram(f"{describe(node)} claims shape {node.shape}, but its value has shape {node.value.shape}")
+        raise InvalidProgram(
+            f"{describe(node)} claims shape {node.shape}, but its value has shape {node.value.shape}"
+        )
     if types.dtype_name(node.value) != node.dtype:
-        raise InvalidProgram(f"{describe(node)} claims dtype {node.dtype}, but its value is {node.value.dtype}")
+        raise InvalidProgram(
+            f"{describe(node)} claims dtype {node.dtype}, but its value is {node.value.dtype}"
+        )
 
 
 def _verify_params(node: Node) -> None:

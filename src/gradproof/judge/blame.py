@@ -74,7 +74,9 @@ def examine_rule(program: Program, pullback: Pullback, options: Options) -> list
     return found
 
 
-def _meant_and_true(m: Arithmetic, program: Program, pullback: Pullback) -> dict[int, tuple[Enclosure, Enclosure]]:
+def _meant_and_true(
+    m: Arithmetic, program: Program, pullback: Pullback
+) -> dict[int, tuple[Enclosure, Enclosure]]:
     """Per input: what the recorded backward ops mean, and what the derivative is, both without rounding."""
     wanted = [id for id, result in zip(pullback.inputs, pullback.results) if result is not None]
     forward = _run_piece(m, program, set(pullback.inputs), pullback.outputs)
@@ -121,7 +123,9 @@ def _run_piece(
         if id not in needed:
             needed.add(id)
             pending.extend(() if id in start else program[id].inputs)
-    nodes = (replace(n, op="input", inputs=()) if n.id in start else n for n in program.nodes if n.id in needed)
+    nodes = (
+        replace(n, op="input", inputs=()) if n.id in start else n for n in program.nodes if n.id in needed
+    )
     piece = Program(tuple(nodes), (), outputs)
     values = {id: given[id] if id in given else _recorded(m, program[id].value) for id in needed & start}
     return run(m, piece, Policy(inputs=values))
@@ -132,6 +136,6 @@ def _recorded(m: Arithmetic, value: Any) -> Any:
 
 
 def worst(found: Iterable[Departure]) -> Departure | None:
-    return max(found, key=lambda departure: float(np.nan_to_num(departure.relative_error, nan=np.inf)), default=None)
-
-
+    return max(
+        found, key=lambda departure: float(np.nan_to_num(departure.relative_error, nan=np.inf)), default=None
+    )

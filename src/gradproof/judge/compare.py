@@ -38,7 +38,9 @@ class Comparison:
     worst: tuple[int, ...] | None  # index of the worst entry
 
 
-def compare(observed: Array, reference: Enclosure, dtype: str, options: Options, sizes: Array | None = None) -> Comparison:
+def compare(
+    observed: Array, reference: Enclosure, dtype: str, options: Options, sizes: Array | None = None
+) -> Comparison:
     """Entry by entry, measured against max(|its true value|, a share of the largest entry).
 
     `sizes` are the sizes of the terms each entry is a sum of. Where the true value is zero beside them, they
@@ -46,7 +48,9 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
     """
     observed = np.asarray(observed)
     if observed.shape != reference.mid.shape:
-        raise InvalidInput(f"a gradient of shape {observed.shape} was observed for a source of shape {reference.mid.shape}")
+        raise InvalidInput(
+            f"a gradient of shape {observed.shape} was observed for a source of shape {reference.mid.shape}"
+        )
     if dtype not in types.SMALLEST:
         raise InvalidInput(f"a gradient of dtype {dtype} was observed; gradients are real or complex numbers")
     if np.iscomplexobj(observed) and not np.iscomplexobj(reference.mid):
@@ -60,7 +64,9 @@ def compare(observed: Array, reference: Enclosure, dtype: str, options: Options,
     if not bounded.all():
         return _finding("unbounded", _Worst(np.nan, int(np.argmax(~bounded))), observed.shape, dtype)
     tolerance = options.tolerance(dtype)
-    low, high = _worst_errors(observed, reference, options.share_of_largest, _zero_scale(sizes, dtype, options), dtype)
+    low, high = _worst_errors(
+        observed, reference, options.share_of_largest, _zero_scale(sizes, dtype, options), dtype
+    )
     if high.size <= tolerance:
         return _finding("within", high, observed.shape, dtype)
     return _finding("beyond" if low.size > tolerance else "undecided", low, observed.shape, dtype)
@@ -113,7 +119,9 @@ def _worse(worst: _Worst, errors: Array, start: int) -> _Worst:
     return _Worst(float(errors[place]), start + place) if errors[place] > worst.size else worst
 
 
-def _relative_errors(part: list[Array], floor_most: float, floor_least: float, smallest: float) -> tuple[Array, Array]:
+def _relative_errors(
+    part: list[Array], floor_most: float, floor_least: float, smallest: float
+) -> tuple[Array, Array]:
     """Lower and upper bounds of the relative error of every entry of a block."""
     observed, mid, rad = part[:3]
     distance = np.abs(observed - mid)
@@ -142,5 +150,11 @@ def _finding(outcome: Outcome, worst: _Worst, shape: tuple[int, ...], dtype: str
     possible = types.digits_possible(dtype)
     place = tuple(int(k) for k in np.unravel_index(worst.place, shape))
     error = worst.size
-    digits = possible if error <= 0.0 else float(np.clip(-np.log10(error), 0.0, possible)) if error == error else 0.0
+    digits = (
+        possible
+        if error <= 0.0
+        else float(np.clip(-np.log10(error), 0.0, possible))
+        if error == error
+        else 0.0
+    )
     return Comparison(outcome, error, digits, possible, place)

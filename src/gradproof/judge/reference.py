@@ -28,6 +28,7 @@ Oracle = Literal["ball", "limit", "none"]
 # show the true gradient to all digits of a float64, and a limit can be tried.
 CHEAP_ENTRIES = 20_000
 SHARP = 1e-12
+_BALL: Oracle = "ball"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     enclosures = refined.enclosures
     if found is not None and found.fact == "agree" and found.decisions:
         enclosures = _beside(evidence, refined.run, found)
-    oracles: tuple[Oracle, ...] = ("ball",) * len(enclosures)
+    oracles: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     limit = None
     if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
         limit, enclosures, oracles = _with_limits(evidence, enclosures)
@@ -156,7 +157,7 @@ def _with_limits(
     evidence: Evidence, enclosures: tuple[Enclosure, ...]
 ) -> tuple[Limit | None, tuple[Enclosure, ...], tuple[Oracle, ...]]:
     """Entries without a bound replaced by the limit of the gradients nearby, where there is one."""
-    balls: tuple[Oracle, ...] = ("ball",) * len(enclosures)
+    balls: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     try:
         limit = limit_gradient(evidence.program, evidence.wrt)
     except GradproofError:
@@ -165,7 +166,8 @@ def _with_limits(
         at if at.is_bounded else _filled(at, near) for at, near in zip(enclosures, limit.enclosures)
     )
     oracles: tuple[Oracle, ...] = tuple(
-        "ball" if at.is_bounded else "limit" if new.is_bounded else "none" for at, new in zip(enclosures, mended)
+        "ball" if at.is_bounded else "limit" if new.is_bounded else "none"
+        for at, new in zip(enclosures, mended)
     )
     return limit, mended, oracles
 

@@ -9,9 +9,9 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
-from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall  # noqa: E402
-from gradproof.frontends.tensorflow.source import without_own_frames  # noqa: E402
+from gradproof.frontends.tensorflow.hooks import observe
+from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall
+from gradproof.frontends.tensorflow.source import without_own_frames
 
 pytestmark = pytest.mark.tensorflow
 

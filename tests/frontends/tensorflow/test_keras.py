@@ -7,7 +7,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
+from gradproof.frontends.tensorflow.hooks import observe
 
 pytestmark = pytest.mark.tensorflow
 

@@ -6,8 +6,8 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
-from gradproof.frontends.tensorflow.sampling import by_powers_of_ten  # noqa: E402
+from gradproof.frontends.tensorflow.hooks import observe
+from gradproof.frontends.tensorflow.sampling import by_powers_of_ten
 
 pytestmark = pytest.mark.tensorflow
 

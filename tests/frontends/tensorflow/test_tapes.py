@@ -7,8 +7,8 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from gradproof.frontends.tensorflow.hooks import observe  # noqa: E402
-from gradproof.frontends.tensorflow.recording import GradientCall, OpEvent  # noqa: E402
+from gradproof.frontends.tensorflow.hooks import observe
+from gradproof.frontends.tensorflow.recording import GradientCall, OpEvent
 
 pytestmark = pytest.mark.tensorflow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradproof.frontends.tensorflow.recording import GradientCall, Leave, OpEvent, Operand
+from gradproof.frontends.tensorflow.recording import GradientCall, Leave, Operand, OpEvent
 from gradproof.ir import types
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
@@ -43,8 +43,13 @@ class _Search:
         if not types.is_discrete(self.source.value.dtype):
             return None
         made = self._made_at(self.source.value.id)
-        return Break("integer-dtype", made or self.call.span, f"`{self.source.name}` has dtype {self.source.value.dtype}",
-                     self._called() if made else (), {"dtype": self.source.value.dtype})
+        return Break(
+            "integer-dtype",
+            made or self.call.span,
+            f"`{self.source.name}` has dtype {self.source.value.dtype}",
+            self._called() if made else (),
+            {"dtype": self.source.value.dtype},
+        )
 
     def _not_watched(self) -> Break | None:
         tape = self.call.tape
@@ -61,7 +66,9 @@ class _Search:
         if tape.entered is not None:
             label = "this tape watched nothing" if not watched else "this tape did not watch it"
             contributing.append((tape.entered, label))
-        return Break("not-watched", self.call.span, "returns None", tuple(contributing), {"what": self._what()})
+        return Break(
+            "not-watched", self.call.span, "returns None", tuple(contributing), {"what": self._what()}
+        )
 
     def _what(self) -> str:
         variable = self.source.variable
@@ -77,22 +84,36 @@ class _Search:
             if event.op == "StopGradient":
                 return Break("stop-gradient", event.span, "the path ends here", self._called())
             if event.op in _LEAVING_OPS:
-                return Break("left-framework", event.span, "runs outside TensorFlow", self._called(), {"how": event.op})
+                return Break(
+                    "left-framework", event.span, "runs outside TensorFlow", self._called(), {"how": event.op}
+                )
             if event.op in _DISCRETE_OPS or (event.op == "Cast" and _is_discrete(event)):
-                return Break("discrete-op", event.span, f"the result of {event.op} changes only in jumps", self._called(),
-                             {"op": event.op})
+                return Break(
+                    "discrete-op",
+                    event.span,
+                    f"the result of {event.op} changes only in jumps",
+                    self._called(),
+                    {"op": event.op},
+                )
         return None
 
     def _outside(self) -> Break | None:
         tape = self.call.tape
-        outside = [event for event in self.path if tape.id not in event.tapes and event.op != "ReadVariableOp"]
+        outside = [
+            event for event in self.path if tape.id not in event.tapes and event.op != "ReadVariableOp"
+        ]
         outside = [event for event in outside if event.scope is None]
         if tape.kind != "tape" or not outside:
             return None
         contributing = [(tape.entered, "the tape records from here")] if tape.entered else []
         contributing += [(span, "recording is stopped here") for span in tape.stopped_at]
-        return Break("outside-tape", outside[0].span, "computed outside the tape", tuple(contributing),
-                     {"op": outside[0].op, "before": str(outside[0].index < self._first_inside())})
+        return Break(
+            "outside-tape",
+            outside[0].span,
+            "computed outside the tape",
+            tuple(contributing),
+            {"op": outside[0].op, "before": str(outside[0].index < self._first_inside())},
+        )
 
     def _first_inside(self) -> int:
         return min((e.index for e in self.forward if self.call.tape.id in e.tapes), default=1 << 62)
@@ -106,8 +127,13 @@ class _Search:
                 continue
             for value, result in zip(event.inputs, pullback.results):
                 if result is None and value.id in self.reached and not types.is_discrete(value.dtype):
-                    return Break("no-gradient-registered", event.span, f"{event.op} returns no gradient for this input",
-                                 self._called(), {"op": event.op})
+                    return Break(
+                        "no-gradient-registered",
+                        event.span,
+                        f"{event.op} returns no gradient for this input",
+                        self._called(),
+                        {"op": event.op},
+                    )
         return None
 
     def _reassigned(self) -> Break | None:
@@ -115,21 +141,40 @@ class _Search:
         if self.path or self.source.variable is not None:
             return None
         maker = next((e for e in self.forward if _gives(e, {self.source.value.id})), None)
-        if maker is None or not _ancestors(self.forward, {self.source.value.id}) & self.needed - {self.source.value.id}:
+        if maker is None or not _ancestors(self.forward, {self.source.value.id}) & self.needed - {
+            self.source.value.id
+        }:
             return None
-        return Break("reassigned-variable", maker.span, f"`{self.source.name}` is a new tensor from here on", self._called())
+        return Break(
+            "reassigned-variable",
+            maker.span,
+            f"`{self.source.name}` is a new tensor from here on",
+            self._called(),
+        )
 
     def _left(self) -> Break | None:
-        leave = next((leave for leave in self.call.leaves if leave.value.id in self.reached and _cuts(leave)), None)
+        leave = next(
+            (leave for leave in self.call.leaves if leave.value.id in self.reached and _cuts(leave)), None
+        )
         if leave is None:
             return None
-        return Break("left-framework", leave.span, f"{leave.how} turns the tensor into plain numbers", self._called(),
-                     {"how": leave.how})
+        return Break(
+            "left-framework",
+            leave.span,
+            f"{leave.how} turns the tensor into plain numbers",
+            self._called(),
+            {"how": leave.how},
+        )
 
     def _not_connected(self) -> Break:
         names = ", ".join(f"`{target.name}`" for target in self.call.targets)
-        return Break("not-connected", self.call.span, f"{names} was not computed from `{self.source.name}`", (),
-                     {"target": names})
+        return Break(
+            "not-connected",
+            self.call.span,
+            f"{names} was not computed from `{self.source.name}`",
+            (),
+            {"target": names},
+        )
 
     def _made_at(self, id: int) -> Span | None:
         return next((event.span for event in self.events if _gives(event, {id})), None)

@@ -244,8 +244,11 @@ class _Assembly:
         )
 
     def _recorded(self, observed: Any) -> int | None:
-        node = self.nodes.get(observed.values.id)
-        if node is None:
+        seeds = {seed.id for seed in self.call.output_gradients or () if seed is not None}
+        # A rule may hand on what it was given; then no op puts the gradient out.
+        handed_on = observed.values.id in seeds
+        node = self._tensor(observed.values) if handed_on else self.nodes.get(observed.values.id)
+        if not isinstance(node, Traced):
             return None
         if observed.indices is None:
             return node.id

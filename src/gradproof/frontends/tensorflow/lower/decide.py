@@ -129,6 +129,11 @@ def _floor_div(m: Any, event: Any, a: Any, b: Any) -> Any:
     return m.cast(m.floor(a / b), dtype=str(a.value.dtype))
 
 
+@lower("TruncateDiv")
+def _truncate_div(m: Any, event: Any, a: Any, b: Any) -> Any:
+    return m.cast(m.truncate(a / b), dtype=str(a.value.dtype))
+
+
 @lower("FloorMod")
 def _floor_mod(m: Any, event: Any, a: Any, b: Any) -> Any:
     return a - b * m.cast(m.floor(a / b), dtype=str(a.value.dtype))

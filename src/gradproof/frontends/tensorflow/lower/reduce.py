@@ -17,7 +17,12 @@ def _reduction(name: str, op: str) -> None:
 _reduction("Sum", "sum")
 _reduction("Mean", "mean")
 _reduction("Prod", "prod")
-_reduction("EuclideanNorm", "norm2")
+
+
+@lower("EuclideanNorm")
+def _norm(m: Any, event: Any, x: Any, axes: Any) -> Any:
+    squares = m.mul(x, m.conj(x))
+    return m.reshape(m.sqrt(m.sum(squares, axes=axes_of(axes, x))), shape=event.outputs[0].shape)
 
 
 def _extreme(name: str, decision: str) -> None:

@@ -18,6 +18,11 @@ def _broadcast(m: Any, event: Any, x: Any, _: Any) -> Any:
     return m.broadcast(x, shape=event.outputs[0].shape)
 
 
+@lower("Fill")
+def _fill(m: Any, event: Any, shape: Any, x: Any) -> Any:
+    return m.broadcast(x, shape=event.outputs[0].shape)
+
+
 @lower("Transpose")
 def _transpose(m: Any, event: Any, x: Any, order: Any) -> Any:
     return m.transpose(x, order=tuple(axis % x.ndim for axis in ints(order)))
@@ -68,7 +73,6 @@ def _ones_like(m: Any, event: Any, x: Any) -> Any:
     "BroadcastArgs",
     "InvertPermutation",
     "Range",
-    "Fill",
 )
 def _fact(m: Any, event: Any, *_: Any) -> Any:
     """Shapes and what is made of them: facts of the run."""
