@@ -152,14 +152,12 @@ def _differentiated(
         return
     with GradientTape(persistent=True) as tape:
         target = _target(request, args, kwargs)
-        returned = None
-        if request.gradient is not None:
-            returned = _hand_written(request, args, kwargs)
+        returned = _hand_written(request, args, kwargs)
     with _listening() as heard:
         # Also for a gradient written by hand: the tape knows the program that it has to be the derivative of.
         tape.jacobian(target, variables) if is_each else tape.gradient(target, variables)
     finished = with_zeros(_renamed(heard[-1], request), variables)
-    if returned is None:
+    if request.gradient is None:
         yield finished
     else:
         yield by_hand(finished, variables, returned, name_of(request.gradient), wrong_shapes)

@@ -1,0 +1,77 @@
+"""A session survives its own faults and counts what it did not look at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradproof.audit.budget import Budget, every
+from gradproof.audit.session import Session
+from gradproof.ir.capture import Capture, Source
+from gradproof.ir.program import Builder
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+
+CALL = Span("train.py", 12)
+
+
+def facts(reason: str) -> Capture:
+    source = Source("x", (), "float64", None, np.array(6.0))
+    return Capture("numpy", CALL, "loss", (source,), None, failure=reason)
+
+
+def square() -> list[Capture]:
+    builder = Builder()
+    x = builder.input(np.array(3.0), "x")
+    y = builder.add("mul", x, x, value=np.array(9.0))
+    source = Source("x", (), "float64", x, np.array(6.0))
+    return [Capture("numpy", CALL, "loss", (source,), builder.build([y]))]
+
+
+def test_a_gradient_is_examined_when_it_comes() -> None:
+    session = Session()
+    session.receive(square, facts)
+    [found] = session.gradients
+    assert found.verdict is Verdict.CORRECT
+    assert found.reference == 6.0
+    assert session.report().timing["checks"] > 0
+
+
+def test_a_fault_of_ours_makes_the_gradient_unverified_and_says_how_to_report_it() -> None:
+    def broken() -> list[Capture]:
+        raise RuntimeError("a bug")
+
+    session = Session()
+    session.receive(broken, facts)
+    [found] = session.gradients
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None
+    assert "a fault of gradproof (RuntimeError: a bug, in test_session.py:" in found.reason
+    assert "please report it" in found.reason
+
+
+def test_a_fault_that_leaves_nothing_to_say_does_not_reach_the_program() -> None:
+    def broken(*_: str) -> Capture:
+        raise RuntimeError("a bug")
+
+    session = Session()
+    session.receive(lambda: [broken()], broken)
+    assert session.gradients == []
+    assert len(session.faults) == 2
+
+
+def test_a_call_whose_sources_are_not_known_is_still_an_entry() -> None:
+    session = Session()
+    session.receive(lambda: [Capture("numpy", CALL, "loss", (), None, failure="it raised")], facts)
+    [found] = session.gradients
+    assert (found.verdict, found.reason, found.call) == (Verdict.UNVERIFIED, "it raised", CALL)
+
+
+def test_after_the_budget_the_first_execution_of_a_line_is_named_and_others_are_counted() -> None:
+    session = Session(budget=Budget(0.0), policy=every)
+    assert session._wants(1)
+    assert not session._wants(2)
+    session.receive(square, facts)
+    [found] = session.gradients
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None
+    assert "the budget of 0 s was used up" in found.reason

@@ -1,0 +1,116 @@
+"""`gradproof check`: a function at given values, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradproof.cli.values import parse_value, parse_values
+from gradproof.errors import InvalidInput
+from tests.cli.running import gradproof
+
+FUNCTIONS = """\
+import numpy as np
+
+
+def softplus_minus(x):
+    return np.log(np.exp(x) + 1) - x
+
+
+def slope(x):
+    return np.exp(x) / (np.exp(x) + 1) - 1
+
+
+def twice_slope(x):
+    return 2 * slope(x)
+
+
+def weighted(x, w=1.0):
+    return np.sum(w * x**2)
+
+
+def powers(x):
+    return x**2
+
+
+class Model:
+    @staticmethod
+    def loss(x):
+        return np.sum(np.sin(x))
+
+
+limit = 3.0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "functions.py").write_text(FUNCTIONS)
+    return tmp_path
+
+
+def test_a_function_is_checked_in_the_precision_asked_for(folder: Path) -> None:
+    done = gradproof(folder, "check", "functions:softplus_minus", "--at", "14", "--dtype", "float32")
+    assert done.returncode == 1
+    assert "inaccurate" in done.stdout
+    assert "functions.py:5" in done.stdout
+    done = gradproof(folder, "check", "functions.py:softplus_minus", "--at", "2", "--quiet")
+    assert done.returncode == 0
+    assert done.stdout == "gradproof: 1 gradient correct, proven; nothing to mend\n"
+
+
+def test_names_methods_orders_and_arrays_are_understood(folder: Path) -> None:
+    for words in (
+        ["functions:weighted", "--at", "[1, 2]", "w=[[0.5], [3]]"],
+        ["functions:Model.loss", "--at", "[[1, 2], [3, 4]]", "--order", "2"],
+        ["functions:powers", "--at", "[1, 2]", "--each"],
+        ["functions:softplus_minus", "--at", "2", "--gradient", "slope"],
+    ):
+        done = gradproof(folder, "check", *words, "--json", "report.json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        report = json.loads((folder / "report.json").read_text())
+        assert {gradient["verdict"] for gradient in report["gradients"]} == {"correct"}
+
+
+def test_a_wrong_gradient_written_by_hand_is_wrong(folder: Path) -> None:
+    words = ["check", "functions:softplus_minus", "--at", "2", "--gradient", "twice_slope"]
+    done = gradproof(folder, *words)
+    assert done.returncode == 1
+    assert "wrong" in done.stdout
+    assert gradproof(folder, *words, "--fail-on", "never").returncode == 0
+
+
+MISUSE = {
+    "functions": "is not MODULE:FUNCTION",
+    ":f": "is not MODULE:FUNCTION",
+    "functions:": "is not MODULE:FUNCTION",
+    "functions:powrs": "has no function `powrs`; there is one with a similar name: `powers`",
+    "functions:limit": "is a float, not a function",
+    "nowhere:f": "`nowhere` could not be imported",
+    "nowhere.py:f": "there is no file `nowhere.py`",
+}
+
+
+@pytest.mark.parametrize("name", MISUSE)
+def test_a_function_that_is_not_there_is_refused(name: str, folder: Path) -> None:
+    done = gradproof(folder, "check", name, "--at", "1")
+    assert done.returncode == 2
+    assert MISUSE[name] in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_values_are_read_and_never_evaluated() -> None:
+    assert parse_value("1e-3", "float64") == 1e-3
+    assert parse_value("[[1, 2], [3, 4]]", "float32").dtype == np.float32
+    assert parse_value("(1, 2)", "float64").tolist() == [1.0, 2.0]
+    assert parse_value("1+2j", "complex128") == 1 + 2j
+    args, kwargs = parse_values(["1", "x=2"], "float64")
+    assert (args, kwargs) == ([1.0], {"x": 2.0})
+    for text in ("__import__('os')", "x", "", "[1, [2]]", "'a'", "None", "{}", "[", "[None]", "True"):
+        with pytest.raises(InvalidInput, match="not a number"):
+            parse_value(text, "float64")
+    with pytest.raises(InvalidInput, match="has no name"):
+        parse_values(["x=1", "2"], "float64")
