@@ -33,23 +33,20 @@ class Built:
     ids: Mapping[Record, int]
 
 
-def build(outputs: Sequence[Record], sources: Sequence[Source], also: Sequence[Record] = ()) -> Built:
-    """The program that computes `outputs` from `sources`, which become its inputs in their order.
-
-    `also` are records that belong into the program although no output is made from them.
-    """
-    cut = {record for source in sources for record in source.records}
+def build(outputs: Sequence[Record], sources: Sequence[Source]) -> Built:
+    """The program that computes `outputs` from `sources`, which become its inputs in their order."""
+    cut = {meaning(record) for source in sources for record in source.records}
     builder = Builder()
     ids: dict[Record, int] = {}
     values: dict[Record, Any] = {}
     for source in sources:
         _enter_source(builder, source, ids)
-    wanted = [meaning(record) for record in (*outputs, *also)]
+    wanted = [meaning(record) for record in outputs]
     for record in ancestors(wanted, lambda record: () if record in cut else _inputs(record)):
         values[record] = value_of(record, _Meant(values))
         if record not in ids:
             ids[record] = _enter(builder, record, values[record], ids)
-    for record in (*outputs, *also):
+    for record in outputs:
         ids.setdefault(record, ids[meaning(record)])
     return Built(builder.build([ids[record] for record in outputs]), ids)
 
@@ -72,7 +69,7 @@ def _inputs(record: Record) -> tuple[Record, ...]:
 def _enter_source(builder: Builder, source: Source, ids: dict[Record, int]) -> None:
     if len(source.records) == 1:
         record = source.records[0]
-        ids[record] = builder.input(record.value, source.name, span_of(record.place))
+        ids[record] = ids[meaning(record)] = builder.input(record.value, source.name, span_of(record.place))
         return
     # Moving a Variable moves every value it had: all of them are shifted by one input, which is zero.
     first = source.records[0].value

@@ -166,7 +166,9 @@ def _if_taken(m: RecordTracer, branch: Record, value: Any) -> Any:
         decided = m.not_equal(decided, 0)
     if not decided.value:
         decided = m.logical_not(decided)
-    return m.select(decided, value, m.constant(np.full((), np.nan, value.value.dtype)))
+    unknown = m.constant(np.full((), np.nan, value.value.dtype))
+    # Neither the value nor the slope of the other code is known: hence a sum and a product.
+    return m.select(decided, value, m.add(m.mul(value, unknown), unknown))
 
 
 def row_of(jacobian: Record, row: int, target: Record) -> Record:
