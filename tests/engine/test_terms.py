@@ -44,6 +44,12 @@ def test_softmax_shift_has_terms_though_its_gradient_is_zero() -> None:
     assert float(size) > 0.05
 
 
+def test_equal_terms_do_not_cancel_in_a_rule_that_subtracts() -> None:
+    """The sum of a softmax is one: every gradient is zero, and every term is not."""
+    (size,) = _sizes(lambda m, x: total(m, m.softmax(x, axes=(0,))), np.array([0.1, 0.5, -0.3]))
+    assert (size > 0.05).all()
+
+
 def test_products_of_matrices_count_every_term() -> None:
     a, b = np.array([[1.0, -2.0]]), np.array([[3.0], [4.0]])
     by_a, by_b = _sizes(lambda m, x, y: total(m, m.matmul(x, y)), a, b)
