@@ -260,9 +260,17 @@ def test_watch_fills_its_report_when_the_block_ends() -> None:
 
 def test_watch_reports_also_when_the_block_raises() -> None:
     x = gradproof.Variable(3.0)
-    with pytest.raises(KeyError), gradproof.watch(checks="all") as report:
-        with gradproof.GradientTape() as tape:
-            y = x * x
-        tape.gradient(y, x)
-        raise KeyError("out")
+    reports = []
+
+    def failing() -> None:
+        with gradproof.watch(checks="all") as report:
+            reports.append(report)
+            with gradproof.GradientTape() as tape:
+                y = x * x
+            tape.gradient(y, x)
+            raise KeyError("out")
+
+    with pytest.raises(KeyError):
+        failing()
+    [report] = reports
     assert [str(verdict) for verdict in report.verdicts] == ["correct"]

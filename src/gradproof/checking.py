@@ -10,7 +10,8 @@ from typing import Any
 
 from gradproof import __version__
 from gradproof.audit.budget import parse_checks
-from gradproof.audit.examine import examine
+from gradproof.audit.examine import examine, unexamined
+from gradproof.audit.fault import fault_reason
 from gradproof.audit.impure import impure_reports, with_impurity
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
@@ -82,7 +83,10 @@ def _examined(capture: Capture, call: Span, options: Options) -> list[GradientRe
     """Where the call is not in the user's own code, as on the command line, it is placed at the function."""
     if capture.call.line == 0:
         capture = replace(capture, call=call)
-    return examine(capture, options)
+    try:
+        return examine(capture, options)
+    except Exception as error:
+        return unexamined(replace(capture, failure=fault_reason(error)))
 
 
 def assert_correct(

@@ -91,7 +91,8 @@ def test_a_forked_child_does_not_report(tmp_path: Path) -> None:
 def test_worker_processes_work_and_only_the_parent_reports(method: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import multiprocessing\n\n\ndef square(x):\n    return x * x\n\n\nif __name__ == '__main__':\n"
-        f"    with multiprocessing.get_context('{method}').Pool(2) as pool:\n        print(pool.map(square, [1, 2, 3]))\n"
+        f"    with multiprocessing.get_context('{method}').Pool(2) as pool:\n"
+        "        print(pool.map(square, [1, 2, 3]))\n"
     )
     done = gradproof(tmp_path, "run", "script.py")
     assert done.stdout == "[1, 4, 9]\n"

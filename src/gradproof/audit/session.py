@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from gradproof import __version__
 from gradproof.audit.budget import Budget, Policy, powers
 from gradproof.audit.examine import examine, unexamined
+from gradproof.audit.fault import fault_reason
 from gradproof.audit.undisturbed import undisturbed
 from gradproof.audit.versions import imported_frameworks
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
@@ -77,13 +78,9 @@ class Session:
         return min(limits, default=None)
 
     def _failed(self, unread: Callable[[str], Capture], error: Exception) -> list[GradientReport]:
-        trace = traceback.format_exc()
-        self.faults.append(trace)
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{os.path.basename(last.filename)}:{last.lineno}"
-        reason = f"a fault of gradproof ({type(error).__name__}: {error}, in {place}); please report it"
+        self.faults.append(traceback.format_exc())
         try:
-            return unexamined(unread(reason))
+            return unexamined(unread(fault_reason(error)))
         except Exception:
             self.faults.append(traceback.format_exc())
             return []

@@ -11,6 +11,8 @@ import numpy as np
 
 from gradproof.errors import InvalidInput
 from gradproof.frontends.request import WrongShape
+from gradproof.ir.capture import Capture, Scope
+from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
 from gradproof.tape.functions._operands import converted
@@ -20,6 +22,8 @@ from gradproof.tape.program import Source
 from gradproof.tape.record import Record, constant
 from gradproof.tape.structure import flatten
 from gradproof.tape.variable import Variable
+
+WHOLE = 0  # the scope of a gradient that was written for the whole function; custom gradients count from 1
 
 
 def by_hand(
@@ -74,6 +78,28 @@ def with_zeros(finished: Finished, variables: Sequence[Variable]) -> Finished:
     return replace(
         finished, proof=replace(proof, sources=present_now, gradients=gradients, _known={}), sources=sources
     )
+
+
+def with_rule(capture: Capture, name: str, definition: Span | None) -> Capture:
+    """The capture with the gradient written by hand as a rule of its own: one for the whole function."""
+    rows = capture.facts.get("rows")
+    if rows is not None:
+        rows = tuple(with_rule(row, name, definition) for row in rows)
+        return replace(capture, facts={**capture.facts, "rows": rows})
+    known = [source for source in capture.sources if source.node is not None]
+    if capture.program is None:
+        return capture
+    scope = Scope(
+        id=WHOLE,
+        name=name,
+        inputs=tuple(source.node for source in known if source.node is not None),
+        outputs=capture.program.outputs,
+        upstream=(),
+        results=tuple(source.recorded for source in known),
+        used_at=capture.call,
+        defined_at=definition,
+    )
+    return replace(capture, scopes=(*capture.scopes, scope))
 
 
 def _leaf(variable: Variable) -> Record:

@@ -18,12 +18,13 @@ from gradproof.frontends.request import (
     called,
     checked_input,
     checked_result,
+    definition_of,
     name_of,
 )
 from gradproof.ir import types
 from gradproof.tape.announce import LISTENERS, Finished
 from gradproof.tape.array import Array
-from gradproof.tape.by_hand import by_hand, with_zeros
+from gradproof.tape.by_hand import by_hand, with_rule, with_zeros
 from gradproof.tape.capture import to_captures
 from gradproof.tape.missing import Missing
 from gradproof.tape.structure import flatten, unflatten
@@ -66,6 +67,9 @@ def check(request: Request) -> Checked:
     wrong_shapes: list[WrongShape] = []
     finished = _differentiated(request, arguments, is_each, wrong_shapes)
     captures = tuple(capture for each in finished for capture in to_captures(each))
+    if request.gradient is not None:
+        name, place = name_of(request.gradient), definition_of(request.gradient)
+        captures = tuple(with_rule(capture, name, place) for capture in captures)
     return Checked(FRAMEWORK, captures, tuple(arguments.names), impure, tuple(wrong_shapes))
 
 
