@@ -16,7 +16,7 @@ from gradproof.ir.program import prune
 from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
-from gradproof.tape.custom import CustomUse
+from gradproof.tape.custom import CustomUse, Upstream
 from gradproof.tape.lowering import lowered
 from gradproof.tape.missing import REASONS, Missing
 from gradproof.tape.place import span_of
@@ -79,7 +79,10 @@ def _read_rows(finished: Finished, group: Sequence[int]) -> Capture:
 def _capture(
     finished: Finished, group: Sequence[int], target: Record, gradients: Sequence[Record], name: str
 ) -> Capture:
-    built = build([target, *gradients], [finished.proof.sources[k] for k in group])
+    uses = list(_uses([*finished.proof.targets, *gradients], gradients))
+    # What a rule was given belongs into the program even if the rule made nothing of it.
+    also = [record for _, applied in uses if applied is not None for record in applied.given]
+    built = build([target, *gradients, *also], [finished.proof.sources[k] for k in group])
     whole, ids = built.program, built.ids
     sources = [
         _source(finished, k, node, gradient, ids[gradient])
@@ -90,7 +93,7 @@ def _capture(
         target=name,
         program=prune(whole, [ids[target]]),
         gradient_program=whole.with_outputs(ids[gradient] for gradient in gradients),
-        scopes=tuple(_scopes(built, [*finished.proof.targets, *gradients])),
+        scopes=tuple(_scope(built, use, applied) for use, applied in uses),
     )
 
 
@@ -103,21 +106,26 @@ def _source(
     )
 
 
-def _scopes(built: Built, ends: Sequence[Record]) -> Iterator[Scope]:
-    """The custom gradients that took part, each with what its rule was given and returned in this call."""
+def _uses(ends: Sequence[Record], gradients: Sequence[Record]) -> Iterator[tuple[CustomUse, Upstream | None]]:
+    """The custom gradients that took part, each with the application of its rule behind these gradients."""
+    behind = {meaning(lowered(record)) for record in ancestors(gradients)}
     for record in ancestors(ends):
         if record.op == CUSTOM and isinstance(record.call, CustomUse):
-            yield _scope(built, record.call)
+            use = record.call
+            yield use, next((each for each in use.applied if _took_part(each, behind)), None)
 
 
-def _scope(built: Built, use: CustomUse) -> Scope:
+def _took_part(applied: Upstream, behind: set[Record]) -> bool:
+    return any(part is not None and meaning(lowered(part)) in behind for part in applied.results)
+
+
+def _scope(built: Built, use: CustomUse, applied: Upstream | None) -> Scope:
     def node(record: Record | None) -> int | None:
         return None if record is None else built.ids.get(meaning(lowered(record)))
 
     def known(records: Sequence[Record]) -> tuple[int, ...]:
         return tuple(id for record in records if (id := node(record)) is not None)
 
-    applied = next((each for each in use.applied if len(known(each.given)) == len(each.given)), None)
     return Scope(
         id=use.scope,
         name=use.name,
