@@ -67,6 +67,28 @@ def test_a_smooth_function_rounded_to_decimals_is_not_taken_for_flat() -> None:
     assert abs(found.value - math.cos(1.0)) <= found.error < 1e-2
 
 
+def test_hidden_float32_widens_the_bar() -> None:
+    def function(x: float) -> float:
+        one, large = np.float32(1), np.float32(1e10)
+        return float(((np.float32(x) * large + one) - large) ** 2)
+
+    # Powers of two as steps make the rounding symmetric: every central difference is exactly 0, the slope is 2e10.
+    found = derivative(function, 1.0)
+    assert found.status == "cannot tell" or abs(found.value - 2e10) <= found.error
+
+
+def test_a_bar_is_never_narrower_than_a_few_units_in_the_last_place() -> None:
+    found = derivative(lambda x: 3.0 * float(x), 1.0)
+    assert found.error >= 8 * 2.0**-52 * 3.0
+
+
+def test_a_corner_that_swings_is_not_told_as_a_slope() -> None:
+    def function(x: float) -> float:
+        return abs(x) * (2 + math.sin(math.log(abs(x)))) if x else 0.0
+
+    assert derivative(function, 0.0).status in ("cannot tell", "kink")
+
+
 def test_a_narrow_feature_around_zero_is_found() -> None:
     found = derivative(lambda x: math.exp(-((x / 1e-20) ** 2)) * x * 1e20, 0.0)
     assert abs(found.value - 1e20) <= found.error < 1e10

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradproof.blackbox.grid import hidden_eps, quantum_of
+from gradproof.blackbox.hidden_dtype import hidden_eps
 from gradproof.blackbox.ladder import Ladder, Line, ladder, least_exponent
 
 # Scouts stand at these fractions of the bits of the dtype: for float64 at steps 2**-6, -18, -30 and -42 of x.
@@ -112,7 +112,7 @@ def _back_to_the_change(line: Line, quiet: int, loud: int) -> set[int]:
 
 
 def _flat_step(line: Line, exponents: set[int]) -> tuple[float, bool]:
-    """The largest step that changes nothing, 0 where rounding or a grid explains it; and if that is sure."""
+    """The largest step that changes nothing, 0 where rounding explains it; and if that is sure."""
     while True:
         pairs = ladder(line, exponents).both()
         if not len(pairs.steps) or not pairs.flat[0]:
@@ -135,20 +135,12 @@ def _flat_step(line: Line, exponents: set[int]) -> tuple[float, bool]:
         exponents.add(pairs.exponents[first - 1] + gap // 2)
     if flat > WIDE * line.size and change > FLOAT32_ROUNDING * abs(pairs.centre):
         return flat, True
-    return _unless_on_a_grid(line, exponents, pairs.exponents[first], flat, change), False
-
-
-def _unless_on_a_grid(line: Line, exponents: set[int], first: int, flat: float, change: float) -> float:
-    """A narrow flat place is rounding if the values lie on a grid; more steps above it will show."""
-    exponents.update(range(first, first + 6))
+    exponents.update(range(pairs.exponents[first], pairs.exponents[first] + 6))
     if learn_hidden_dtype(line, exponents):
-        return 0.0
-    line.quantum = quantum_of(ladder(line, exponents))
-    if line.quantum:
-        return 0.0
-    # Flat, or rounded in a way that is no grid. The first change bounds the rounding, should it be that.
+        return 0.0, False
+    # Flat, or values on a grid that nothing declares. Then the first change bounds the spacing of the grid.
     line.quantum = change
-    return flat
+    return flat, False
 
 
 def _downwards(line: Line, exponents: set[int]) -> None:

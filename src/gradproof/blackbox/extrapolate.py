@@ -17,7 +17,6 @@ NOISE_GROWTH = 30.0  # from step to step; the largest of two samples is rarely s
 MISFIT_SAFETY = 2.0
 STRAYS = 0.2  # of the parabola's own change
 STEADY = 4.0  # units of rounding within which neighbouring small steps count as agreeing
-REFUTED = 30.0  # units of rounding by which a window must miss such steps to be refuted
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,7 @@ def _windows(q: Quotients) -> list[Estimate]:
             curved = toward * curved[:-1] + away * curved[1:]
         history.append(table[:, 0])
         noise, misfit = _witnesses(q, x, table, curved)
-        trusted = allowed[: n - order] & ~_refuted(q, table)
-        found.extend(_estimates(q, weights, history, (noise, misfit), trusted, order))
+        found.extend(_estimates(q, weights, history, (noise, misfit), allowed[: n - order], order))
         allowed = allowed[:-1] & connected[order:]
     return found
 
@@ -124,20 +122,6 @@ def _strays(q: Quotients, order: int) -> NDArray[np.bool_]:
         bent = q.even[low] * (q.steps[high] / q.steps[low]) ** 2
         linear, off = linear + abs(bent), off + abs(q.even[high] - bent)
     return np.asarray(off > STRAYS * linear)
-
-
-def _refuted(q: Quotients, table: Floats) -> NDArray[np.bool_]:
-    """Windows that miss smaller steps which agree with each other to rounding.
-
-    Noise does not agree with itself. Three small steps that do show the function's own slope at a scale
-    finer than the window: a table's straight pieces, a ripple.
-    """
-    twice = steady(q)
-    twice[2:] &= twice[1:-1]
-    twice[:2] = False
-    misses = abs(q.y - table[:, 1:]) > REFUTED * q.rounding * q.amplification
-    below = np.tri(len(table), len(q.steps), -1, dtype=bool)
-    return np.asarray((misses & below & twice).any(axis=1))
 
 
 def steady(q: Quotients) -> NDArray[np.bool_]:

@@ -1,17 +1,15 @@
 """What a function does at the point itself: smooth, kink, jump, infinite slope, or one side only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from gradproof.blackbox.explore import explore
 from gradproof.blackbox.extrapolate import Estimate, extrapolated
-from gradproof.blackbox.ladder import Floats, Ladder, Line
-from gradproof.blackbox.refine import refine, sided_quotients
+from gradproof.blackbox.ladder import Floats, Ladder
+from gradproof.blackbox.refine import sided_quotients
 
 JUMP = 20.0  # how far a jump stands above the changes around it
 RESOLVED = 10.0  # a change this far above noise has a size that means something
-KINK_POWER = 0.1  # a kink's second difference falls with the first power of the step, give or take this
 SEPARATE = 2.0  # times both error bars: the slopes of two sides that differ by more are two slopes
 LARGEST_EXPONENT = -10  # a thousandth of x: at larger steps a power below one is a bend like any other
 SMOOTH_POWER = (
@@ -42,20 +40,6 @@ def sides_of(pairs: Ladder) -> Sides:
     return Sides(
         extrapolated(sided_quotients(left, left.left)), extrapolated(sided_quotients(right, right.right))
     )
-
-
-def explored_sides(line: Line) -> Sides:
-    """One-sided extrapolation with steps chosen for each side on its own."""
-    left, right = (replace(line, side=side) for side in (-1, 1))
-    return Sides(*(refine(side, explore(side))[1] for side in (left, right)))
-
-
-def looks_like_a_kink(pairs: Ladder, noise: float) -> bool:
-    """Whether the second difference, at the smallest steps that show it, falls like the step."""
-    even = abs(pairs.even)
-    visible = even > RESOLVED * np.maximum(noise, pairs.rounding)
-    powers = _powers(pairs.steps[visible], even[visible])[:1]
-    return len(powers) == 1 and bool((abs(powers - 1) < KINK_POWER).all())
 
 
 def missing_side(pairs: Ladder) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradproof.blackbox.explore import LOWEST, MAX_PAIRS, Region, informative, learn_hidden_dtype
-from gradproof.blackbox.extrapolate import REFUTED, Estimate, Quotients, extrapolated, steady
+from gradproof.blackbox.extrapolate import Estimate, Quotients, extrapolated, steady
 from gradproof.blackbox.ladder import Floats, Ladder, Line, ladder, least_exponent
 
 RUNGS_IN_THE_OPEN = (
@@ -44,12 +44,11 @@ def refine(line: Line, region: Region) -> tuple[Ladder, Estimate | None]:
         stale = 0 if estimate is not None and estimate.error < GAIN * before else stale + 1
     if learn_hidden_dtype(line, exponents):
         pairs, estimate = _look(line, exponents)
-    doubt = _doubt(pairs, estimate)
-    return (pairs, estimate) if doubt is None else _look(line, exponents | {doubt})
+    return pairs, estimate
 
 
 def _finer(pairs: Ladder, lowest: int) -> set[int]:
-    """Steps around the largest one that agrees with those below it, for when these refute every window."""
+    """Steps around the largest one that agrees with those below it, for when no larger window fits these."""
     if len(pairs.steps) < 2:
         return set()
     agreeing = np.flatnonzero(steady(central_quotients(pairs)))
@@ -57,15 +56,6 @@ def _finer(pairs: Ladder, lowest: int) -> set[int]:
         return set()
     base = pairs.exponents[int(agreeing[-1])]
     return {base + k for k in RUNGS_BELOW_A_CEILING if base + k >= lowest}
-
-
-def _doubt(pairs: Ladder, estimate: Estimate | None) -> int | None:
-    """A step between the two smallest, where these agree with each other and not with the estimate."""
-    q = central_quotients(pairs)
-    if estimate is None or estimate.low < 2 or not steady(q)[1] or steady(q)[2]:
-        return None
-    missed = abs(q.y[1] - estimate.value) > REFUTED * q.rounding[1] * q.amplification[1]
-    return (pairs.exponents[0] + pairs.exponents[1]) // 2 if missed else None
 
 
 def _first_rungs(line: Line, region: Region, lowest: int) -> set[int]:

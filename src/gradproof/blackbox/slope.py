@@ -10,10 +10,8 @@ from gradproof.blackbox.explore import Region, explore, scouts
 from gradproof.blackbox.extrapolate import Estimate
 from gradproof.blackbox.kinks import (
     Sides,
-    explored_sides,
     is_kink,
     jump_of,
-    looks_like_a_kink,
     missing_side,
     rises_infinitely,
     sides_of,
@@ -62,10 +60,6 @@ def _slope(line: Line) -> Derivative:
     height = jump_of(pairs)
     if height:
         return _jump(line, pairs, height)
-    if not side and not region.flat and looks_like_a_kink(pairs.both(), region.noise):
-        sides = explored_sides(line)
-        if is_kink(pairs.both(), sides, region.noise):
-            return _kink(pairs.both(), sides, region.noise)
     if not side:
         sharp = complex_step(line, region)
         if sharp is not None:
