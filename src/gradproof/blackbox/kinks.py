@@ -12,7 +12,6 @@ JUMP = 20.0  # how far a jump stands above the changes around it
 RESOLVED = 10.0  # a change this far above noise has a size that means something
 SEPARATE = 2.0  # times both error bars: the slopes of two sides that differ by more are two slopes
 LARGEST_EXPONENT = -10  # a thousandth of x: at larger steps a power below one is a bend like any other
-SMOOTH_POWER = (
     1.3  # the second difference of a differentiable function falls faster than this power of the step
 )
 UNSETTLED = 0.1  # of the slope: an error bar that wide means that the quotients of a side do not settle
@@ -81,14 +80,6 @@ def _settled(pairs: Ladder, side: Estimate | None, change: Floats) -> bool:
         return False
     seen = np.nanmax((change / pairs.steps)[side.low : side.high + 1])
     return side.error <= UNSETTLED * max(abs(side.value), float(seen))
-
-
-def sides_part(pairs: Ladder, noise: float, error: float) -> bool:
-    """Whether the slopes of the sides, at the smallest steps that show it, differ by more than `error`."""
-    even = abs(pairs.even)
-    visible = even > RESOLVED * np.maximum(noise, pairs.rounding)
-    powers = _powers(pairs.steps[visible], even[visible])[:1]
-    return bool((powers < SMOOTH_POWER).any()) and bool(even[visible][0] / pairs.steps[visible][0] > error)
 
 
 def _power_below_one(pairs: Ladder, change: Floats, noise: float) -> bool:

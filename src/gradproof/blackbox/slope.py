@@ -15,7 +15,6 @@ from gradproof.blackbox.kinks import (
     missing_side,
     rises_infinitely,
     sides_of,
-    sides_part,
 )
 from gradproof.blackbox.ladder import Ladder, Line, ladder
 from gradproof.blackbox.refine import refine
@@ -102,7 +101,7 @@ def _by_differences(line: Line, region: Region) -> Derivative:
         size = max(estimate.noise, region.noise)
         why = f"noise or structure of size {size:.1e} in the values hides the slope at every step tried"
         return _none(line, pairs, "cannot tell", why)
-    if not line.side and (sides.differ or sides_part(pairs, region.noise, estimate.error)):
+    if sides.differ and not line.side:
         why = "the slopes of the two sides do not settle on one number, nor clearly on two"
         return _none(line, pairs, "cannot tell", why)
     return _extrapolated(line, pairs, estimate, sides, region.noise)
