@@ -12,8 +12,6 @@ JUMP = 20.0  # how far a jump stands above the changes around it
 RESOLVED = 10.0  # a change this far above noise has a size that means something
 SEPARATE = 2.0  # times both error bars: the slopes of two sides that differ by more are two slopes
 LARGEST_EXPONENT = -10  # a thousandth of x: at larger steps a power below one is a bend like any other
-    1.3  # the second difference of a differentiable function falls faster than this power of the step
-)
 UNSETTLED = 0.1  # of the slope: an error bar that wide means that the quotients of a side do not settle
 INFINITE_SLOPE = (0.03, 0.9)  # powers of the step at which a continuous function rises infinitely fast
 
