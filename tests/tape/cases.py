@@ -398,7 +398,37 @@ FOURIER = [
     _case("hfft", lambda x: np.fft.hfft(x + 0j, n=6), V),
 ]
 
+COMPOSED = [
+    _case("convolve", np.convolve, V, W[:3]),
+    _case("convolve same", lambda a, b: np.convolve(a, b, mode="same"), W[:2], V),
+    _case("convolve valid", lambda a, b: np.convolve(a, b, "valid"), V, W[:2]),
+    _case("correlate", np.correlate, V, W[:3]),
+    _case("correlate full", lambda a, b: np.correlate(a, b, "full"), V, W[:3]),
+    _case("cov", np.cov, M),
+    _case("cov of two", np.cov, V, W),
+    _case("cov of columns", lambda x: np.cov(x, rowvar=False, bias=True), Z),
+    _case("corrcoef", np.corrcoef, M),
+    _case("polyval", np.polyval, V, W),
+    _case("vander", lambda x: np.vander(x, 3), V),
+    _case("linspace", lambda a, b: np.linspace(a, b, 5), np.array(0.5), np.array(2.0)),
+    _case("nanprod", lambda x: np.nanprod(np.where([True, False, True, True], x, np.nan)), V),
+    _case("nanvar", lambda x: np.nanvar(np.where([True, False, True, True], x, np.nan)), V),
+    _case("nanstd", lambda x: np.nanstd(x, axis=1, ddof=1), M),
+    _case("cumulative_sum", lambda x: np.cumulative_sum(x) ** 2, V),
+    _case("cumulative_prod", lambda x: np.cumulative_prod(x, axis=1), M),
+    _case("vector_norm", lambda x: np.linalg.vector_norm(x, axis=1), M),
+    _case("matvec", np.matvec, M, np.array([1.0, -2.0, 0.5])),
+    _case("vecmat", np.vecmat, np.array([1.0, -2.0]), M),
+    _case("rfft2", lambda x: np.abs(np.fft.rfft2(x)), M),
+    _case("betaincc", lambda x: special.betaincc(1.3, 2.1, x), U),
+    _case("exp10", special.exp10, V),
+    _case("boxcox", lambda x: special.boxcox(x, 0.7), P),
+    _case("chdtr", lambda x: special.chdtr(3.0, x), P),
+    _case("chdtrc", lambda x: special.chdtrc(3.0, x), P),
+]
+
 CASES: list[Case] = [
+    *COMPOSED,
     *_named("", UNARY_ANYWHERE, V),
     *_named("", UNARY_POSITIVE, P),
     *_named("", UNARY_INSIDE, U),

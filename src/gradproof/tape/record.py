@@ -89,7 +89,7 @@ class Record:
         """Whether a tape that is still of use has seen it; what only finished tapes saw is a constant."""
         if self.op == LEAF:
             return True
-        for token in self.tapes:
+        for token in self.tapes:  # noqa: SIM110 - runs for every operand, and a generator is slow
             if token.is_alive:
                 return True
         return False

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.errors import NotSupported
 from gradproof.tape.functions._operands import converted, operand, require_numbers
 from gradproof.tape.functions._table import LOWERINGS, lowers
 from gradproof.tape.functions.shaping import rearranged
@@ -75,6 +76,24 @@ def _rfft(m: Any, y: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = Non
     axis = int(axis) % x.ndim
     x = _fitted(m, x, n, axis)
     return _scaled(m, m.rfft(x, axis=axis), x.shape[axis], norm, True)
+
+
+def _rfft_axes(default: Any) -> Any:
+    """Real along the last axis, then complex along the others."""
+
+    def lower(m: Any, y: Any, a: Any, s: Any = None, axes: Any = default, norm: Any = None) -> Any:
+        x = operand(m, a, y.real.dtype)
+        places = tuple(int(axis) % x.ndim for axis in (range(x.ndim) if axes is None else axes))
+        if s is not None:
+            raise NotSupported("a real transform of several axes with other lengths")
+        size = math.prod(x.shape[axis] for axis in places)
+        half = m.rfft(x, axis=places[-1])
+        return _scaled(m, m.fft(half, axes=places[:-1]) if len(places) > 1 else half, size, norm, True)
+
+    return lower
+
+
+LOWERINGS |= {np.fft.rfft2: _rfft_axes((-2, -1)), np.fft.rfftn: _rfft_axes(None)}
 
 
 @lowers(np.fft.irfft)

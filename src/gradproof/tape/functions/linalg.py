@@ -173,7 +173,7 @@ def _matrix_power(m: Any, y: Any, a: Any, n: Any) -> Any:
 
 
 @lowers(np.linalg.norm)
-def _norm(m: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(m: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = operand(m, x, np.result_type(values(x), y.dtype))
     is_vector = (axis is None and (x.ndim == 1 or ord is None)) or isinstance(axis, int | np.integer)
     axes = axes_of(axis, x.ndim)

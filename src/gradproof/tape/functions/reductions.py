@@ -71,10 +71,10 @@ def _sum(
 def _nansum(
     m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, **options: Any
 ) -> Any:
-    return _sum(m, y, _numbers_only(m, a, y.dtype, 0.0), axis)
+    return _sum(m, y, numbers_only(m, a, y.dtype, 0.0), axis)
 
 
-def _numbers_only(m: Any, a: Any, dtype: Any, neutral: float) -> Any:
+def numbers_only(m: Any, a: Any, dtype: Any, neutral: float) -> Any:
     x = operand(m, a, dtype)
     return m.select(m.is_nan(x), m.constant(np.asarray(neutral, dtype)), x)
 
@@ -97,7 +97,7 @@ def _mean(
 def _nanmean(
     m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, **options: Any
 ) -> Any:
-    return _mean(m, y, _numbers_only(m, a, y.dtype, 0.0), axis, where=~np.isnan(values(a)))
+    return _mean(m, y, numbers_only(m, a, y.dtype, 0.0), axis, where=~np.isnan(values(a)))
 
 
 @lowers(np.average)

@@ -39,7 +39,7 @@ def _argsort(
 
 
 @lowers(np.cumsum)
-def _cumsum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+def cumsum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     require_numbers(y)
     x = operand(m, a, y.dtype)
     x = m.reshape(x, shape=(x.value.size,)) if axis is None else x
@@ -47,7 +47,7 @@ def _cumsum(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 
 @lowers(np.cumprod)
-def _cumprod(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+def cumprod(m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     require_numbers(y)
     x = operand(m, a, y.dtype)
     x = m.reshape(x, shape=(x.value.size,)) if axis is None else x

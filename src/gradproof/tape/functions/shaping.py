@@ -62,7 +62,8 @@ def _permuted(function: Any) -> Any:
 
 
 LOWERINGS |= {
-    function: _permuted(function) for function in (np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose)
+    function: _permuted(function)
+    for function in (np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose)
 }
 
 

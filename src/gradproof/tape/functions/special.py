@@ -191,3 +191,32 @@ def _logsumexp(m: Any, y: Any, a: Any, axis: Any = 0, **options: Any) -> Any:
         raise NotSupported("logaddexp.reduce with `initial` or `where`")
     x = operand(m, a, y.dtype)
     return kept_shape(m, m.logsumexp(x, axes=axes_of(axis, x.ndim)), y)
+
+
+@lowers(special.betaincc)
+def _betaincc(m: Any, y: Any, a: Any, b: Any, x: Any) -> Any:
+    a, b, x = (operand(m, part, y.dtype) for part in (a, b, x))
+    return m.betainc(b, a, m.sub(m.constant(np.ones((), y.dtype)), x))
+
+
+@lowers(special.exp10)
+def _exp10(m: Any, y: Any, x: Any) -> Any:
+    return m.power(m.constant(np.asarray(10, y.dtype)), operand(m, x, y.dtype))
+
+
+@lowers(special.boxcox)
+def _boxcox(m: Any, y: Any, x: Any, exponent: Any) -> Any:
+    x, exponent = operand(m, x, y.dtype), operand(m, exponent, y.dtype)
+    if np.any(exponent.value == 0):
+        raise NotSupported("a Box-Cox transform with exponent 0")
+    return m.div(m.expm1(m.mul(exponent, m.log(x))), exponent)
+
+
+@lowers(special.chdtr)
+def _chdtr(m: Any, y: Any, v: Any, x: Any) -> Any:
+    return m.igamma(m.div(operand(m, v, y.dtype), 2), m.div(operand(m, x, y.dtype), 2))
+
+
+@lowers(special.chdtrc)
+def _chdtrc(m: Any, y: Any, v: Any, x: Any) -> Any:
+    return m.igammac(m.div(operand(m, v, y.dtype), 2), m.div(operand(m, x, y.dtype), 2))
