@@ -103,9 +103,12 @@ class _Assembly:
         missing = not self.call.observed or any(observed is None for observed in self.call.observed)
         tape = self.call.tape.id
         scopes = {scope.id for scope in self.call.scopes}  # their forward may run while the tape is stopped
+        # A tape inside a traced function has no number: the graph does not say what it saw, so it saw all.
+        sees_all = missing or not tape or self.call.tape.kind != "tape"
         for event in sorted(events, key=lambda e: e.index):
-            seen = tape in event.tapes or event.scope in scopes or self.call.tape.kind != "tape"
-            if missing or seen or event.phase == "backward":
+            # Tapes are stopped while `stop_gradient` runs: its result is still computed, not a given number.
+            seen = tape in event.tapes or event.scope in scopes or event.op == "StopGradient"
+            if sees_all or seen or event.phase == "backward":
                 yield event
 
     def _lower(self, event: OpEvent) -> None:
@@ -186,6 +189,9 @@ class _Assembly:
         return None if output.array is None else self.m.settle_value(result, output.array, since)
 
     def _opaque(self, op: str, known: list[Traced], array: Any) -> Traced | None:
+        """What nothing known went into, such as the next example of a data set, is simply given."""
+        if not known:
+            return self._constant(array)
         return None if array is None or not _is_numeric(array) else self.m.opaque(op, known, array)
 
     def _try(self, lowering: Any, event: OpEvent, xs: list[Any]) -> tuple[Any, ...] | None:
@@ -246,8 +252,8 @@ class _Assembly:
     def _recorded(self, observed: Any) -> int | None:
         seeds = {seed.id for seed in self.call.output_gradients or () if seed is not None}
         # A rule may hand on what it was given; then no op puts the gradient out.
-        handed_on = observed.values.id in seeds
-        node = self._tensor(observed.values) if handed_on else self.nodes.get(observed.values.id)
+        id = observed.ids[0] if observed.ids else observed.values.id
+        node = self._tensor(observed.values) if observed.values.id in seeds else self.nodes.get(id)
         if not isinstance(node, Traced):
             return None
         if observed.indices is None:

@@ -67,6 +67,7 @@ def _ones_like(m: Any, event: Any, x: Any) -> Any:
 @lower(
     "Shape",
     "ShapeN",
+    "VariableShape",
     "Size",
     "Rank",
     "BroadcastGradientArgs",
