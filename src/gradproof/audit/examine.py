@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.audit.facts import with_facts
+from gradproof.audit.faults import with_faults
 from gradproof.audit.rows import examine_rows
 from gradproof.causes import find_all
 from gradproof.diagnosis.case import Case
@@ -54,7 +56,7 @@ def cases(capture: Capture, options: Options) -> list[Case]:
     found = []
     for index, judgement in enumerate(judgements):
         case = Case(capture, index, judgement, options)
-        found.append(_with_evidence(case))
+        found.append(with_faults(with_facts(_with_evidence(case))))
     return found
 
 

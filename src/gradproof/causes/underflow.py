@@ -24,16 +24,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradproof.causes._nonfinite import diagnose as diagnose_nonfinite
+from gradproof.causes._nonfinite import line_of, nonfinite_of, way_row
+from gradproof.causes._places import capital, forward_op, op_words, slope_words
 from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.exact_entry import Exact
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.flow import Place
+from gradproof.diagnosis.loss import Loss
+
+
+_FIX = "work with the logarithm of this quantity, or in a wider dtype"
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    loss = loss_of(case, "underflow")
-    if loss is None:
-        return
+    loss, found = loss_of(case, "underflow"), nonfinite_of(case, "underflow")
+    if loss is not None:
+        yield from _digits_lost(case, loss)
+    elif found is not None and found.rounded is not None and found.rounded_exact is not None:
+        yield from _not_finite(case, found, found.rounded, found.rounded_exact)
+
+
+def _digits_lost(case: Case, loss: Loss) -> Iterator[Diagnostic]:
     yield from diagnose(
         case,
         loss,
@@ -44,7 +59,30 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"The exact result of this op is smaller than what {loss.place.dtype} can hold. What is kept of it is zero, or "
             "a few bits, and the chain rule multiplies or divides by that."
         ),
-        fix=Fix("work with the logarithm of this quantity, or in a wider dtype"),
+        fix=Fix(_FIX),
+    )
+
+
+def _not_finite(case: Case, found: Nonfinite, place: Place, exact: Exact) -> Iterator[Diagnostic]:
+    """A zero that is none was divided by, or its logarithm taken."""
+    node = found.program[place.id]
+    user = forward_op(found.program, found.origin)
+    yield from diagnose_nonfinite(
+        case,
+        found,
+        place,
+        headline=f"a result of {exact.words} became 0 in {node.dtype}, and {op_words(user)} of it is infinite",
+        label=f"computed 0, proven {exact.words}",
+        rows=way_row(found),
+        secondary=()
+        if user.span is None
+        else (Annotation(user.span, f"{slope_words(user)} is infinite at 0"),),
+        why=(
+            f"{capital(line_of(node.span))} computes {exact.words}, which is smaller than every {node.dtype} but 0. "
+            f"{capital(line_of(user.span))} then takes {op_words(user)} of that 0, whose slope is infinite. Infinity times the "
+            "other factors of the chain rule, which are 0 for the same reason, is NaN."
+        ),
+        fix=Fix(_FIX),
     )
 
 

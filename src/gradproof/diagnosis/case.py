@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.flips import Flip
+from gradproof.diagnosis.flow import Place
+from gradproof.diagnosis.growth import Growth
+from gradproof.diagnosis.singular import Singular
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.span import Span
 from gradproof.judge.blame import Departure
+from gradproof.judge.custom import CustomFault
 from gradproof.judge.judge import Judgement
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -30,7 +36,10 @@ class Case:
     program rounded away, `propagated` what has become of these errors at each node, `adjoints` how the worst entry
     of the gradient depends on each node, and `budget` each node's share in the error of that entry, `total_error`
     (the shares add up to one).
-    `departures` are the rules that are not the derivative.
+    `departures` are the rules that are not the derivative, `mistakes` what is wrong with the user's own; `sources` has
+    the text of the files from which a patch could be made. `nonfinite` says where a NaN or infinity arose, `singular`
+    which op has no bounded slope, `without_value` leads from the op that has no value to the target, `flips` are
+    decisions that exact arithmetic takes otherwise, `growth` is how the gradient's size changes along a loop.
     """
 
     capture: Capture
@@ -44,6 +53,13 @@ class Case:
     total_error: float = 0.0
     budget: Mapping[int, float] = field(default_factory=dict)
     departures: tuple[Departure, ...] = ()
+    mistakes: tuple[CustomFault, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    nonfinite: Nonfinite | None = None
+    singular: Singular | None = None
+    without_value: tuple[Place, ...] = ()
+    flips: tuple[Flip, ...] = ()
+    growth: Growth | None = None
 
     @property
     def source(self) -> Source:

@@ -1,0 +1,103 @@
+"""Shared by the causes of a gradient that is not finite: one origin, found once, put into words by the cause of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import Rows, observed_text, proven_text, subject
+from gradproof.causes._places import number_at
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.first_nonfinite import Kind, Nonfinite
+from gradproof.diagnosis.flow import Place
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+
+MOST_STATIONS = 4  # lines of the way that are told; the first and the last matter most
+
+
+def nonfinite_of(case: Case, kind: Kind) -> Nonfinite | None:
+    """How a gradient became NaN or infinite although the true one is finite, if it is of this kind."""
+    if case.verdict is not Verdict.NONFINITE or case.nonfinite is None:
+        return None
+    return case.nonfinite if case.nonfinite.kind == kind else None
+
+
+def diagnose(
+    case: Case,
+    found: Nonfinite,
+    place: Place,
+    headline: str,
+    label: str,
+    why: str,
+    fix: Fix | None = None,
+    rows: Rows = (),
+    secondary: tuple[Annotation, ...] = (),
+) -> Iterator[Diagnostic]:
+    """The fault is shown at the op of `place`."""
+    node = found.program[place.id]
+    index = found.trail[-1].index
+    primary = None if node.span is None else Annotation(node.span, label)
+    yield Diagnostic(
+        kind=found.kind,
+        severity="error",
+        certainty="likely" if found.reruns else "proven" if case.judgement.oracle == "ball" else "measured",
+        headline=headline,
+        primary=primary,
+        secondary=tuple(one for one in secondary if primary is None or one.span != primary.span),
+        subject=subject(case, index),
+        evidence=(*returned_rows(case, index), *rows),
+        why=why,
+        fix=fix,
+        op=node.op,
+        notes=_notes(case, found),
+    )
+
+
+def returned_rows(case: Case, index: tuple[int, ...]) -> Rows:
+    """What came back and what is true, at one entry."""
+    rows = [(words.framework_name(case.capture.framework), observed_text(case, index))]
+    proven = proven_text(case, index)
+    if proven is not None:
+        rows.append(("proven" if case.judgement.oracle == "ball" else "expected", proven))
+    return tuple(rows)
+
+
+def way_row(found: Nonfinite) -> Rows:
+    """The lines on which the number went from where it arose to the gradient: `line 8 inf, line 7 nan`."""
+    stations: list[tuple[int, str]] = []
+    for place in found.trail:
+        node = found.program[place.id]
+        if node.span is None:
+            continue
+        station = (node.span.line, number_at(found.program, place))
+        if not stations or stations[-1] != station:
+            stations.append(station)
+    if len(stations) < 2:
+        return ()
+    if len(stations) > MOST_STATIONS:
+        stations = [*stations[: MOST_STATIONS - 1], stations[-1]]
+        told = [f"line {line}: {value}" for line, value in stations]
+        told.insert(-1, "...")
+    else:
+        told = [f"line {line}: {value}" for line, value in stations]
+    return (("its way", " -> ".join(told)),)
+
+
+def line_of(span: Span | None) -> str:
+    return "this op" if span is None else f"line {span.line}"
+
+
+def _notes(case: Case, found: Nonfinite) -> tuple[str, ...]:
+    notes = []
+    observed = case.source.observed
+    bad = 0 if observed is None else int((observed != observed).sum() + (abs(observed) == float("inf")).sum())
+    if bad > 1:
+        notes.append(
+            f"{bad:,} of {words.count(observed.size if observed is not None else 0, 'entry', 'entries')} of "
+            "this gradient are not finite"
+        )
+    if found.reruns:
+        notes.append("run op by op the program hides this; the compiled program does not")
+    return tuple(notes)

@@ -1,0 +1,37 @@
+"""Shared by exploding and vanishing: a gradient that changes its size by a steady factor along a repeated line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import subject, worst
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.growth import Growth
+from gradproof.judge.verdict import Verdict
+
+
+def growth_of(case: Case) -> Growth | None:
+    """The growth along a repeated line, where the gradient is right: otherwise another cause has the word."""
+    return case.growth if case.verdict is Verdict.CORRECT else None
+
+
+def diagnose(
+    case: Case, growth: Growth, kind: str, headline: str, label: str, why: str, fix: Fix
+) -> Iterator[Diagnostic]:
+    yield Diagnostic(
+        kind=kind,
+        severity="warning",
+        certainty="measured",
+        headline=headline,
+        primary=Annotation(growth.span, label),
+        subject=subject(case, worst(case)),
+        evidence=(
+            ("comes in", f"size {words.significant(growth.last, 2)}, at the last execution"),
+            ("goes out", f"size {words.significant(growth.first, 2)}, at the first execution"),
+        ),
+        why=why,
+        fix=fix,
+        op=growth.op,
+    )

@@ -1,0 +1,88 @@
+"""Rounding took another branch than exact arithmetic.
+
+What it finds
+    A comparison, maximum, sort or rounding whose operands carry rounding errors larger than the distance between them, so that
+    exact arithmetic decides the other way, where the gradient of the other branch is a different one.
+
+Why it spoils a gradient
+    The gradient is right for the branch that ran, and that is not the branch of the function as it is written. A
+    different dtype, machine or order of additions gives another gradient.
+
+Example
+    if 0.1 * x + 0.2 * x > 0.3 * x:     # float64, x = 1: True by rounding alone
+        loss = 2.0 * x
+
+Write instead
+    if 0.1 * x + 0.2 * x > 0.3 * x * (1 + 1e-12):   # a margin wider than the rounding; or a smooth switch
+
+Stays silent when
+    exact arithmetic takes the same branch; or
+    the gradients of both branches agree; or
+    the operands are exactly equal: that is a kink or a jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradproof.causes._evidence import Rows, observed_text, proven_text, subject
+from gradproof.causes._places import op_words
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.flips import Flip
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    flips = [flip for flip in case.flips if flip.is_flipped and flip.matters]
+    if not flips:
+        return
+    flip = flips[0]
+    index = _changed(case, flip)
+    distance = words.significant(abs(flip.margin), 2)
+    where = "the program" if flip.node.span is None else f"line {flip.node.span.line}"
+    yield Diagnostic(
+        kind="branch-flip",
+        severity="warning",
+        certainty="proven",
+        headline=f"rounding decides {op_words(flip.node)} here, and exact arithmetic decides otherwise",
+        primary=None if flip.node.span is None else Annotation(flip.node.span, _label(flip, distance)),
+        subject=subject(case, index),
+        evidence=_rows(case, flip, index),
+        why=(
+            f"What {where} compares differs by {distance}, {words.ratio(flip.relative)} of its size, and rounding has "
+            "moved it across. The gradient belongs to the branch that ran. In exact arithmetic, or in another dtype, "
+            "the other branch is taken."
+        ),
+        fix=Fix("compare with a margin wider than the rounding, or use a smooth switch"),
+        op=flip.node.op,
+    )
+
+
+def _label(flip: Flip, distance: str) -> str:
+    taken = np.asarray(flip.node.value)[flip.index]
+    if flip.node.dtype == "bool":
+        return f"computed {bool(taken)}, proven {not bool(taken)} by {distance}"
+    return f"decided otherwise by {distance} in exact arithmetic"
+
+
+def _rows(case: Case, flip: Flip, index: tuple[int, ...]) -> Rows:
+    rows = [(words.framework_name(case.capture.framework), observed_text(case, index))]
+    taken = proven_text(case, index)
+    if taken is not None:
+        rows.append(("this branch", taken))
+    other = words.number(flip.other.mid[index].item(), flip.other.rad[index].item())
+    return (*rows, ("other branch", other))
+
+
+def _changed(case: Case, flip: Flip) -> tuple[int, ...]:
+    own = case.true
+    assert own is not None
+    apart = np.abs(np.nan_to_num(flip.other.mid - own.mid))
+    return tuple(int(k) for k in np.unravel_index(int(np.argmax(apart)), apart.shape))
+
+
+CAUSE = Cause(name="branch-flip", find=find, doc=__doc__ or "")

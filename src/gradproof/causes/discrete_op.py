@@ -1,0 +1,123 @@
+"""The path runs through an op whose result changes only in steps.
+
+What it finds
+    A gradient that is None, or zero in all entries, because every way from the source to the target passes through a
+    rounding, an argmax, a sort order, a comparison or a cast to an integer.
+
+Why it spoils a gradient
+    The result of such an op stays the same for small changes of its input and then jumps. Its derivative is zero wherever
+    it has one, so an optimiser gets no direction from it, however far from the optimum.
+
+Example
+    hits = np.equal(np.argmax(logits, axis=1), labels)      # 1 - mean(hits) has gradient zero
+
+Write instead
+    loss = -np.mean(log_softmax(logits)[np.arange(n), labels])      # a smooth loss in its place
+
+Stays silent when
+    another way from the source to the target is smooth, so that the gradient is not zero throughout; or
+    the source does not reach the target even through the discrete op; or
+    the point is exactly on a step: that is jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._missing import broken
+from gradproof.causes._places import capital, op_words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.capture import Break
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.judge.verdict import Verdict
+from gradproof.ops import TABLE
+
+_FIX = "use a smooth function in its place: softmax for argmax, a sigmoid for a comparison, a smooth loss for accuracy"
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    missing = broken(case, "discrete-op")
+    if missing is not None:
+        yield _missing(case, missing)
+    elif case.verdict is Verdict.CORRECT and _is_zero(case):
+        node = _first_step(case)
+        if node is not None and node.span is not None:
+            yield _zero(case, node)
+
+
+def _missing(case: Case, missing: Break) -> Diagnostic:
+    name, target = case.source.name, case.capture.target
+    op = missing.facts.get("op")
+    what = f"`{op}`" if op else "an op"
+    return Diagnostic(
+        kind="discrete-op",
+        severity="error",
+        certainty="measured",
+        headline=f"the gradient for `{name}` is None: {what if op else 'a step function'} lies on the way to `{target}`",
+        primary=None if missing.span is None else Annotation(missing.span, missing.label),
+        secondary=tuple(Annotation(span, label) for span, label in missing.contributing),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"`{target}` does depend on `{name}`, but through a result that changes only in steps. Between the steps its "
+            "derivative is zero, and on them there is none, so no gradient is passed on. Zero instead of None would "
+            "not help either: it tells an optimiser nothing."
+        ),
+        fix=Fix(_FIX),
+    )
+
+
+def _is_zero(case: Case) -> bool:
+    observed, true = case.source.observed, case.true
+    if observed is None or true is None or not observed.size:
+        return False
+    return not np.any(observed) and not np.any(true.mid) and not np.any(true.rad)
+
+
+def _first_step(case: Case) -> Node | None:
+    """The first discrete op on the way, if no smooth way exists and the target depends on it."""
+    program, source = case.capture.program, case.source.node
+    if program is None or source is None:
+        return None
+    smooth = descendants(program, [source])
+    output = program.outputs[0]
+    if output in smooth:
+        return None
+    needed = ancestors(program, [output])
+    steps = (
+        n for n in program.nodes if n.id in needed and n.is_discrete and any(id in smooth for id in n.inputs)
+    )
+    return next((node for node in steps if _is_step(program, node)), None)
+
+
+def _is_step(program: Program, node: Node) -> bool:
+    return node.op in TABLE and TABLE[node.op].is_decision
+
+
+def _zero(case: Case, node: Node) -> Diagnostic:
+    name, target = case.source.name, case.capture.target
+    assert node.span is not None
+    return Diagnostic(
+        kind="discrete-op",
+        severity="warning",
+        certainty="proven",
+        headline=f"the gradient for `{name}` is 0 everywhere: {op_words(node)} changes only in steps",
+        primary=Annotation(node.span, "the result stays the same for small changes"),
+        subject=subject(case, (0,) * len(case.source.shape)),
+        evidence=comparison_rows(case),
+        why=(
+            f"Zero is right, and of no use. {capital(op_words(node))} on line {node.span.line} turns `{name}` into a "
+            f"result that changes only in steps, and `{target}` depends on `{name}` in no other way. Training cannot "
+            f"move `{name}`."
+        ),
+        fix=Fix(_FIX),
+        op=node.op,
+    )
+
+
+CAUSE = Cause(name="discrete-op", find=find, doc=__doc__ or "")

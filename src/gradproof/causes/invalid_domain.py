@@ -1,0 +1,117 @@
+"""A function was asked outside the numbers for which it is defined.
+
+What it finds
+    A logarithm or square root of a negative number, an arc cosine beyond 1, a power of a negative base, or any
+    other op without a real value at its argument, where the target or its gradient depends on it.
+
+Why it spoils a gradient
+    Where a function has no value it has no slope. Frameworks return NaN, and everything computed from NaN is NaN;
+    or they return a number all the same, which then is the slope of nothing.
+
+Example
+    cosine = np.sum(u * v) / (norm(u) * norm(v))    # 1.0000001 after rounding
+    angle = np.arccos(cosine)                       # NaN
+
+Write instead
+    angle = np.arctan2(norm(np.cross(u, v)), np.sum(u * v))
+
+Stays silent when
+    the op is asked at the end of its domain and not beyond it: that is singular-point; or
+    the branch it stands in was not selected: that is masked-branch; or
+    its result does not reach the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import subject
+from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
+from gradproof.causes._places import capital, forward_op, number_at, op_words, spoken
+from gradproof.causes._rounding import proven_at
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.flow import Place, operand
+from gradproof.ir.program import Program
+from gradproof.judge.verdict import Verdict
+from gradproof.ops import TABLE
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    found = nonfinite_of(case, "invalid-domain")
+    if found is not None:
+        yield from _from_the_run(case, found)
+    elif case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
+        yield from _from_exact_arithmetic(case)
+
+
+def _from_the_run(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
+    node = found.origin
+    if node.op in ("input", "constant"):
+        return
+    op = forward_op(found.program, node)
+    argument = found.culprit
+    at = "here" if argument is None else f"at {spoken(case, found.program, argument)}"
+    exact = None if argument is None else proven_at(case, found.program[argument.id], argument.index)
+    rows = (
+        ()
+        if exact is None
+        else (("argument", f"computed {number_at(found.program, argument)}, proven {exact}"),)
+    )
+    yield from diagnose(
+        case,
+        found,
+        found.trail[0],
+        headline=f"{op_words(op)} has no finite value {at}, and the gradient passes through it",
+        label=f"not defined {at}",
+        rows=(*rows, *way_row(found)),
+        why=(
+            f"{capital(line_of(node.span))} asks {op_words(op)} for a value {at}, where it has none. The result is "
+            f"{number_at(found.program, found.trail[0])}, and what is computed from it stays so up to the gradient."
+        ),
+        fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
+    )
+
+
+def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
+    """The target has no value at this point, or its slope is asked for where there are no values around."""
+    place = case.without_value[0] if case.without_value else None
+    reference = case.judgement.reference
+    if place is None or reference is None:
+        return
+    program = reference.run.program
+    node = program[place.id]
+    argument = _argument(program, place)
+    if node.span is None or node.op in ("input", "constant") or argument is None:
+        return
+    at = f"at {spoken(case, program, argument)}"
+    index = (0,) * len(case.source.shape)
+    yield Diagnostic(
+        kind="invalid-domain",
+        severity="error",
+        certainty="proven",
+        headline=f"{op_words(node)} has no value {at}, so `{case.capture.target}` has no gradient",
+        primary=Annotation(node.span, f"not defined {at}"),
+        subject=subject(case, index),
+        evidence=returned_rows(case, index),
+        why=(
+            f"{capital(line_of(node.span))} asks {op_words(node)} for a value {at}, where it has none among the real "
+            "numbers. A function without a value has no slope. A number that is returned all the same comes from "
+            "the formula of the slope, which does not know where its function ends."
+        ),
+        fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
+        op=node.op,
+    )
+
+
+def _argument(program: Program, place: Place) -> Place | None:
+    node = program[place.id]
+    op = TABLE.get(node.op)
+    if op is None or op.slopes is None:
+        return None
+    return operand(program, place, 1 if node.op in ("div", "xdivy", "xlogy") else 0)
+
+
+CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "")

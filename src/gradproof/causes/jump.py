@@ -1,0 +1,73 @@
+"""The value of the function jumps here: a step, a switch between different values, a change of order.
+
+What it finds
+    A point exactly on the edge of a step: a rounding, a floor, a sign or a comparison whose branches have different
+    values where they meet.
+
+Why it spoils a gradient
+    Across a jump there is no slope at all. The gradient that is returned belongs to one side and says nothing about the
+    step itself, which an optimiser can neither see nor follow.
+
+Example
+    gate = np.where(x >= 1.0, 2.0 * x, 0.0)     # x = 1: from 0 to 2
+
+Write instead
+    gate = 2.0 * x / (1.0 + np.exp(-(x - 1.0) / width))     # a smooth switch
+
+Stays silent when
+    the branches have the same value where they meet: that is a kink, or nothing at all; or
+    the point is beside the step, where the slope exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import Rows, subject
+from gradproof.causes._places import op_words
+from gradproof.causes._sides import decided_at, side_at, side_rows, slopes_at, tie_label, tied_sides
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.engine.decisions import Sides
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    sides = tied_sides(case, "jump")
+    if sides is None:
+        return
+    index, _, _ = slopes_at(case)
+    node, place = decided_at(case)
+    size = words.significant(sides.jump, 3).removesuffix(".0")
+    where = "The program" if node.span is None else f"Line {node.span.line}"
+    yield Diagnostic(
+        kind="jump",
+        severity="warning",
+        certainty="proven",
+        headline=f"`{case.capture.target}` jumps by {size} at this point",
+        primary=None if node.span is None else Annotation(node.span, tie_label(case, node, place)),
+        subject=subject(case, index),
+        evidence=(*side_rows(case, index), *_jump_rows(case, sides)),
+        why=(
+            f"{where} decides by {op_words(node)}, exactly on the edge between two branches, and their values differ by "
+            f"{size}. A step has no slope. The number returned belongs to one side and does not see the step."
+        ),
+        fix=Fix("replace the step by a smooth switch, or move the edge away from this point"),
+        op=node.op,
+    )
+
+
+def _jump_rows(case: Case, sides: Sides) -> Rows:
+    side = side_at(case)
+    if side is None:
+        return (("jump", words.significant(sides.jump, 3)),)
+    steps = [
+        f"{words.significant(size, 3).removesuffix('.0')} going {way}"
+        for size, way in ((side.jump_left, "down"), (side.jump_right, "up"))
+        if size
+    ]
+    return (("jump", words.comma_list(steps)),) if steps else ()
+
+
+CAUSE = Cause(name="jump", find=find, doc=__doc__ or "")

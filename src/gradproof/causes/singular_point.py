@@ -1,0 +1,121 @@
+"""A slope on the way is infinite at this very point.
+
+What it finds
+    A square root, norm or power at zero, an arc cosine at 1, a logarithm at zero, or any op whose slope has no bound
+    at its argument, where the gradient passes through it.
+
+Why it spoils a gradient
+    The chain rule multiplies by that slope. The product is infinite, or NaN where the other factor is zero, even if
+    the function as a whole is smooth there, as the square of a norm is.
+
+Example
+    distance = np.sqrt(np.sum((x - y) ** 2))    # x equal to y: 0 * inf = NaN
+
+Write instead
+    distance = np.sqrt(np.sum((x - y) ** 2) + width**2)     # or the squared distance, where that will do
+
+Stays silent when
+    the slope is large but finite; or
+    the branch it stands in was not selected: that is masked-branch; or
+    the argument is zero only by rounding: that is underflow or cancellation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import Rows, subject
+from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
+from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words, spoken
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.flow import Place
+from gradproof.ir.program import Node, Program
+from gradproof.judge.verdict import Verdict
+
+_FIX = "keep the argument away from this point: add a small constant inside, or use the square"
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    found = nonfinite_of(case, "singular-point")
+    if found is not None:
+        yield from _smooth_as_a_whole(case, found)
+    elif case.verdict is Verdict.UNDEFINED and case.singular is not None and not case.without_value:
+        yield from _singular(case)
+
+
+def _smooth_as_a_whole(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
+    """The function has a derivative, and its formula leads through an infinite slope."""
+    program, node = found.program, forward_op(found.program, found.origin)
+    argument = _argument(found, node)
+    at = "here" if argument is None else f"at {spoken(case, program, argument)}"
+    yield from diagnose(
+        case,
+        found,
+        Place(node.id, found.trail[0].index),
+        headline=f"{op_words(node)} has an infinite slope {at}, though `{case.capture.target}` is smooth",
+        label=f"{slope_words(node)} is infinite {at}",
+        rows=way_row(found),
+        why=(
+            f"As a whole `{case.capture.target}` has a derivative here. Its formula takes a way on which {op_words(node)} "
+            f"has an infinite slope ({line_of(node.span)}), and another factor is zero. Their product is NaN."
+        ),
+        fix=Fix("write the formula without this op, or keep its argument away from this point"),
+    )
+
+
+def _argument(found: Nonfinite, node: Node) -> Place | None:
+    program = found.program
+    if found.culprit is None or not node.inputs or node.id == found.origin.id:
+        return found.culprit
+    id, index = node.inputs[0], found.trail[0].index
+    return Place(id, index) if program[id].shape == program[found.trail[0].id].shape else found.culprit
+
+
+def _singular(case: Case) -> Iterator[Diagnostic]:
+    assert case.singular is not None and case.judgement.reference is not None
+    program = case.judgement.reference.run.program
+    node = program[case.singular.node]
+    at = f"at {spoken(case, program, case.singular.operand)}"
+    index = _entry(case)
+    severity: Severity = "error" if case.nonfinite is not None else "warning"
+    yield Diagnostic(
+        kind="singular-point",
+        severity=severity,
+        certainty="proven",
+        headline=f"`{case.capture.target}` has no derivative here: {op_words(node)} has an infinite slope",
+        primary=None if node.span is None else Annotation(node.span, f"{slope_words(node)} is infinite {at}"),
+        subject=subject(case, index),
+        evidence=(
+            *returned_rows(case, index),
+            *_behaviour(case),
+            *(() if case.nonfinite is None else way_row(case.nonfinite)),
+        ),
+        why=_why(case, program, node, at),
+        fix=Fix(_FIX),
+        op=node.op,
+    )
+
+
+def _entry(case: Case) -> tuple[int, ...]:
+    return case.nonfinite.trail[-1].index if case.nonfinite is not None else (0,) * len(case.source.shape)
+
+
+def _behaviour(case: Case) -> Rows:
+    reason = case.judgement.reason
+    return () if reason is None else (("nearby", reason),)
+
+
+def _why(case: Case, program: Program, node: Node, at: str) -> str:
+    assert case.singular is not None
+    value = number_at(program, case.singular.operand)
+    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its curve stands upright or ends in a tip. "
+    second = "There is no number that is its slope. "
+    if case.nonfinite is not None:
+        return f"{first}{second}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."
+    return f"{first}{second}What was returned for an argument of {value} is a convention, and no derivative."
+
+
+CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "")

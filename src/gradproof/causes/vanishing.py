@@ -1,0 +1,92 @@
+"""The gradient shrinks by a steady factor each time it passes a line, until nothing is left of it.
+
+What it finds
+    A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient shrank to less than a
+    hundred-millionth, or a gradient that is zero only because its dtype holds nothing so small.
+
+Why it spoils a gradient
+    The number is right, and useless: whatever comes before the line is no longer trained, although the target
+    depends on it.
+
+Example
+    for _ in range(60):
+        h = np.tanh(0.5 * h)            # the gradient shrinks by half each time
+
+Write instead
+    h = h + np.tanh(0.5 * h)            # a direct way beside the layer; or a normalisation between layers
+
+Stays silent when
+    the target truly does not depend on the source; or
+    the shrinking is moderate; or
+    it does not come from one line that is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._scale import diagnose, growth_of
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.judge.verdict import Verdict
+
+MAX_FACTOR = 1e-8  # beside the gradients of later layers nothing of it is left in a float32
+_FIX = "give the gradient a direct way past these steps, normalise between them, or work with logarithms"
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    growth = growth_of(case)
+    if growth is not None and growth.factor <= MAX_FACTOR:
+        step = words.significant(growth.per_step, 2)
+        yield from diagnose(
+            case,
+            growth,
+            "vanishing",
+            headline=f"the gradient for `{case.source.name}` shrinks {words.ratio(1 / growth.factor)} times through a repeated line",
+            label=f"shrinks to {step} of its size with each of {growth.repeats} executions",
+            why=(
+                f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution leaves about {step} of the "
+                f"gradient, and the factors multiply to {words.ratio(growth.factor)}. The gradient is right, but too small "
+                "to train anything by."
+            ),
+            fix=Fix(_FIX),
+        )
+    elif case.verdict is Verdict.CORRECT and _is_lost(case):
+        yield _lost(case)
+
+
+def _is_lost(case: Case) -> bool:
+    """All entries are zero although the true ones are not: the dtype holds nothing so small."""
+    observed, true = case.source.observed, case.true
+    if observed is None or true is None or not observed.size or np.any(observed):
+        return False
+    return bool((np.abs(true.mid) > true.rad).any())
+
+
+def _lost(case: Case) -> Diagnostic:
+    true = case.true
+    assert true is not None
+    index = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(true.mid))), true.mid.shape))
+    size = words.significant(abs(true.mid[index].item()), 2)
+    return Diagnostic(
+        kind="vanishing",
+        severity="warning",
+        certainty="proven",
+        headline=f"the gradient for `{case.source.name}` is too small for {case.source.dtype} and became 0",
+        primary=Annotation(case.capture.call, f"returns 0, the true gradient is of size {size}"),
+        subject=subject(case, index),
+        evidence=comparison_rows(case),
+        why=(
+            f"`{case.capture.target}` does depend on `{case.source.name}`, with a slope of size {size}. A "
+            f"{case.source.dtype} holds nothing so small but 0, so nothing is left to train by."
+        ),
+        fix=Fix(_FIX),
+    )
+
+
+CAUSE = Cause(name="vanishing", find=find, doc=__doc__ or "")

@@ -1,0 +1,95 @@
+"""What one entry of one op is in exact arithmetic, on the very inputs it had."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from gradproof.diagnosis.flow import Place, operand, value_at
+from gradproof.domains.ball import BallDomain
+from gradproof.errors import GradproofError
+from gradproof.ir.program import Program
+from gradproof.ops import TABLE, Arithmetic
+
+BITS = 256
+MAX_ENTRIES = 20_000  # an op on more numbers is not computed in balls only to name the kind of a fault
+LARGEST = {
+    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308, "complex64": 3.4028234663852886e38, "complex128": 1.7976931348623157e308,
+}  # fmt: skip
+SMALLEST_NORMAL = {
+    "float16": 2.0**-14, "bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022,
+    "complex64": 2.0**-126, "complex128": 2.0**-1022,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An entry known to many digits, or known to have no value. Sizes are logarithms: they may exceed every dtype."""
+
+    is_defined: bool
+    is_zero: bool = False
+    sign: float = 1.0
+    log10_size: float = -math.inf
+
+    def is_beyond(self, dtype: str) -> bool:
+        """Too large for the dtype."""
+        return self.is_defined and not self.is_zero and self.log10_size > math.log10(LARGEST[dtype])
+
+    def is_below(self, dtype: str) -> bool:
+        """Too small for the dtype to hold with all its digits, and not zero."""
+        return self.is_defined and not self.is_zero and self.log10_size < math.log10(SMALLEST_NORMAL[dtype])
+
+    @property
+    def words(self) -> str:
+        """Two digits, however large or small."""
+        if self.is_zero or not self.is_defined:
+            return "0" if self.is_zero else "no number"
+        exponent = math.floor(self.log10_size)
+        digits = 10.0 ** (self.log10_size - exponent)
+        if round(digits, 1) >= 10.0:
+            digits, exponent = 1.0, exponent + 1
+        sign = "-" if self.sign < 0 else ""
+        if -4 <= exponent <= 5:
+            return f"{sign}{digits * 10.0**exponent:.2g}"
+        return f"{sign}{digits:.1f}e{exponent}"
+
+
+def exact_entry(program: Program, place: Place) -> Exact | None:
+    """None where it is not known: an op without exact meaning, or on too many numbers."""
+    node = program[place.id]
+    op = TABLE.get(node.op)
+    if op is None or node.is_discrete or op.n_outputs > 1:
+        return None
+    m = Arithmetic(BallDomain(BITS))
+    entrywise = op.slopes is not None
+    if not entrywise and sum(int(np.prod(program[id].shape)) for id in node.inputs) > MAX_ENTRIES:
+        return None
+    try:
+        with m.domain.active():
+            if entrywise:
+                xs = [value_at(program, operand(program, place, k)) for k in range(len(node.inputs))]
+            else:
+                xs = [program[id].value for id in node.inputs]
+            y = getattr(m, node.op)(*(m.literal(np.asarray(x)) for x in xs), **node.params)
+            return measured(np.asarray(y, object)[() if entrywise else place.index])
+    except (GradproofError, ValueError, TypeError, AttributeError, IndexError):
+        return None
+
+
+def measured(entry: Any) -> Exact | None:
+    """A real ball as an exact value; None where its width hides even its size."""
+    if not isinstance(entry, arb):
+        return None
+    if not entry.is_finite():
+        return Exact(is_defined=False)
+    if entry.is_zero():
+        return Exact(is_defined=True, is_zero=True)
+    low = entry.abs_lower()
+    if not low > 0:
+        return None
+    return Exact(True, False, 1.0 if entry > 0 else -1.0, float(low.log()) / math.log(10.0))

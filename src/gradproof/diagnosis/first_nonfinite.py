@@ -1,0 +1,204 @@
+"""Where the first NaN or infinity arose on the way to a gradient, and why.
+
+The recorded gradient program is walked backwards from a bad entry of the gradient, entry by entry, to the op
+that made a number that is not finite out of numbers that are. What exact arithmetic gives for that op, and for its
+operands, tells the kinds apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gradproof.diagnosis.exact_entry import Exact, exact_entry
+from gradproof.diagnosis.flow import Place, operand, trail, value_at
+from gradproof.diagnosis.zero import Zero, rounded_zero, zero_at
+from gradproof.domains.ball import BallDomain
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.refine import entry_count
+from gradproof.engine.run import run
+from gradproof.errors import GradproofError
+from gradproof.ir.program import Node, Program, prune
+from gradproof.ops import TABLE
+
+Array = np.ndarray[Any, Any]
+Kind = Literal["masked-branch", "overflow", "underflow", "cancellation", "singular-point", "invalid-domain"]
+
+MAX_EXACT = 20_000  # numbers in a program that is run as a whole in balls
+EXACT_BITS = 256
+_PRODUCTS = frozenset({"mul", "absorbing_mul"})
+_QUOTIENTS = frozenset({"div", "xdivy"})
+_SUMS = frozenset({"add", "sub", "sum", "mean", "matmul", "sum_to", "cumsum", "var"})
+
+
+@dataclass(frozen=True, eq=False)
+class Nonfinite:
+    """One way on which a NaN or an infinity reached the gradient.
+
+    `trail` leads from the entry where it arose to the entry of the gradient. `culprit` is the operand that the op
+    cannot digest. `zero` is the factor that the infinity met, at `meeting`, to become NaN. `rounded` is the op that
+    lost its result to rounding, where one did. `reruns` says that the recorded ops do not show the fault themselves
+    and were run again in floating point: a compiled program computed otherwise.
+    """
+
+    kind: Kind
+    program: Program
+    trail: tuple[Place, ...]
+    exact: Exact | None  # of the first entry of the trail, on the inputs it had
+    culprit: Place | None = None
+    meeting: Place | None = None
+    zero: Zero | None = None
+    rounded: Place | None = None
+    rounded_exact: Exact | None = None
+    reruns: bool = False
+
+    @property
+    def origin(self) -> Node:
+        return self.program[self.trail[0].id]
+
+    @property
+    def is_forward(self) -> bool:
+        return self.origin.phase == "forward"
+
+
+def first_nonfinite(program: Program, recorded: int, index: tuple[int, ...]) -> Nonfinite | None:
+    """How the entry `index` of the gradient held by node `recorded` became NaN or infinite; None if it cannot be told."""
+    end = Place(recorded, index)
+    way = _trail(program, end)
+    reruns = _appears_from_nowhere(program, way[0])
+    if reruns:
+        program = _run_again(program)
+        way = _trail(program, end)
+    if _is_finite(program, end) or _appears_from_nowhere(program, way[0]):
+        return None
+    found = _masked(program, way) or _unmasked(program, way)
+    return None if found is None else replace(found, reruns=reruns)
+
+
+def _trail(program: Program, end: Place) -> tuple[Place, ...]:
+    def bad(id: int) -> Array | None:
+        value = program[id].value
+        return None if value is None or isinstance(value, tuple) else ~np.isfinite(np.asarray(value))
+
+    return trail(program, end, bad)
+
+
+def _is_finite(program: Program, place: Place) -> bool:
+    value = value_at(program, place)
+    return value is None or bool(np.isfinite(value))
+
+
+def _appears_from_nowhere(program: Program, place: Place) -> bool:
+    """Moving a number cannot spoil it: what was recorded is not what was computed."""
+    node = program[place.id]
+    return node.op == "identity"
+
+
+def _run_again(program: Program) -> Program:
+    with np.errstate(all="ignore"):
+        values = run(Ieee(), program).values
+    return replace(program, nodes=tuple(replace(node, value=values[node.id]) for node in program.nodes))
+
+
+def _exact_values(program: Program) -> Mapping[int, Array]:
+    if entry_count(program) > MAX_EXACT:
+        return {}
+    try:
+        return run(BallDomain(EXACT_BITS), program).values
+    except GradproofError:
+        return {}
+
+
+def _masked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
+    """An infinity meets a zero that stands for "this does not count", and the product is NaN instead of zero."""
+    for place in way:
+        factor = _other_factor(program, place, way)
+        if factor is None or value_at(program, factor) != 0:
+            continue
+        zero = zero_at(program, factor)
+        if zero.is_masked:
+            return Nonfinite(
+                "masked-branch",
+                program,
+                way,
+                exact_entry(program, way[0]),
+                culprit=_culprit(program, way[0]),
+                meeting=place,
+                zero=zero,
+            )
+    return None
+
+
+def _other_factor(program: Program, place: Place, way: tuple[Place, ...]) -> Place | None:
+    """What the bad number is multiplied by; at the origin, what is divided by zero."""
+    node = program[place.id]
+    if node.op in _QUOTIENTS:
+        return operand(program, place, 0)
+    if node.op not in _PRODUCTS:
+        return None
+    on_way = set(way)
+    others = [one for k in (0, 1) if (one := operand(program, place, k)) not in on_way]
+    return others[0] if others else None
+
+
+def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
+    origin = program[way[0].id]
+    local = exact_entry(program, way[0])
+    if origin.op in ("input", "constant"):
+        return Nonfinite("invalid-domain", program, way, None)
+    if local is None:
+        return None
+    meeting = _meeting(program, way)
+    if local.is_defined:
+        found = Nonfinite("overflow", program, way, local, meeting=meeting)
+        return found if local.is_beyond(origin.dtype) else None
+    culprit = _culprit(program, way[0])
+    found = Nonfinite("invalid-domain", program, way, local, culprit, meeting)
+    if culprit is None:
+        return found
+    lost = rounded_zero(program, culprit, _exact_values(prune(program, [way[-1].id])))
+    if lost is not None:
+        return _rounded(found, *lost)
+    return replace(found, kind="singular-point") if _is_at_edge(program, origin, culprit) else found
+
+
+def _rounded(found: Nonfinite, place: Place, exact: Exact | None) -> Nonfinite | None:
+    """The operand is zero because an op before it lost its result."""
+    program, node = found.program, found.program[place.id]
+    found = replace(found, rounded=place, rounded_exact=exact)
+    if exact is not None and exact.is_below(node.dtype):
+        return replace(found, kind="underflow")
+    if exact is not None and not exact.is_defined:
+        # Divided by something that had overflowed: the fault is there.
+        earlier = _trail(program, place)
+        first = exact_entry(program, earlier[0])
+        if len(earlier) > 1 and first is not None and first.is_beyond(program[earlier[0].id].dtype):
+            return replace(found, kind="overflow", trail=(*earlier, *found.trail), exact=first)
+    return replace(found, kind="cancellation" if node.op in _SUMS else "invalid-domain")
+
+
+def _meeting(program: Program, way: tuple[Place, ...]) -> Place | None:
+    """Where an infinity first became NaN."""
+    for place in way:
+        value = value_at(program, place)
+        if value is not None and bool(np.isnan(value)):
+            return place
+    return None
+
+
+def _culprit(program: Program, place: Place) -> Place | None:
+    """The operand that an op has no finite result for: what it divides by, or its argument."""
+    node = program[place.id]
+    op = TABLE.get(node.op)
+    if op is None or op.slopes is None or not node.inputs:
+        return None
+    return operand(program, place, 1 if node.op in _QUOTIENTS | {"xlogy"} else 0)
+
+
+def _is_at_edge(program: Program, origin: Node, culprit: Place) -> bool:
+    """Whether the op is asked right at the end of its domain, and not beyond it."""
+    edges = TABLE[origin.op].edges
+    return value_at(program, culprit) in edges

@@ -1,0 +1,101 @@
+"""Decisions that rounding took otherwise than exact arithmetic, or nearly so, and what they do to the gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.derive import vjp
+from gradproof.engine.margins import Decision
+from gradproof.engine.refine import Enclosure, has_value
+from gradproof.engine.run import Policy, Run, run
+from gradproof.errors import GradproofError
+from gradproof.ir import types
+from gradproof.ir.program import Node
+from gradproof.judge.compare import compare
+from gradproof.ops import TABLE
+from gradproof.options import Options
+
+Array = np.ndarray[Any, Any]
+
+NEAR_UNITS = 4  # units of the last place: a rounding or two away from the other branch
+MAX_LOOKED_AT = 3  # each costs a run of the program; more would tell the same story
+
+
+@dataclass(frozen=True, eq=False)
+class Flip:
+    """A decision and the gradient that the other branch has.
+
+    `is_flipped`: exact arithmetic takes the other branch. If not, the decision is only so near that the
+    next rounding may flip it. `matters`: the gradients of the two branches differ.
+    """
+
+    node: Node
+    index: tuple[int, ...]
+    margin: float
+    relative: float
+    is_flipped: bool
+    other: Enclosure  # the gradient of the other branch
+    matters: bool
+
+
+def flips(
+    proven: Run, decisions: Sequence[Decision], source: int, own: Enclosure, options: Options
+) -> tuple[Flip, ...]:
+    """The decisions that exact arithmetic takes otherwise, then those that are nearly at a tie; a few of each."""
+    flipped = [d for d in decisions if d.flips.any()]
+    near = [d for d in decisions if d.moves and not d.flips.any() and _near(proven, d).any()]
+    looked_at = [(d, True) for d in flipped[:MAX_LOOKED_AT]] + [(d, False) for d in near[:MAX_LOOKED_AT]]
+    found = (_flip(proven, decision, source, own, options, is_flipped) for decision, is_flipped in looked_at)
+    return tuple(flip for flip in found if flip is not None)
+
+
+def _near(proven: Run, decision: Decision) -> Array:
+    node = proven.program[decision.node]
+    if node.dtype != "bool":
+        return np.zeros(node.shape, bool)
+    dtypes = [proven.program[id].dtype for id in node.inputs if not proven.program[id].is_discrete]
+    unit = max(types.unit_roundoff(dtype) for dtype in dtypes)
+    return np.asarray(decision.agrees & (decision.margin <= NEAR_UNITS * unit * decision.size))
+
+
+def _flip(
+    proven: Run, decision: Decision, source: int, own: Enclosure, options: Options, is_flipped: bool
+) -> Flip | None:
+    node = proven.program[decision.node]
+    mask = decision.flips if is_flipped else _near(proven, decision)
+    index = tuple(int(k) for k in np.argwhere(mask)[0])
+    taken = np.asarray(node.value)
+    try:
+        if node.dtype == "bool":
+            other = taken ^ mask
+        else:
+            xs = [proven.values[id] for id in node.inputs]
+            with proven.m.domain.active():
+                other = np.where(mask, getattr(proven.m, node.op)(*xs, **node.params), taken).astype(
+                    taken.dtype
+                )
+        gradient = _gradient(proven, node.id, other, source)
+    except GradproofError:
+        return None
+    dtype = proven.program[source].dtype
+    wide = Enclosure(own.mid, own.rad + gradient.rad)
+    matters = compare(gradient.mid, wide, dtype, options).outcome == "beyond" if gradient.is_bounded else True
+    margin, size = float(decision.margin[index]), float(decision.size[index])
+    return Flip(node, index, margin, abs(margin) / size if size else 0.0, is_flipped, gradient, matters)
+
+
+def _gradient(proven: Run, node: int, other: Array, source: int) -> Enclosure:
+    result = run(proven.m, proven.program, Policy(decisions={node: other}))
+    seed = proven.m.literal(np.asarray(1.0 if has_value(result) else np.nan))
+    gradients = vjp(result, [seed], [source])
+    with proven.m.domain.active():
+        return Enclosure(*proven.m.domain.leave(gradients[0]))
+
+
+def decides(node: Node) -> str:
+    """How a decision compares what it is given."""
+    return TABLE[node.op].compares

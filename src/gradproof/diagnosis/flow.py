@@ -1,0 +1,125 @@
+"""Where one number of a program came from: entry by entry, by the structure of the ops and not by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.linearise import input_gradient
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program
+from gradproof.ops import TABLE, Arithmetic
+
+Array = np.ndarray[Any, Any]
+Index = tuple[int, ...]
+
+MAX_STEPS = 2_000  # the longest way followed; loops of a thousand steps fit
+_SEED = 7
+
+
+@dataclass(frozen=True)
+class Place:
+    """One entry of the result of one node."""
+
+    id: int
+    index: Index
+
+
+def feeding(program: Program, place: Place) -> Iterator[tuple[int, Array]]:
+    """The real or complex inputs of a node, each with the mask of its entries that this entry was computed from.
+
+    A `select` was computed from the branch it took. Where the structure of an op cannot be told, all entries count.
+    """
+    node = program[place.id]
+    if node.op in ("input", "constant") or node.is_opaque or node.is_discrete:
+        return
+    if node.op == "item":
+        node = program[node.inputs[0]]
+        masks = [np.ones(program[id].shape, bool) for id in node.inputs]
+    elif node.op == "select":
+        masks = _selected(program, node, place.index)
+    elif node.op in TABLE and TABLE[node.op].slopes is not None:
+        masks = [_one(program[id].shape, node.shape, place.index) for id in node.inputs]
+    else:
+        masks = _by_structure(program, node, place.index)
+    for id, mask in zip(node.inputs, masks):
+        if not program[id].is_discrete and program[id].dtype != types.TUPLE and mask.any():
+            yield id, mask
+
+
+def trail(program: Program, end: Place, bad: Callable[[int], Array | None]) -> tuple[Place, ...]:
+    """From the entry where a fault arose to `end`; of several ways back, the one to what was computed first.
+
+    `bad` gives the mask of the faulty entries of a node, or None where nothing is known of it.
+    """
+    found = [end]
+    for _ in range(MAX_STEPS):
+        before = None
+        for id, mask in sorted(feeding(program, found[-1]), key=lambda fed: fed[0]):
+            faulty = bad(id)
+            if faulty is not None and (mask & faulty).any():
+                before = next(places(id, mask & faulty))
+                break
+        if before is None:
+            break
+        found.append(before)
+    return tuple(reversed(found))
+
+
+def places(id: int, mask: Array) -> Iterator[Place]:
+    return (Place(id, tuple(int(k) for k in index)) for index in np.argwhere(mask))
+
+
+def operand(program: Program, place: Place, position: int) -> Place:
+    """The entry of one input that an entrywise op used for this entry."""
+    node = program[place.id]
+    id = node.inputs[position]
+    return next(places(id, _one(program[id].shape, node.shape, place.index)))
+
+
+def value_at(program: Program, place: Place) -> Any:
+    """What was recorded there; None where nothing was."""
+    value = program[place.id].value
+    return None if value is None or isinstance(value, tuple) else np.asarray(value)[place.index]
+
+
+def _one(shape: Index, result: Index, index: Index) -> Array:
+    """The mask of the single entry that broadcasting takes to `index`."""
+    mask = np.zeros(shape, bool)
+    lead = len(result) - len(shape)
+    mask[tuple(0 if size == 1 else k for size, k in zip(shape, index[lead:]))] = True
+    return mask
+
+
+def _selected(program: Program, node: Node, index: Index) -> list[Array]:
+    masks = [_one(program[id].shape, node.shape, index) for id in node.inputs]
+    condition = np.asarray(program[node.inputs[0]].value)
+    taken = 1 if bool(condition[masks[0]][0]) else 2
+    return [mask if k in (0, taken) else np.zeros_like(mask) for k, mask in enumerate(masks)]
+
+
+def _by_structure(program: Program, node: Node, index: Index) -> list[Array]:
+    """A pullback at arbitrary numbers: what gets a gradient of exactly zero there has no part in the entry."""
+    m = Arithmetic(Ieee("float64"))
+    rng = np.random.default_rng(_SEED)
+    inputs = [program[id] for id in node.inputs]
+    xs = [x.value if x.is_discrete else rng.uniform(1.0, 2.0, x.shape) for x in inputs]
+    everything = [np.ones(x.shape, bool) for x in inputs]
+    try:
+        with np.errstate(all="ignore"):
+            y = getattr(m, node.op)(*xs, **node.params)
+            gy = np.zeros(node.shape)
+            gy[index] = 1.0
+            gradients = [
+                None if x.is_discrete else input_gradient(m, node, i, gy, y, xs) for i, x in enumerate(inputs)
+            ]
+    except Exception:  # an op may refuse arbitrary numbers; then nothing is known of its structure
+        return everything
+    return [
+        np.zeros(x.shape, bool) if gx is None else np.asarray(gx).reshape(x.shape) != 0.0
+        for gx, x in zip(gradients, inputs)
+    ]

@@ -1,0 +1,88 @@
+"""How the size of a gradient changes along a line that runs many times: growing or dying out by a steady factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.linearise import pull_back
+from gradproof.engine.rounding import recorded_run
+from gradproof.errors import GradproofError
+from gradproof.ir.program import Node, Program
+from gradproof.ir.span import Span
+
+Array = np.ndarray[Any, Any]
+
+MIN_REPEATS = 8  # a pattern, and not a coincidence of a few layers
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A place in the source through which the gradient passed `repeats` times, and the sizes it had there.
+
+    `last` is the size at the execution nearest to the target, where the gradient comes in, `first` at the
+    execution nearest to the source, where it goes out.
+    """
+
+    span: Span
+    op: str
+    repeats: int
+    last: float
+    first: float
+
+    @property
+    def factor(self) -> float:
+        """In all: how many times larger the gradient became."""
+        return self.first / self.last if self.last else math.inf
+
+    @property
+    def per_step(self) -> float:
+        return float(abs(self.factor) ** (1.0 / (self.repeats - 1)))
+
+
+def steepest_growth(program: Program, source: int) -> Growth | None:
+    """The repeated line at which the gradient for `source` changes its size the most, in either direction."""
+    groups = _repeated(program)
+    if not groups:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            seed = {program.outputs[0]: np.ones(())}
+            sizes = {
+                id: _size(g)
+                for id, g in pull_back(recorded_run(program), seed, [source], keep_all=True).items()
+            }
+    except GradproofError:
+        return None
+    found = [growth for nodes in groups for growth in _growths(nodes, sizes)]
+    return max(found, key=lambda growth: abs(math.log(growth.factor)), default=None)
+
+
+def _repeated(program: Program) -> list[list[Node]]:
+    groups: dict[tuple[Span, str], list[Node]] = {}
+    for node in program.nodes:
+        if node.span is not None and node.phase == "forward" and not node.is_discrete and node.inputs:
+            groups.setdefault((node.span, node.op), []).append(node)
+    return [nodes for nodes in groups.values() if len(nodes) >= MIN_REPEATS]
+
+
+def _size(gradient: Any) -> float:
+    if isinstance(gradient, dict | tuple):
+        return math.nan
+    return float(np.max(np.abs(np.asarray(gradient)), initial=0.0))
+
+
+def _growths(nodes: Sequence[Node], sizes: dict[int, float]) -> list[Growth]:
+    """One, if the gradient passes through enough executions with sizes that can be compared."""
+    known = [
+        (node, size) for node in nodes if (size := sizes.get(node.id, 0.0)) > 0.0 and math.isfinite(size)
+    ]
+    if len(known) < MIN_REPEATS:
+        return []
+    (first, at_first), (_, at_last) = known[0], known[-1]
+    assert first.span is not None
+    return [Growth(first.span, first.op, len(known), at_last, at_first)]

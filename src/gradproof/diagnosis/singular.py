@@ -1,0 +1,67 @@
+"""Where a function is not smooth by its formula: the op whose slope is unbounded, or that has no value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.diagnosis.flow import Place, trail
+from gradproof.engine.linearise import pull_back
+from gradproof.engine.run import Run
+from gradproof.errors import GradproofError
+from gradproof.ir.program import Node
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Singular:
+    """An op and the operand at which exact arithmetic finds no bound for its slope."""
+
+    node: int
+    operand: Place
+
+
+def steepest(proven: Run, source: int) -> Singular | None:
+    """The op nearest to the target through which a bounded gradient becomes unbounded on its way to the source."""
+    found: list[Singular] = []
+
+    def watch(node: Node, position: int, gy: Any, gx: Any) -> None:
+        parts = gy if isinstance(gy, tuple) else (gy,)
+        if found or any(_unbounded(proven, part).any() for part in parts):
+            return
+        bad = _unbounded(proven, gx)
+        if bad.any():
+            index = tuple(int(k) for k in np.argwhere(bad)[0])
+            found.append(Singular(node.id, Place(node.inputs[position], index)))
+
+    output = proven.program.outputs[0]
+    try:
+        pull_back(proven, {output: proven.m.literal(np.ones(()))}, [source], watcher=watch)
+    except GradproofError:
+        return None
+    return found[0] if found else None
+
+
+def without_value(proven: Run) -> tuple[Place, ...]:
+    """From the op that has no value in exact arithmetic to the target; empty where the target has a value."""
+
+    def bad(id: int) -> Array | None:
+        value = proven.values.get(id)
+        return None if value is None or isinstance(value, tuple) else _unbounded(proven, value)
+
+    end = Place(proven.program.outputs[0], ())
+    faulty = bad(end.id)
+    if faulty is None or not faulty.any():
+        return ()
+    with proven.m.domain.active():
+        return trail(proven.program, end, bad)
+
+
+def _unbounded(proven: Run, x: Any) -> Array:
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return np.array([not entry.is_finite() for entry in x.reshape(-1)], bool).reshape(x.shape)
+    mid, rad = proven.m.domain.leave(x)
+    return ~(np.isfinite(mid) & np.isfinite(rad))

@@ -1,0 +1,104 @@
+"""Why a number is zero: masked out on purpose, rounded to zero, or computed as an honest zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gradproof.diagnosis.exact_entry import Exact, exact_entry
+from gradproof.diagnosis.flow import MAX_STEPS, Place, feeding, places, value_at
+from gradproof.engine.margins import moving_nodes
+from gradproof.ir.program import Node, Program
+
+Array = np.ndarray[Any, Any]
+Why = Literal["not selected", "not used", "multiplied by 0", "computed"]
+
+_PRODUCTS = frozenset({"mul", "absorbing_mul", "div", "xdivy"})
+
+
+@dataclass(frozen=True)
+class Zero:
+    """Why there is a zero, and the node that made it one."""
+
+    why: Why
+    node: Node
+
+    @property
+    def is_masked(self) -> bool:
+        return self.why != "computed"
+
+
+def zero_at(program: Program, place: Place) -> Zero:
+    """Follow a zero back to the select, the slice or the mask it comes from, or to the op that computed it.
+
+    A select that chose a constant zero, and entries that a slice or gather did not use, are zeros of the backward
+    ops; a factor that does not depend on the inputs is a mask. Whatever depends on them is a computed zero.
+    """
+    moving = moving_nodes(program)
+    select: Node | None = None
+    for _ in range(MAX_STEPS):
+        node = program[place.id]
+        if node.op == "select" and node.phase == "backward":
+            select = node
+        if node.phase == "forward":
+            return Zero("computed" if node.id in moving else "multiplied by 0", node)
+        if node.op == "constant":
+            return Zero("not selected", select) if select is not None else Zero("multiplied by 0", node)
+        if node.op == "cast" and program[node.inputs[0]].is_discrete:
+            return Zero("not selected", node)
+        fed = list(feeding(program, place))
+        if not fed:
+            return Zero("not used", node)
+        following = [one for id, mask in fed for one in _zeros(program, id, mask)]
+        if not following or not (node.op in _PRODUCTS or _all_zero(program, fed)):
+            return Zero("computed", node)
+        place = _preferred(program, following, moving)
+    return Zero("computed", program[place.id])
+
+
+def _zeros(program: Program, id: int, mask: Array) -> list[Place]:
+    value = np.asarray(program[id].value)
+    zero = mask & (value == 0)
+    return list(places(id, zero))[:1]
+
+
+def _all_zero(program: Program, fed: list[tuple[int, Array]]) -> bool:
+    return all(not np.any(np.asarray(program[id].value)[mask]) for id, mask in fed)
+
+
+def _preferred(program: Program, found: list[Place], moving: set[int]) -> Place:
+    """Of two zero factors the one of the backward ops, or that does not move: it is the mask."""
+    return min(found, key=lambda place: (program[place.id].phase == "forward", place.id in moving))
+
+
+def rounded_zero(
+    program: Program, place: Place, exact: Mapping[int, Array]
+) -> tuple[Place, Exact | None] | None:
+    """The op that rounded to zero what is not zero in exact arithmetic, and the exact result on its own inputs.
+
+    `exact` holds the balls of every node. None where the number is zero in exact arithmetic too.
+    """
+    if not _lost(program, place, exact):
+        return None
+    for _ in range(MAX_STEPS):
+        before = [
+            one
+            for id, mask in feeding(program, place)
+            for one in places(id, mask)
+            if _lost(program, one, exact)
+        ]
+        if not before:
+            return place, exact_entry(program, place)
+        place = before[0]
+    return None
+
+
+def _lost(program: Program, place: Place, exact: Mapping[int, Array]) -> bool:
+    value = value_at(program, place)
+    if place.id not in exact or value is None or value != 0:
+        return False
+    ball = np.asarray(exact[place.id], object)[place.index]
+    return bool(ball.is_finite() and not ball.contains(0))
