@@ -14,7 +14,7 @@ from mpmath import mpf
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import Derived, gradient
-from gradproof.engine.linearise import push_forward
+from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.rounding import LOCAL_BITS, error_budget, local_errors, push_errors, recorded_run
 from gradproof.engine.run import run
 from gradproof.errors import NoDerivative, NotSupported
@@ -145,10 +145,18 @@ def _prediction(recorded: Program, true: Program, weights: list[Array]) -> Predi
     noise = _noise_of_the_pass(recorded, errors)
     difference = abs(predicted - math.fsum(shares.values()))
     assert difference <= 1e-6 * size + noise, "the shares add up to the error"
-    elsewhere = error_budget(true, errors, weights)
-    moved = math.fsum(abs(shares[id] - elsewhere.get(id, 0.0)) for id in shares)
+    here, there = _adjoints(recorded, weights), _adjoints(true, weights)
+    moved = math.fsum(float(np.sum(np.abs((here[id] - there[id]) * errors[id]))) for id in shares)
     observed = _observed_minus_true(recorded, weights)
     return Prediction(observed, predicted, size, moved / size, unseen + noise)
+
+
+def _adjoints(program: Program, weights: list[Array]) -> dict[int, Any]:
+    seeds: dict[int, Any] = {}
+    for id, weight in zip(program.outputs, weights):
+        seeds[id] = weight + seeds.get(id, 0.0)
+    ids = [node.id for node in program.nodes]
+    return pull_back(recorded_run(program), seeds, ids, keep_all=True)
 
 
 def _total_size(program: Program, errors: dict[int, Array], weights: list[Array]) -> float:

@@ -53,6 +53,11 @@ def test_descendants_do_not_pass_through_decisions() -> None:
     assert descendants(program, [ids["x"]]) == {ids["x"], ids["e"], ids["s"]}
 
 
+def test_nothing_is_differentiated_by_a_decision() -> None:
+    program, ids = _chain()
+    assert descendants(program, [ids["c"]]) == set()
+
+
 def test_pruning_keeps_ids_and_all_inputs() -> None:
     program, ids = _chain()
     pruned = prune(program, [ids["e"]])

@@ -157,9 +157,10 @@ def ancestors(program: Program, ids: Iterable[int]) -> set[int]:
 def descendants(program: Program, ids: Iterable[int]) -> set[int]:
     """All nodes computed from one of `ids` through real or complex numbers, themselves included.
 
-    A discrete node ends the path: what a decision was made from does not reach the gradient through it.
+    A discrete node ends the path: what a decision was made from does not reach the gradient through it, and
+    nothing is differentiated by an integer.
     """
-    reached = set(ids)
+    reached = {id for id in ids if not program[id].is_discrete}
     for node in program.nodes:
         if not node.is_discrete and any(id in reached for id in node.inputs):
             reached.add(node.id)
