@@ -37,9 +37,10 @@ NEGLIGIBLE = 2.0**-70  # errors so far below an entry that has a limit count as 
 SMALLEST = 2.0**-400  # and so do errors below this, which is no more than the noise of the balls
 SEED = 20
 
-Kind = Literal["limit", "jump", "sides differ", "unbounded", "one side", "undecided"]
+Kind = Literal["limit", "no value", "jump", "sides differ", "unbounded", "one side", "undecided"]
 
 REASONS: dict[Kind, str] = {
+    "no value": "the function has no real value on any side of this point",
     "jump": "the value tends to different numbers from different sides",
     "sides differ": "the gradient tends to different numbers from different sides",
     "unbounded": "the gradient grows without bound towards this point",
@@ -92,13 +93,18 @@ def limit_gradient(
         gradients = [
             _tends_to([[point.gradients[k] for point in step] for step in nearby]) for k in range(len(wrt))
         ]
-        kind = _kind(values, gradients)
+        kind = "no value" if _has_no_value(nearby) else _kind(values, gradients)
         enclosures = tuple(
             # Without a value nearby (the log of -1) there is no derivative, though its formula may go on.
             _enclosure(domain, one, program[id].shape, not np.isfinite(values.error).all())
             for one, id in zip(gradients, wrt)
         )
     return Limit(enclosures, kind)
+
+
+def _has_no_value(nearby: list[list[_Nearby]]) -> bool:
+    """Whether not one of the points has a value, though the precision there leaves nothing to be desired."""
+    return not any(bool(entry.is_finite()) for step in nearby for point in step for entry in point.values)
 
 
 @dataclass(frozen=True)

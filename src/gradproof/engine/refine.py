@@ -49,6 +49,23 @@ class Refined:
     run: Run
 
 
+class Unknown:
+    """Counts the entries without a bound from rung to rung.
+
+    What is unknown on two rungs of arbitrary precision is not unknown for want of precision.
+    """
+
+    def __init__(self) -> None:
+        self._counts: list[int] = []
+
+    def see(self, enclosures: Sequence[Enclosure]) -> None:
+        self._counts.append(sum(int(np.count_nonzero(~np.isfinite(e.rad))) for e in enclosures))
+
+    @property
+    def stays(self) -> bool:
+        return len(self._counts) > 2 and 0 < self._counts[-1] == self._counts[-2]
+
+
 Measure = Callable[[Run], Sequence[Any]]
 Question = Callable[[tuple[Enclosure, ...], Run], bool]
 

@@ -139,7 +139,7 @@ def _relative_errors(
     # No number of the dtype is closer to a true value than this: it has been found as well as it can be.
     found = high <= smallest
     low[found] = high[found] = 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         low /= scale_most
         high /= scale_least
     low[found] = high[found] = 0.0  # also where the scale is zero

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.decisions import Side, Sides
-from gradproof.engine.refine import Enclosure, has_value, refine
+from gradproof.engine.refine import Enclosure, Unknown, has_value, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
@@ -68,6 +68,7 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
         return meant
     outputs = [id for k in suspects if (id := recorded[k]) is not None]
     found: list[Comparison] = []
+    unknown = Unknown()
 
     def measure(result: Run) -> Sequence[Any]:
         return [result.values[id] for id in outputs]
@@ -77,14 +78,17 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
             compare(exact.mid, _widened(reference.enclosures[k], exact), _dtype(evidence, k), options)
             for k, exact in zip(suspects, enclosures)
         ]
-        return all(comparison.outcome in ("within", "beyond") for comparison in found)
+        unknown.see(enclosures)
+        settled = ("within", "beyond", "unbounded") if unknown.stays else ("within", "beyond")
+        return all(comparison.outcome in settled for comparison in found)
 
     try:
         refine(prune(evidence.gradient_program, outputs), measure, is_decided, options)
     except (NotSupported, BeyondMemory):
         return meant
     for k, comparison in zip(suspects, found):
-        meant[k] = comparison
+        if comparison.outcome != "unbounded" or unknown.stays:
+            meant[k] = comparison
     return meant
 
 
@@ -132,7 +136,8 @@ def _verdict(
         )
     if meant.outcome == "within":
         return Verdict.INACCURATE, None
-    if meant.outcome == "beyond":
+    if meant.outcome in ("beyond", "unbounded"):
+        # Unbounded at every precision: what was computed backwards breaks down here in exact arithmetic too.
         return Verdict.WRONG, None
     return Verdict.UNVERIFIED, "the recorded gradient program has no bounded meaning in exact arithmetic"
 

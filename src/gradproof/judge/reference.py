@@ -12,7 +12,7 @@ from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
 from gradproof.engine.limits import Limit, limit_gradient
 from gradproof.engine.margins import Decision, margins
-from gradproof.engine.refine import Enclosure, Refined, entry_count, gradient_measure, refine
+from gradproof.engine.refine import Enclosure, Refined, Unknown, entry_count, gradient_measure, refine
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError
@@ -87,17 +87,14 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
 def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparison | None]]:
     sharp_wanted = _is_cheap(evidence.program)
     found: list[Comparison | None] = []
-    unknown_before: list[int] = []
+    unknown = Unknown()
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
         found[:] = _comparisons(evidence, enclosures, result, options)
-        unknown = sum(int(np.count_nonzero(~np.isfinite(enclosure.rad))) for enclosure in enclosures)
-        unknown_before.append(unknown)
-        # What is unknown on two rungs of arbitrary precision is not unknown for want of precision.
-        hopeless = len(unknown_before) > 2 and unknown_before[-2] == unknown
-        settled = ("within", "beyond", "nonfinite", *(("unbounded",) if hopeless else ()))
+        unknown.see(enclosures)
+        settled = ("within", "beyond", "nonfinite", *(("unbounded",) if unknown.stays else ()))
         decided = all(c is None or c.outcome in settled for c in found)
-        return decided and (hopeless or not sharp_wanted or all(map(_is_sharp, enclosures)))
+        return decided and (unknown.stays or not sharp_wanted or all(map(_is_sharp, enclosures)))
 
     return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options), found
 
