@@ -18,6 +18,11 @@ _PUBLIC = {
     "assert_correct": "gradproof.checking",
     "check": "gradproof.checking",
     "custom_gradient": "gradproof.tape",
+    "derivative": "gradproof.blackbox",
+    "directional": "gradproof.blackbox",
+    "gradient": "gradproof.blackbox",
+    "gradient_check_numerical": "gradproof.blackbox",
+    "jacobian": "gradproof.blackbox",
     "stop_gradient": "gradproof.tape",
     "watch": "gradproof.checking",
 }
@@ -32,11 +37,17 @@ __all__ = [
     "assert_correct",
     "check",
     "custom_gradient",
+    "derivative",
+    "directional",
+    "gradient",
+    "gradient_check_numerical",
+    "jacobian",
     "stop_gradient",
     "watch",
 ]
 
 if TYPE_CHECKING:
+    from gradproof.blackbox import derivative, directional, gradient, gradient_check_numerical, jacobian
     from gradproof.checking import assert_correct, check, watch
     from gradproof.diagnosis.report import Report
     from gradproof.judge.verdict import Verdict
