@@ -20,7 +20,7 @@ from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.span import Span
 from gradproof.judge.blame import Departure
-from gradproof.judge.custom import CustomFault
+from gradproof.judge.custom import CustomFault, LibraryFault
 from gradproof.judge.judge import Judgement
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -36,10 +36,11 @@ class Case:
     program rounded away, `propagated` what has become of these errors at each node, `adjoints` how the worst entry
     of the gradient depends on each node, and `budget` each node's share in the error of that entry, `total_error`
     (the shares add up to one).
-    `departures` are the rules that are not the derivative, `mistakes` what is wrong with the user's own; `sources` has
-    the text of the files from which a patch could be made. `nonfinite` says where a NaN or infinity arose, `singular`
-    which op has no bounded slope, `without_value` leads from the op that has no value to the target, `flips` are
-    decisions that exact arithmetic takes otherwise, `growth` is how the gradient's size changes along a loop.
+    `departures` are the rules that are not the derivative, `mistakes` what is wrong with the user's own, and
+    `library_faults` what with the framework's; `sources` has the text of the files from which a patch could be made.
+    `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
+    from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
+    `growth` is how the gradient's size changes along a loop.
     """
 
     capture: Capture
@@ -54,6 +55,7 @@ class Case:
     budget: Mapping[int, float] = field(default_factory=dict)
     departures: tuple[Departure, ...] = ()
     mistakes: tuple[CustomFault, ...] = ()
+    library_faults: tuple[LibraryFault, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     nonfinite: Nonfinite | None = None
     singular: Singular | None = None

@@ -16,11 +16,17 @@ from gradproof.ir import types
 from gradproof.ir.program import Node
 
 Array = np.ndarray[Any, Any]
-Kind = Literal["underflow", "low-precision", "cancellation", "absorption", "accumulation", "ill-conditioned"]
+Kind = Literal[
+    "underflow", "low-precision", "cancellation", "absorption", "accumulation", "ill-conditioned", "framework-rule",
+    "custom-gradient",
+]  # fmt: skip
 
 MIN_FLOW = 0.3  # a node is on the way of the error if at least this share of it passes through
 MIN_GROWTH = 30.0  # one and a half decimal digits lost at one op; smaller growths are spread over many ops
 MIN_ABSORBED = 0.01  # this share of the smaller operand of a sum was rounded away
+# Units in the last place by which a function may miss: libraries promise a few, bad ones lose a hundred; what lies
+# beyond this is no rounding. Sums are exempt, their error grows with the operands and not with the result.
+MOST_ULPS = 2.0**13
 MANY_ROUNDINGS = 8  # from here on the errors of single additions matter by their number
 _SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
 _ADDITIONS = frozenset({"add", "sub"})
@@ -47,7 +53,7 @@ def find_loss(case: Case) -> Loss | None:
     steep = _steepest(case)
     place, index, growth = steep if steep is not None else (origin, _worst_entry(case, origin), 1.0)
     kind = _kind(case, origin, place, index, growth)
-    if kind in ("underflow", "low-precision", "absorption", "accumulation"):
+    if kind in ("underflow", "low-precision", "absorption", "accumulation", "framework-rule", "custom-gradient"):
         place, index = origin, _worst_entry(case, origin)
     return Loss(kind, origin, place, index, growth, share)
 
@@ -55,6 +61,8 @@ def find_loss(case: Case) -> Loss | None:
 def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth: float) -> Kind:
     if _underflowed(case, origin):
         return "underflow"
+    if _is_nonsense(case, origin):
+        return "framework-rule"
     if _is_narrow(case, origin):
         return "low-precision"
     if growth >= MIN_GROWTH and place.op in _ADDITIONS | _SUMS:
@@ -104,6 +112,17 @@ def _underflowed(case: Case, origin: Node) -> bool:
         else 2.0**-126
     )
     return abs(value) < smallest and abs(error) > MIN_ABSORBED * abs(value - error)
+
+
+def _is_nonsense(case: Case, origin: Node) -> bool:
+    """The op's own error is far beyond a rounding of its result: its implementation is at fault."""
+    if origin.op in _ADDITIONS | _SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
+        return False
+    index = _worst_entry(case, origin)
+    value = abs(complex(np.asarray(origin.value)[index]))
+    error = abs(complex(np.asarray(case.local_errors[origin.id])[index]))
+    exact = abs(complex(np.asarray(origin.value)[index]) - complex(np.asarray(case.local_errors[origin.id])[index]))
+    return error > MOST_ULPS * types.unit_roundoff(origin.dtype) * max(value, exact)
 
 
 def _is_narrow(case: Case, origin: Node) -> bool:

@@ -247,7 +247,7 @@ def _term(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
 
 def _extra(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
     found = extra_term(_all(trials), mistake.input)
-    if found is None:
+    if found is None or not (trials.elsewhere or mistake.true.size > 2):
         return None
     return replace(mistake, kind="extra term", numbers={"coefficient": found[1]}, detail=found[0])
 

@@ -33,7 +33,9 @@ def response(rule: Rule, i: int) -> Response:
         return _unseen(rule, i)
     here = rule.here.upstream
     rng = np.random.default_rng(1)
-    other = tuple(rng.uniform(0.5, 1.5, up.shape) * (np.abs(up).max(initial=0.0) or 1.0) for up in here)
+    other = tuple(
+        np.asarray(rng.uniform(0.5, 1.5, up.shape) * (np.abs(up).max(initial=0.0) or 1.0)) for up in here
+    )
     one, two, doubled, both, none = (
         _meant(rule, i, up) for up in (here, other, _times(here, 2.0), _plus(here, other), _times(here, 0.0))
     )

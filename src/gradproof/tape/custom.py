@@ -17,7 +17,7 @@ from gradproof.tape.array import Array
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.lowering import RecordTracer, lowered
 from gradproof.tape.place import Place, here
-from gradproof.tape.record import CUSTOM, ITEM, LEAF, Origin, Record, ancestors, constant
+from gradproof.tape.record import CONSTANT, CUSTOM, ITEM, LEAF, Origin, Record, ancestors, constant
 from gradproof.tape.state import STATE, scope
 from gradproof.tape.structure import flatten, map_leaves, unflatten
 from gradproof.tape.variable import Identity
@@ -60,13 +60,14 @@ class CustomUse:
         upstream = gy if isinstance(gy, tuple) else (gy,)
         for part in upstream:
             part.id.value = part.value  # the rule computes with it
-        arrays = [Array(part.id) for part in upstream]
+        given = tuple(_given(part.id) for part in upstream)
+        arrays = [Array(record) for record in given]
         with scope(self.scope, "backward"):
             returned = self.gradients(arrays)
         traced = [None if g is None else _as_traced(m, g, x) for g, x in zip(returned, self.inputs)]
         values = tuple(part.value for part in upstream), tuple(map(_plain, returned))
         records = (
-            tuple(part.id for part in upstream),
+            given,
             tuple(None if part is None else part.id for part in traced),
         )
         self.applied.append(Upstream(*values, *records))
@@ -92,6 +93,11 @@ class CustomUse:
             f"the gradient of `{self.name}` returned {len(parts)} values for {self.n_positional} arguments; "
             "it returns one per positional argument, None where there is none"
         )
+
+
+def _given(record: Record) -> Record:
+    """What a rule is handed. A constant would not be followed: whether the rule uses it has to be seen."""
+    return Record(LEAF, (), record.value, record.place, phase="backward") if record.op == CONSTANT else record
 
 
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:

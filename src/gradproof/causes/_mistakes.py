@@ -1,0 +1,230 @@
+"""The words for each mistake in a hand-written rule: headline, label, why, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.ir.span import Span
+from gradproof.judge.mistake import Mistake
+
+
+@dataclass(frozen=True)
+class Said:
+    """`fault` completes "the gradient of `f` ...", `label` stands under the rule, `edit` changes its result."""
+
+    fault: str
+    label: str
+    why: str
+    fix: str = ""
+    edit: str = ""  # the text that takes the place of the returned expression, with {value} and {upstream}
+
+
+def say(case: Case, mistake: Mistake) -> Said:
+    return _WORDS[mistake.kind](case, mistake)
+
+
+def line(case: Case, mistake: Mistake) -> str:
+    """`line 6`, the place of the op that a mistake is about."""
+    span = op_span(case, mistake)
+    return "the forward" if span is None else f"line {span.line}"
+
+
+def op_span(case: Case, mistake: Mistake) -> Span | None:
+    return None if mistake.node is None else case.node(mistake.node).span
+
+
+def _sign(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "has the wrong sign",
+        "points the other way",
+        "The rule returns the derivative of its forward times -1, here and at the other points tried. Whoever "
+        "descends along it climbs.",
+        "turn the sign of what the rule returns around",
+        "-({value})",
+    )
+
+
+def _factor(case: Case, mistake: Mistake) -> Said:
+    factor = mistake.numbers["factor"]
+    size = abs(factor)
+    amount = words.significant(size if size > 1 else 1 / size, 6).removesuffix(".0")
+    what = f"is {amount} times too {'large' if size > 1 else 'small'}"
+    sign = " and has the wrong sign" if factor < 0 else ""
+    number = words.significant(1 / factor, 6).removesuffix(".0")
+    return Said(
+        what + sign,
+        f"{words.significant(factor, 6).removesuffix('.0')} times the derivative",
+        "The rule returns the derivative of its forward times the same number at every point and entry tried: a "
+        "constant factor was forgotten, or counted twice.",
+        f"multiply what the rule returns by {number}",
+        f"{number} * ({{value}})",
+    )
+
+
+def _zero(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "is zero, but its forward has a slope",
+        "returns 0",
+        "The result of the forward does change with this argument. A rule that returns zero for it says that it "
+        "does not, and training leaves the argument where it is.",
+        "return the derivative for this argument",
+    )
+
+
+def _missing_term(case: Case, mistake: Mistake) -> Said:
+    where = line(case, mistake)
+    return Said(
+        "leaves out a term of the derivative",
+        "one term is missing",
+        f"The forward depends on its argument in more than one way. The rule returns just what is left when the "
+        f"way through {where} is ignored, as if what is computed there were a constant.",
+        f"add the term that comes through {where}",
+    )
+
+
+def _missing_factor(case: Case, mistake: Mistake) -> Said:
+    where = line(case, mistake)
+    return Said(
+        "leaves out a factor of the chain rule",
+        "one factor is missing",
+        f"The chain rule multiplies the slopes of all steps of the forward. The rule returns their product without "
+        f"the slope of the step in {where}.",
+        f"multiply with the slope of the step in {where}",
+    )
+
+
+def _extra(case: Case, mistake: Mistake) -> Said:
+    number = words.significant(mistake.numbers["coefficient"], 6).removesuffix(".0")
+    what = f"{number} times the argument" if mistake.detail == "multiple" else number
+    return Said(
+        "has a term too many",
+        f"{what} is added",
+        f"The rule returns the derivative plus {what}, here and at the other points tried. Nothing in the forward "
+        "has such a derivative.",
+        "leave out the term, or add what it is the derivative of to the forward",
+    )
+
+
+def _transposed(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "is transposed",
+        "rows and columns are exchanged",
+        "A gradient has the shape of its argument, and every entry stands where the entry stands that it belongs "
+        "to. The rule returns the right numbers with rows and columns exchanged.",
+        "transpose what the rule returns",
+    )
+
+
+def _swapped(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "belongs to another of its arguments",
+        "in the place of another argument",
+        "A rule returns one gradient per argument, in the order of the arguments. What stands in this place is the "
+        "gradient of another one of the same shape.",
+        "return the gradients in the order of the arguments",
+    )
+
+
+def _unreduced(case: Case, mistake: Mistake) -> Said:
+    copies = f"{mistake.numbers['copies']:.0f}"
+    return Said(
+        f"counts one of {copies} copies that broadcasting made",
+        "not summed over the copies",
+        f"Broadcasting uses this argument {copies} times, and each use contributes to the gradient. The rule "
+        "returns the contribution of one use only.",
+        "sum over the axes along which the argument was broadcast",
+    )
+
+
+def _ignores(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "ignores the gradient that comes in",
+        "does not depend on the gradient that comes in",
+        "A rule is handed the gradient of the loss for its result and has to multiply it with its own slope. This "
+        "one returns the slope alone, so everything between its result and the loss is dropped. It is right only "
+        "where that gradient happens to be 1.",
+        "multiply with the gradient that comes in",
+        "{upstream} * ({value})",
+    )
+
+
+def _not_linear(case: Case, mistake: Mistake) -> Said:
+    if mistake.detail == "constant part":
+        size = words.significant(mistake.numbers["constant"], 3)
+        seen = f"For an incoming gradient of 0 this one returns up to {size}."
+    else:
+        power = words.significant(2.0 ** mistake.numbers["power"], 3).removesuffix(".0")
+        seen = f"Doubling the incoming gradient multiplies what this one returns by {power}."
+    return Said(
+        "is not linear in the gradient that comes in",
+        "not proportional to the gradient that comes in",
+        "A derivative maps small changes to small changes, so twice the incoming gradient gives twice the result. "
+        f"{seen}",
+        "use the gradient that comes in as one factor, and in one place only",
+    )
+
+
+def _branch(case: Case, mistake: Mistake) -> Said:
+    where, side = line(case, mistake), mistake.detail.lower()
+    return Said(
+        f"is wrong where the condition in {where} is {side}",
+        "right for the other branch only",
+        f"The forward decides in {where}. Where the condition is {side}, the rule does not return the slope of the "
+        "branch that was taken; on the other side it is right.",
+        f"decide in the rule as {where} does, and return the slope of each branch",
+    )
+
+
+def _entries(case: Case, mistake: Mistake) -> Said:
+    n, size = len(mistake.entries), mistake.true.size
+    places = words.capped_list([str(list(index))[1:-1] for index in mistake.entries])
+    return Said(
+        f"is wrong at {n} of {size} entries",
+        f"wrong at [{places}]" if n == 1 else f"wrong at {places}",
+        f"The rule returns the derivative at {size - n} entries of its argument and something else at {places}.",
+        "look at what the rule does with these entries",
+    )
+
+
+def _difference(case: Case, mistake: Mistake) -> Said:
+    step = words.significant(mistake.numbers["step"], 4).removesuffix(".0")
+    if mistake.detail == "central":
+        law = "step^2/6 times the third derivative"
+    else:
+        law = "half the step times the second derivative"
+    return Said(
+        "is a finite difference, not the derivative",
+        f"a {mistake.detail} difference with step {step}",
+        f"A {mistake.detail} difference misses the derivative by about {law}. Here that prediction equals the "
+        "observed difference, so the step is the cause, not rounding. A smaller step trades this error for "
+        "cancellation; no step gives all digits.",
+        "return the exact derivative",
+    )
+
+
+def _other(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "is not the derivative of its forward",
+        "",
+        "The rule was tried alone, with the inputs and the incoming gradient it had. In exact arithmetic, without "
+        "any rounding, it returns something else than its forward's derivative.",
+        "derive the rule from the forward again",
+    )
+
+
+_WORDS: dict[str, Callable[[Case, Mistake], Said]] = {
+    "sign": _sign, "factor": _factor, "zero": _zero, "missing term": _missing_term,
+    "missing factor": _missing_factor, "extra term": _extra, "transposed": _transposed, "swapped": _swapped,
+    "un-reduced broadcast": _unreduced, "ignores upstream": _ignores, "not linear": _not_linear,
+    "branch": _branch, "entries": _entries, "finite difference": _difference, "other": _other,
+}  # fmt: skip
+
+
+def entry(array: np.ndarray[tuple[int, ...], np.dtype[np.float64]], index: tuple[int, ...]) -> str:
+    """One entry, to the digits that help a reader."""
+    return words.significant(float(np.real(array[index])), 10)

@@ -1,0 +1,87 @@
+"""The user's source as the causes read it: lines, the function around them, patches made of both."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gradproof.diagnosis.case import Case
+from gradproof.ir.span import Span
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def line_of(case: Case, span: Span | None) -> str:
+    """The text of a span's first line; empty where it is not known."""
+    if span is None:
+        return ""
+    lines = case.sources.get(span.file, "").split("\n")
+    return lines[span.line - 1] if 0 < span.line <= len(lines) else ""
+
+
+def text_of(case: Case, span: Span | None) -> str:
+    """What a span on one line covers; empty where it is not known."""
+    if span is None or span.column is None or span.end_column is None or span.last_line != span.line:
+        return ""
+    # Columns count bytes, as Python counts them.
+    return line_of(case, span).encode()[span.column : span.end_column].decode(errors="replace")
+
+
+def function_around(case: Case, span: Span | None) -> Function | None:
+    """The innermost function that a span lies in."""
+    tree = None if span is None else _tree(case.sources.get(span.file, ""))
+    if tree is None or span is None:
+        return None
+    around = [node for node in ast.walk(tree) if isinstance(node, Function) and _covers(node, span.line)]
+    return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def returned(case: Case, span: Span | None) -> tuple[ast.Return, str] | None:
+    """The `return` statement of the function around a span if it is its only one, with its text."""
+    function = function_around(case, span)
+    if function is None or isinstance(function, ast.Lambda) or span is None:
+        return None
+    returns = [node for node in _own(function) if isinstance(node, ast.Return) and node.value is not None]
+    if len(returns) != 1 or returns[0].lineno != returns[0].end_lineno:
+        return None
+    value = returns[0].value
+    assert value is not None
+    return returns[0], ast.get_source_segment(case.sources[span.file], value) or ""
+
+
+def first_parameter(case: Case, span: Span | None) -> str | None:
+    function = function_around(case, span)
+    if function is None or not function.args.args:
+        return None
+    return function.args.args[0].arg
+
+
+def replaced_line(case: Case, file: str, number: int, old: str, new: str) -> str:
+    """A patch of one line in which the text `old` becomes `new`; empty where that is not possible."""
+    line = line_of(case, Span(file, number))
+    if not old or old not in line or old == new:
+        return ""
+    return f"-{line}\n+{line.replace(old, new, 1)}"
+
+
+def _covers(node: Function, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _own(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions inside it."""
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, Function | ast.ClassDef):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+@lru_cache(maxsize=64)
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text) if text else None
+    except (SyntaxError, ValueError):
+        return None

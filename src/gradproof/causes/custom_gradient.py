@@ -1,0 +1,159 @@
+"""A gradient written by hand is not the derivative of the function it belongs to.
+
+What it finds
+    A rule of a custom gradient, or a gradient function passed to `check`, that returns something else than the
+    derivative of its forward, in exact arithmetic and at the very point where the program used it. Which mistake it
+    is follows from trying the rule at other points and with other incoming gradients: a wrong sign, a constant
+    factor, a term or a factor left out or too many, transposed, arguments exchanged, copies of a broadcast not
+    summed, the incoming gradient ignored or not used linearly, one branch or some entries wrong, a finite
+    difference.
+
+Why it spoils a gradient
+    The chain rule multiplies the slopes of all steps. The framework trusts a rule that the user wrote and never
+    compares it with the forward, so one wrong rule makes the gradient of everything before it wrong.
+
+Example
+    @tf.custom_gradient
+    def square(x):
+        def backward(upstream):
+            return 2.0 * x          # forgets `upstream`
+        return x * x, backward
+
+Write instead
+    def backward(upstream):
+        return upstream * 2.0 * x
+
+Stays silent when
+    the rule is the derivative, however unusual it looks; or
+    only rounding parts them; or
+    the deviation looks intended: an identity for a rounding step, a reversed, scaled or clipped gradient. Those are
+    named straight-through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradproof.causes._evidence import Rows, comparison_rows, subject
+from gradproof.causes._mistakes import Said, entry, op_span, say
+from gradproof.causes._source import first_parameter, replaced_line, returned
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.span import Span
+from gradproof.judge.custom import CustomFault
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    seen: set[tuple[str, str]] = set()
+    for fault in case.mistakes:
+        key = fault.scope.name, fault.mistake.kind
+        if not fault.mistake.is_intended and key not in seen:
+            seen.add(key)  # a rule that is used in a loop has one mistake, not one per step
+            yield _diagnose(case, fault)
+
+
+def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
+    said, span = say(case, fault.mistake), rule_span(case, fault)
+    return Diagnostic(
+        kind="custom-gradient",
+        severity="error",
+        certainty="proven",
+        headline=f"{_called(fault)} {said.fault}",
+        primary=None if span is None else Annotation(span, said.label or _numbers(fault)),
+        secondary=tuple(_secondary(case, fault, span)),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), *_rows(case, fault)),
+        why=said.why,
+        fix=Fix(said.fix, _patch(case, fault, said, span), _checked(fault, said)),
+        op=fault.scope.name,
+    )
+
+
+def _called(fault: CustomFault) -> str:
+    name = fault.scope.name
+    if fault.scope.upstream:
+        return f"the hand-written gradient of `{name}`"
+    return (
+        f"the hand-written gradient `{name}`"
+        if name.isidentifier() and name != "ndarray"
+        else "the gradient given"
+    )
+
+
+def rule_span(case: Case, fault: CustomFault) -> Span | None:
+    """Where the rule computed its result; without that, where the rule or its function is defined."""
+    result = fault.mistake.rule.results[fault.mistake.input]
+    node = None if result is None else case.node(result)
+    scope, rule = fault.scope, fault.mistake.rule
+    if node is not None and node.span is not None and node.id not in (*rule.inputs, *rule.upstream):
+        inside = scope.defined_at is None or node.span.file == scope.defined_at.file
+        if inside and node.span != case.capture.call:
+            return node.span
+    return scope.rule_at or scope.defined_at or scope.used_at
+
+
+def _numbers(fault: CustomFault) -> str:
+    mistake = fault.mistake
+    return f"{entry(mistake.meant, mistake.worst)}; the derivative is {entry(mistake.true, mistake.worst)}"
+
+
+def _secondary(case: Case, fault: CustomFault, primary: Span | None) -> Iterator[Annotation]:
+    about = op_span(case, fault.mistake)
+    output = case.node(fault.mistake.rule.outputs[0]).span
+    label = {"branch": "decides here", "missing term": "the way that is left out"}.get(
+        fault.mistake.kind, "the slope that is left out"
+    )
+    if about is not None and about != primary:
+        yield Annotation(about, label)
+    if output is not None and output not in (primary, about) and fault.scope.upstream:
+        yield Annotation(output, "the forward")
+
+
+def _rows(case: Case, fault: CustomFault) -> Rows:
+    mistake, rule = fault.mistake, fault.mistake.rule
+    rows = []
+    # Where nothing comes after the rule, what it returned is the gradient itself and already shown.
+    if rule.has_upstream and rule.results[mistake.input] != case.source.recorded:
+        up = rule.here.upstream[0]
+        if up.size == 1:
+            rows.append(("comes in", words.significant(float(np.real(up.reshape(-1)[0])), 10)))
+        rows.append(("rule alone", entry(mistake.meant, mistake.worst)))
+        rows.append(("derivative", entry(mistake.true, mistake.worst)))
+    if mistake.kind == "finite difference":
+        rows.append(("difference", _prediction(fault)))
+    return tuple(rows)
+
+
+def _prediction(fault: CustomFault) -> str:
+    numbers = fault.mistake.numbers
+    law = "step^2/6 * y'''" if fault.mistake.detail == "central" else "step/2 * y''"
+    step = words.significant(numbers["step"], 4).removesuffix(".0")
+    observed, predicted = (words.significant(numbers[key], 4) for key in ("difference", "predicted"))
+    return f"{observed}; a step of {step} predicts {law} = {predicted}"
+
+
+def _patch(case: Case, fault: CustomFault, said: Said, span: Span | None) -> str:
+    found = returned(case, span) if said.edit and len(fault.mistake.rule.inputs) == 1 else None
+    upstream = first_parameter(case, span)
+    if found is None or span is None or upstream is None:
+        return ""
+    statement, value = found
+    plain = value.isidentifier() or value.replace(".", "").isdecimal()
+    edit = said.edit.replace("({value})", "{value}") if plain else said.edit
+    return replaced_line(
+        case, span.file, statement.lineno, value, edit.format(value=value, upstream=upstream)
+    )
+
+
+def _checked(fault: CustomFault, said: Said) -> str:
+    """The relation that the fix rests on was tried; a rule is only as good as the points it was tried at."""
+    if not said.edit:
+        return ""
+    return "with this change the rule returns the derivative here and at the other points and gradients tried"
+
+
+CAUSE = Cause(name="custom-gradient", find=find, doc=__doc__ or "")

@@ -1,0 +1,144 @@
+"""The framework's own rule for an op, or its implementation, is not right here.
+
+What it finds
+    A wrong gradient that no code of the user's explains: the rule of one op returns something else than the
+    derivative of that op, in exact arithmetic and on the very inputs it had; or several rules that each choose a side
+    at the same tie choose sides that do not go together; or an op returned a number that is far from its exact value,
+    beyond anything that rounding can do.
+
+Why it spoils a gradient
+    The chain rule multiplies what the rules return. A fault in one of them reaches every gradient that passes
+    through it, whatever is done before or after.
+
+Example
+    merged = tf.dynamic_stitch([[0, 1], [1, 2]], [left, right])     # gradient also for the overwritten entry
+
+Write instead
+    an equivalent form that does not use the op at this point, or a custom gradient around it
+
+Stays silent when
+    a custom gradient of the user is what is wrong; or
+    rounding explains the difference; or
+    the function has no derivative at this point, so that no rule could be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._rounding import loss_of, proven_at, value_at
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.loss import Loss
+from gradproof.ir.program import descendants
+from gradproof.judge.custom import LibraryFault
+from gradproof.judge.verdict import Verdict
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    faults = [fault for fault in case.library_faults if not fault.is_intended]
+    if faults:
+        yield _wrong_rule(case, faults[0])
+    elif case.verdict is Verdict.WRONG and not case.mistakes and not case.library_faults:
+        yield from _tied(case)
+    loss = loss_of(case, "framework-rule")
+    if loss is not None:
+        yield _wrong_value(case, loss)
+
+
+def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
+    departure = fault.departure
+    pullback, framework = departure.pullback, words.framework_name(case.capture.framework)
+    off = np.abs(departure.meant.mid - departure.true.mid)
+    worst = np.unravel_index(int(np.argmax(off)), off.shape)
+    returned, right = (
+        words.significant(float(np.real(part.mid[worst])), 10) for part in (departure.meant, departure.true)
+    )
+    return Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"{framework}'s own gradient of {pullback.op} is not its derivative here",
+        primary=None
+        if pullback.span is None
+        else Annotation(pullback.span, f"the rule of {pullback.op} is wrong here"),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
+        why=(
+            f"{framework} differentiates {pullback.op} with a rule of its own. That rule was tried alone, with the "
+            "inputs and the incoming gradient it had. In exact arithmetic, without any rounding, it returns "
+            f"{returned} where the derivative is {right}. More precision does not help."
+        ),
+        fix=Fix(f"write this step without {pullback.op}, or give it a custom gradient"),
+        op=pullback.op,
+    )
+
+
+def _tied(case: Case) -> Iterator[Diagnostic]:
+    """Every rule follows its convention at a tie, and what they add up to is the slope of no side."""
+    reference, program, source = case.judgement.reference, case.capture.program, case.source.node
+    sides = None if reference is None else reference.sides
+    if sides is None or sides.fact != "agree" or program is None or source is None:
+        return
+    reached = descendants(program, [source])
+    tied = [id for id in sides.ties if any(x in reached for x in program[id].inputs)]
+    span = next((program[id].span for id in tied if program[id].span is not None), None)
+    if span is None:
+        return
+    framework = words.framework_name(case.capture.framework)
+    yield Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"{framework} picks sides at a tie that do not go together",
+        primary=Annotation(span, f"{words.count(len(tied), 'comparison')} of equal numbers"),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), ("both sides", "have the proven slope")),
+        why=(
+            "At this point numbers are compared that are exactly equal. The function has the same slope on both "
+            "sides, so it has a derivative. Going backward, every op decides on its own to which side an equal "
+            "number belongs, and these choices add up to a slope that no side has."
+        ),
+        fix=Fix("write the two sides as one `where` on the result, so that only one of them is counted"),
+        op=program[tied[0]].op,
+    )
+
+
+def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
+    node, framework = loss.origin, words.framework_name(case.capture.framework)
+    name = node.op.replace("_", " ")
+    exact = proven_at(case, node, loss.index)
+    value = complex(np.asarray(node.value)[loss.index]).real
+    true = exact or words.significant(value - float(np.real(case.local_errors[node.id][loss.index])), 7)
+    computed = value_at(case, node, loss.index)
+    return Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"{framework}'s {name} returns {words.significant(value, 3)}, and the exact value is {_short(true)}",
+        primary=None if node.span is None else Annotation(node.span, "needs this function in its gradient"),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), ("computed", computed), ("exact", true)),
+        why=(
+            f"The gradient of this line calls the function {name}. On the very numbers it was given, {framework} "
+            "returns something that no rounding can explain: the implementation of the function is wrong for them."
+        ),
+        fix=Fix("compute this step in float64 and compare, or rewrite it with functions that are right here"),
+        op=node.op,
+        share=loss.share,
+    )
+
+
+def _short(text: str) -> str:
+    try:
+        return words.significant(float(text), 4)
+    except ValueError:
+        return text
+
+
+CAUSE = Cause(name="framework-rule", find=find, doc=__doc__ or "")

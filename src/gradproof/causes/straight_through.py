@@ -1,0 +1,97 @@
+"""A rule replaces the derivative on purpose: an identity for a rounding step, or a changed gradient.
+
+What it finds
+    A custom gradient, or an op of the framework such as fake quantisation, that returns another gradient than the
+    derivative in a way that people choose deliberately: a gradient for a step that is constant between jumps, the
+    incoming gradient reversed, scaled or clipped.
+
+Why it spoils a gradient
+    The number is not the derivative of the function that ran, so a gradient check fails and the loss need not go
+    down along it. That can be what is wanted: the true derivative of a rounding step is zero and trains nothing.
+
+Example
+    @tf.custom_gradient
+    def quantise(x):
+        return tf.round(x), lambda upstream: upstream
+
+Write instead
+    keep it, and mark the line with `# gradproof: intended`
+
+Stays silent when
+    the forward has a derivative of its own that the rule misses: that is a mistake, custom-gradient; or
+    the deviation is written with `stop_gradient`, which says by itself what is a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes.custom_gradient import rule_span
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.span import Span
+from gradproof.judge.mistake import Mistake
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    seen: set[tuple[str, str]] = set()
+    for fault in case.mistakes:
+        key = fault.scope.name, fault.mistake.kind
+        if fault.mistake.is_intended and key not in seen:
+            seen.add(key)
+            yield _diagnose(case, fault.mistake, fault.scope.name, rule_span(case, fault))
+    for library in case.library_faults:
+        if library.mistake is not None and library.is_intended:
+            pullback = library.departure.pullback
+            yield _diagnose(case, library.mistake, pullback.op, pullback.span)
+
+
+def _diagnose(case: Case, mistake: Mistake, name: str, span: Span | None) -> Diagnostic:
+    does, label, why = _said(mistake)
+    return Diagnostic(
+        kind="straight-through",
+        severity="warning",
+        certainty="measured",
+        headline=f"`{name}` {does}, which looks intended",
+        primary=None if span is None else Annotation(span, label),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=why,
+        fix=Fix("if it is intended, end the line with `# gradproof: intended`"),
+        op=name,
+    )
+
+
+def _said(mistake: Mistake) -> tuple[str, str, str]:
+    end = "The number returned is not the derivative of what ran, and is reported so."
+    if mistake.kind == "straight-through":
+        passes = (
+            "passes the gradient through"
+            if mistake.detail != "surrogate"
+            else "has a gradient of its own making"
+        )
+        return (
+            f"{passes} a step that is constant between jumps",
+            "its true slope is 0",
+            "The forward rounds, compares or counts, so its derivative is zero wherever it has one. The rule puts "
+            f"another gradient in its place, so that training can go on. {end}",
+        )
+    if mistake.kind == "clipping":
+        return (
+            "clips the gradient that comes in",
+            "clips",
+            f"For a small incoming gradient the rule is the derivative; for a large one it returns less. {end}",
+        )
+    factor = words.significant(mistake.numbers["factor"], 6).removesuffix(".0")
+    does = "reverses the gradient" if mistake.kind == "reversal" else "scales the gradient"
+    return (
+        does,
+        f"times {factor}",
+        f"The forward hands its argument on unchanged, and the rule multiplies the gradient by {factor}. {end}",
+    )
+
+
+CAUSE = Cause(name="straight-through", find=find, doc=__doc__ or "")

@@ -1,0 +1,96 @@
+"""The rules of a captured gradient call that can be tried alone, and the mistakes found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gradproof.ir import types
+from gradproof.ir.capture import Capture, Pullback, Scope
+from gradproof.ir.program import Program
+from gradproof.judge.blame import Departure
+from gradproof.judge.mistake import Mistake, find_mistakes
+from gradproof.judge.rule import Rule
+from gradproof.options import Options
+
+
+@dataclass(frozen=True, eq=False)
+class CustomFault:
+    """A custom gradient that is not the derivative of its forward, and the mistake that explains it."""
+
+    scope: Scope
+    mistake: Mistake
+
+
+@dataclass(frozen=True, eq=False)
+class LibraryFault:
+    """A rule of the framework that is not the derivative, with the mistake that explains it, if one does."""
+
+    departure: Departure
+    mistake: Mistake | None
+
+    @property
+    def is_intended(self) -> bool:
+        return self.mistake is not None and self.mistake.is_intended
+
+
+def library_faults(
+    program: Program, found: Iterable[Departure], options: Options
+) -> tuple[LibraryFault, ...]:
+    """What is wrong with the framework's own rules, the one that is furthest off first."""
+    ordered = sorted(found, key=lambda departure: -departure.relative_error)
+    return tuple(LibraryFault(departure, _explained(program, departure, options)) for departure in ordered)
+
+
+def _explained(program: Program, departure: Departure, options: Options) -> Mistake | None:
+    rule = rule_of_pullback(program, departure.pullback)
+    mistakes = [] if rule is None else find_mistakes(rule, options)
+    return next((m for m in mistakes if m.rule.inputs[m.input] == departure.input), None)
+
+
+def custom_faults(capture: Capture, reaching: Iterable[int], options: Options) -> tuple[CustomFault, ...]:
+    """The mistakes of all custom gradients whose results went into `reaching`."""
+    program, reaching = capture.gradient_program, set(reaching)
+    if program is None:
+        return ()
+    found = []
+    for scope in capture.scopes:
+        rule = rule_of(program, scope)
+        if rule is not None and reaching & {id for id in rule.results if id is not None}:
+            mistakes = find_mistakes(rule, options)
+            found += [
+                CustomFault(scope, mistake) for mistake in mistakes if rule.results[mistake.input] in reaching
+            ]
+    return tuple(found)
+
+
+def rule_of(program: Program, scope: Scope) -> Rule | None:
+    """A custom gradient as a rule; None where it did not run, or not in full sight."""
+    if scope.upstream is None or scope.results is None:
+        return None
+    return _rule(program, scope.name, scope.inputs, scope.outputs, scope.upstream, scope.results)
+
+
+def rule_of_pullback(program: Program, pullback: Pullback) -> Rule | None:
+    """The rule of one op; outputs that got no gradient have no part in it."""
+    used = [(o, u) for o, u in zip(pullback.outputs, pullback.upstream) if u is not None]
+    if not used:
+        return None
+    outputs, upstream = zip(*used)
+    return _rule(program, pullback.op, pullback.inputs, outputs, upstream, pullback.results)
+
+
+def _rule(
+    program: Program,
+    name: str,
+    inputs: tuple[int, ...],
+    outputs: tuple[int, ...],
+    upstream: tuple[int, ...],
+    results: tuple[int | None, ...],
+) -> Rule | None:
+    real = [(x, r) for x, r in zip(inputs, results) if not types.is_discrete(program[x].dtype)]
+    fits = len(inputs) == len(results) and len(upstream) in (0, len(outputs)) and bool(outputs)
+    # An input that is passed twice is one node: what belongs to which place cannot be told apart.
+    if not fits or not real or len({x for x, _ in real}) < len(real):
+        return None
+    return Rule(program, name, tuple(x for x, _ in real), outputs, upstream, tuple(r for _, r in real))
