@@ -81,11 +81,37 @@ def test_gradient_is_proven_correct(function: Callable[..., Any], points: tuple[
 def test_the_ops_of_a_function_mean_what_numpy_computed(
     function: Callable[..., Any], points: tuple[Any, ...]
 ) -> None:
-    """The last op carries NumPy's value; here it is computed anew from the ops and must agree."""
+    """The last op carries NumPy's own value; computed anew from the ops it must agree."""
     with GradientTape() as tape:
         xs = tape.watch(points)
         y = function(*xs)
+    np.testing.assert_array_equal(lowered(y._record).value, np.asarray(y))
     program = build([lowered(y._record)], [Source((x._record,)) for x in xs]).program
     domain = BallDomain(128)
     mid, _ = domain.leave(run(domain, program).outputs()[0])
     np.testing.assert_allclose(mid, np.asarray(y), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (np.maximum, [0.0, 1.0, 0.0]),
+        (np.fmax, [1.0, 1.0, 0.0]),
+        (np.minimum, [0.0, 0.0, 1.0]),
+        (np.fmin, [1.0, 0.0, 1.0]),
+    ],
+)
+def test_the_slope_goes_where_the_value_came_from_also_beside_nan(
+    function: Any, expected: list[float]
+) -> None:
+    with GradientTape() as tape:
+        x = tape.watch(np.array([1.0, 3.0, 1.0]))
+        y = function(x, np.array([np.nan, 2.0, 2.0]))
+    np.testing.assert_array_equal(tape.gradient(y, x), expected)
+
+
+def test_the_slope_goes_to_the_nan_that_wins() -> None:
+    with GradientTape() as tape:
+        x = tape.watch(np.array([np.nan]))
+        y = np.maximum(x, np.array([2.0]))
+    np.testing.assert_array_equal(tape.gradient(y, x), [1.0])

@@ -8,6 +8,7 @@ import pytest
 from gradproof.errors import InvalidInput, TapeMisused
 from gradproof.judge.verdict import Verdict
 from gradproof.tape import Array, Gradient, GradientTape, Missing, Variable, array, stop_gradient
+from gradproof.tape.record import ancestors
 
 
 def test_gradient_keeps_the_structure_of_the_sources() -> None:
@@ -287,6 +288,17 @@ def test_what_an_earlier_tape_recorded_is_constant_to_the_next() -> None:
         gradient = tape.gradient(state, x)
     assert gradient == 4.0  # the state of the second round, not a chain through all of them
     assert isinstance(state, Array)
+
+
+def test_memory_does_not_grow_from_tape_to_tape() -> None:
+    x, state, lengths, tapes = Variable(0.5), 1.0, [], []
+    for _ in range(5):
+        with GradientTape() as tape:
+            state = np.tanh(state * x)
+        tapes.append(tape)
+        tape.gradient(state, x)
+        lengths.append(len(ancestors([state._record])))
+    assert lengths[1:] == [lengths[1]] * 4
 
 
 def test_a_gradient_is_an_array() -> None:

@@ -92,14 +92,19 @@ class GradientTape:
         Where there is none: a `Missing` that says why, or zeros with `unconnected_gradients="zero"`.
         """
         call = self._call(target, sources, output_gradients, unconnected_gradients)
-        return unflatten(sources, iter(differentiate(call)))
+        return unflatten(sources, iter(self._finished(differentiate(call))))
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
         """The derivatives of every entry of `target`: arrays of shape target.shape + source.shape."""
         if len(flatten(target)) != 1:
             raise InvalidInput("jacobian() takes one target; call it once for each")
         call = self._call(target, sources, None, unconnected_gradients)
-        return unflatten(sources, iter(differentiate_each(call)))
+        return unflatten(sources, iter(self._finished(differentiate_each(call))))
+
+    def _finished(self, results: list[Any]) -> list[Any]:
+        """A tape that is used up follows nothing any more, so what comes later does not carry its records on."""
+        self._token.is_alive = not self._is_consumed
+        return results
 
     def _call(self, target: Any, sources: Any, output_gradients: Any, unconnected: str) -> GradientCall:
         if unconnected not in ("none", "zero"):
