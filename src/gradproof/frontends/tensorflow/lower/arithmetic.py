@@ -48,11 +48,6 @@ def _squared_difference(m: Any, event: Any, a: Any, b: Any) -> Any:
     return m.square(a - b)
 
 
-@lower("IdentityN", "gradproof.Return")
-def _identity_n(m: Any, event: Any, *xs: Any) -> Any:
-    return tuple(_same(m, x) for x in xs)
-
-
 @lower("InvGrad", "ReciprocalGrad")
 def _reciprocal_grad(m: Any, event: Any, y: Any, gy: Any) -> Any:
     return -(gy * y * y)

@@ -1,0 +1,193 @@
+"""The events of a gradient call as a program: which node stands for which tensor."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.trace import Traced
+from gradproof.frontends.lowering import Lowering
+from gradproof.frontends.tensorflow.lower import TABLE
+from gradproof.frontends.tensorflow.lower._table import TensorList
+from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall, OpEvent, Value
+from gradproof.ir import types
+from gradproof.ir.program import Builder
+
+Known = Traced | TensorList
+
+
+class Assembly:
+    """Lowers the events of a call in order, keeping which node stands for which tensor."""
+
+    def __init__(self, call: GradientCall) -> None:
+        self.call = call
+        self.m = Lowering(Builder())
+        self.nodes: dict[int, Known] = {}  # tensor id -> what stands for it
+        self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
+        self.leaf_sources = {s.value.id: s for s in call.sources}
+        self.faults: list[str] = []
+        spans = {event.index: event.span for event in (*call.older, *call.events)}
+        self.rule_spans = {p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans}
+
+    def lower(self) -> None:
+        """Lower all events that take part, in order."""
+        for event in self._events():
+            self._lower(event)
+
+    def _events(self) -> Iterable[OpEvent]:
+        """What the tape saw, and, if a gradient is missing, also what it did not: the path may have broken there."""
+        events = [*self.call.older, *self.call.events]
+        missing = not self.call.observed or any(observed is None for observed in self.call.observed)
+        tape = self.call.tape.id
+        scopes = {scope.id for scope in self.call.scopes}  # their forward may run while the tape is stopped
+        # A tape inside a traced function has no number: the graph does not say what it saw, so it saw all.
+        sees_all = missing or not tape or self.call.tape.kind != "tape"
+        for event in sorted(events, key=lambda e: e.index):
+            # Tapes are stopped while `stop_gradient` runs: its result is still computed, not a given number.
+            seen = tape in event.tapes or event.scope in scopes or event.op == "StopGradient"
+            if sees_all or seen or event.phase == "backward":
+                yield event
+
+    def _lower(self, event: OpEvent) -> None:
+        # A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients.
+        self.m.place(self.rule_spans.get(event.pullback, event.span), event.phase, event.scope)
+        if event.op == "ReadVariableOp":
+            self._read_variable(event)
+            return
+        if event.op in ("ResourceGather", "ResourceGatherNd"):
+            self._gather_variable(event)
+            return
+        if event.op in (RETURN_OP, "IdentityN"):
+            self._hand_on(event)
+            return
+        self._note(event, self._results(event))
+
+    def _note(self, event: OpEvent, results: Iterable[Known | None]) -> None:
+        for output, result in zip(event.outputs, results):
+            if result is not None:
+                self.nodes[output.id] = result
+
+    def _hand_on(self, event: OpEvent) -> None:
+        """Every output is its input; what is not known of one says nothing about the others."""
+        for given, output in zip(event.inputs, event.outputs):
+            x, since = self.tensor(given), self.m.builder.next_id
+            if isinstance(x, Traced) and output.array is not None:
+                self.nodes[output.id] = self.m.settle_value(self.m.identity(x), output.array, since)
+            elif isinstance(x, TensorList):
+                self.nodes[output.id] = x
+
+    def _read_variable(self, event: OpEvent) -> None:
+        """A read is the variable itself; after an assignment, the variable moved by what was assigned."""
+        handle, output = event.inputs[0], event.outputs[0]
+        if output.array is None:
+            return
+        if handle.id not in self.variables:
+            self.nodes[output.id] = self.m.constant(output.array)
+            return
+        source = self._variable(handle.id, output.array)
+        if np.array_equal(source.value, output.array, equal_nan=True):
+            self.nodes[output.id] = self.m.identity(source)
+        else:
+            moved = output.array.astype(np.float64) - source.value.astype(np.float64)
+            since = self.m.builder.next_id
+            self.nodes[output.id] = self.m.settle_value(
+                self.m.add(source, self.m.constant(moved)), output.array, since
+            )
+
+    def _variable(self, id: int, array: Any) -> Traced:
+        """The node of a variable that is a source; it is worth what was first read from it."""
+        if id not in self.nodes:
+            self.nodes[id] = self.m.input(array, self.variables[id].name)
+        node = self.nodes[id]
+        assert isinstance(node, Traced)
+        return node
+
+    def _gather_variable(self, event: OpEvent) -> None:
+        """Rows of a variable, which no read of the whole of it precedes."""
+        handle, output = event.inputs[0], event.outputs[0]
+        source = self.variables.get(handle.id)
+        rows = None if source is None else source.value.array
+        if rows is None:
+            self.nodes[output.id] = self.m.constant(output.array)
+            return
+        self._variable(handle.id, rows)
+        self._note(event, self._results(event))
+
+    def _results(self, event: OpEvent) -> tuple[Known | None, ...]:
+        xs = [self.tensor(value) for value in event.inputs]
+        if all(isinstance(x, Traced) and self._is_fact(x) for x in xs) and all(
+            map(_has_numbers, event.outputs)
+        ):
+            return tuple(self._constant(output.array) for output in event.outputs)
+        lowering = TABLE.get(event.op)
+        if lowering is not None and None not in xs:
+            results = self._try(lowering, event, xs)
+            if results is not None:
+                return results
+        known = [item for x in xs for item in _tensors_in(x)]
+        return tuple(self._opaque(event.op, known, output.array) for output in event.outputs)
+
+    def _is_fact(self, x: Traced) -> bool:
+        """Integers that no decision of the program went into, such as shapes and axes."""
+        return self.m.is_constant(x) and not _is_number(x)
+
+    def _settled(self, result: Any, output: Value, since: int) -> Known | None:
+        if isinstance(result, TensorList) or result is None:
+            return result
+        return None if output.array is None else self.m.settle_value(result, output.array, since)
+
+    def _opaque(self, op: str, known: list[Traced], array: Any) -> Traced | None:
+        """What nothing known went into, such as the next example of a data set, is simply given."""
+        if not known:
+            return self._constant(array)
+        return None if array is None or not _is_numeric(array) else self.m.opaque(op, known, array)
+
+    def _try(self, lowering: Any, event: OpEvent, xs: list[Any]) -> tuple[Any, ...] | None:
+        since = self.m.builder.next_id
+        try:
+            result = lowering(self.m, event, *xs)
+            results = result if isinstance(result, tuple) else (result,)
+            return tuple(self._settled(*pair, since) for pair in zip(results, event.outputs))
+        except NotImplementedError:
+            return None  # a variant of the op that has no lowering: opaque, and named so
+        except Exception as error:  # a fault of ours costs this op its meaning, not the user the whole report
+            self.faults.append(f"{event.op} could not be read ({error!r}): {traceback.format_exc(limit=-1)}")
+            return None
+
+    def tensor(self, value: Value) -> Known | None:
+        if value.id in self.nodes:
+            return self.nodes[value.id]
+        if value.array is None or not _is_numeric(value.array):
+            return None
+        source = self.leaf_sources.get(value.id)
+        leaf = self._constant(value.array) if source is None else self.m.input(value.array, source.name)
+        if leaf is not None:
+            self.nodes[value.id] = leaf
+        return leaf
+
+    def _constant(self, array: Any) -> Traced | None:
+        return None if array is None or not _is_numeric(array) else self.m.constant(array)
+
+
+def _is_numeric(array: Any) -> bool:
+    return array.dtype.kind in "biufc" or str(array.dtype) == "bfloat16"
+
+
+def _has_numbers(value: Value) -> bool:
+    return value.array is not None
+
+
+def _tensors_in(x: Known | None) -> Iterable[Traced]:
+    """The arrays that an input consists of."""
+    if isinstance(x, Traced):
+        yield x
+    elif isinstance(x, TensorList):
+        for item in x.items:
+            yield from _tensors_in(item)
+
+
+def _is_number(x: Traced) -> bool:
+    return not types.is_discrete(types.dtype_name(x.value))
