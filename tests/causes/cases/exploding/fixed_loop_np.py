@@ -1,0 +1,10 @@
+import numpy as np
+
+import gradproof as gp
+
+weight = gp.Variable(3.0)
+with gp.GradientTape() as tape:
+    state = 1.0
+    for _ in range(40):
+        state = np.tanh(weight * state)
+print(tape.gradient(state, weight))

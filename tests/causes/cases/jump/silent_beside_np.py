@@ -1,0 +1,9 @@
+# Silent: the point is beside the step.
+import numpy as np
+
+import gradproof as gp
+
+x = gp.Variable(1.25)
+with gp.GradientTape() as tape:
+    gate = np.where(x >= 1.0, 2.0 * x, 0.0)
+print(tape.gradient(gate, x))

@@ -1,0 +1,76 @@
+"""The cases of every cause: found where they are, silent where there is nothing, in the words of the snapshots."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.causes.harness import (
+    Outcome,
+    cause_of,
+    framework_of,
+    markers,
+    name_of,
+    outcomes,
+    role_of,
+    scripts,
+)
+
+
+def _parameters(*roles: str) -> list[object]:
+    found = []
+    for path in scripts():
+        if role_of(path) in roles:
+            framework = framework_of(path)
+            absent = framework != "numpy" and importlib.util.find_spec(framework) is None
+            marks = [pytest.mark.skipif(absent, reason=f"{framework} is not installed")]
+            if framework == "tensorflow":
+                marks.append(pytest.mark.tensorflow)
+            found.append(pytest.param(path, id=name_of(path), marks=marks))
+    return found
+
+
+def _outcome(path: Path) -> Outcome:
+    outcome = outcomes(framework_of(path))[name_of(path)]
+    assert not outcome.faults, outcome.faults[0]
+    return outcome
+
+
+@pytest.mark.parametrize("path", _parameters("guilty"))
+def test_a_guilty_script_is_blamed_at_its_marked_lines_and_nowhere_else(path: Path) -> None:
+    assert markers(path), "a guilty script marks the line to blame with `#~ <kind>`"
+    assert _outcome(path).places == markers(path)
+
+
+@pytest.mark.parametrize("path", _parameters("guilty"))
+def test_the_text_is_what_a_user_should_read(path: Path) -> None:
+    text, expected = _outcome(path).text, path.with_suffix(".txt")
+    if os.environ.get("GRADPROOF_ACCEPT"):
+        expected.write_text(text, encoding="utf-8")
+    assert expected.exists(), f"{expected.name} is missing; GRADPROOF_ACCEPT=1 writes it"
+    assert text == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", _parameters("fixed", "silent"))
+def test_an_innocent_script_has_no_error_and_nothing_of_this_cause(path: Path) -> None:
+    outcome = _outcome(path)
+    assert outcome.errors <= markers(path), "an error that the script does not name"
+    assert cause_of(path) not in {kind for kind, _ in outcome.places}
+
+
+@pytest.mark.parametrize("path", _parameters("guilty", "fixed", "silent"))
+def test_a_correct_gradient_has_no_error(path: Path) -> None:
+    assert not _outcome(path).wronged
+
+
+@pytest.mark.parametrize("path", _parameters("fixed"))
+def test_a_fixed_script_has_only_correct_gradients(path: Path) -> None:
+    assert set(_outcome(path).verdicts) == {"correct"}
+
+
+@pytest.mark.parametrize("path", _parameters("silent"))
+def test_a_silent_script_says_in_its_first_line_why(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").startswith(("# Silent: ", '"""Silent: '))
