@@ -11,8 +11,9 @@ from typing import Any
 from gradproof import __version__
 from gradproof.audit.budget import parse_checks
 from gradproof.audit.examine import examine, unexamined
-from gradproof.audit.fault import fault_reason
 from gradproof.audit.impure import impure_reports, with_impurity
+from gradproof.audit.intended import finished
+from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
 from gradproof.audit.shapes import shape_report
@@ -25,7 +26,6 @@ from gradproof.frontends.select import frontend_for
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options
-from gradproof.render.snippet import with_sources
 from gradproof.tape.place import here, span_of
 
 ORDERS = (1, 2)
@@ -62,7 +62,7 @@ def check(
     gradients = _gradients(request, call, options or Options())
     frameworks = imported_frameworks(gradient.framework for gradient in gradients)
     report = Report(tuple(gradients), version=__version__, frameworks=frameworks)
-    return relative_to(with_sources(report), os.getcwd())
+    return relative_to(finished(report), os.getcwd())
 
 
 def _gradients(request: Request, call: Span, options: Options) -> list[GradientReport]:

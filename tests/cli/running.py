@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,14 @@ print(g)
 
 
 def run(words: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, timeout=120, env=_environment(), **options
+    )
+
+
+def _environment() -> dict[str, str]:
+    """Without settings of the surroundings that change when Python writes its output."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
 
 
 def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from gradproof import __version__
 from gradproof.audit.budget import Budget, Policy, powers
+from gradproof.audit.condense import condensed
 from gradproof.audit.examine import examine, unexamined
-from gradproof.audit.fault import fault_reason
+from gradproof.audit.intended import finished
+from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.undisturbed import undisturbed
 from gradproof.audit.versions import imported_frameworks
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
@@ -20,7 +22,6 @@ from gradproof.frontends.attachment import Attachment, Skipped
 from gradproof.frontends.select import attach_all
 from gradproof.ir.capture import Capture
 from gradproof.options import Options
-from gradproof.render.snippet import with_sources
 
 
 @dataclass(eq=False)
@@ -64,6 +65,7 @@ class Session:
                 self.gradients += self._examined(read, unread)
             except Exception as error:
                 self.gradients += self._failed(unread, error)
+            self.gradients = condensed(self.gradients)
 
     def _examined(
         self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]
@@ -88,7 +90,7 @@ class Session:
     def report(self, script: Script | None = None, timing: Mapping[str, float] | None = None) -> Report:
         """All that is known now, with the text of the files it speaks of."""
         skipped = [skipped for attachment in self.attachments for skipped in attachment.skipped()]
-        return with_sources(
+        return finished(
             Report(
                 gradients=tuple(self.gradients),
                 version=__version__,
