@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,18 @@ from gradproof.diagnosis.first_nonfinite import first_nonfinite
 from gradproof.diagnosis.flips import flips
 from gradproof.diagnosis.growth import steepest_growth
 from gradproof.diagnosis.singular import steepest, without_value
+from gradproof.domains.ball import BallDomain
+from gradproof.engine.margins import Decision, margins
+from gradproof.engine.refine import entry_count
+from gradproof.engine.run import Run, run
+from gradproof.errors import GradproofError
+from gradproof.judge.reference import CHEAP_ENTRIES, Reference
 from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
+
+CLEAR_BITS = 256  # enough to tell any two numbers of a float64 program apart, short of a tie
 
 _SMOOTH = (Verdict.CORRECT, Verdict.INACCURATE)
 _ROUGH = (Verdict.UNDEFINED, Verdict.UNVERIFIED, Verdict.NONFINITE)
@@ -54,7 +64,21 @@ def _with_flips(case: Case) -> Case:
     reference, own = judgement.reference, judgement.enclosure
     if reference is None or own is None or source is None or case.verdict not in (*_SMOOTH, Verdict.WRONG):
         return case
-    return replace(case, flips=flips(reference.run, reference.decisions, source, own, case.options))
+    proven, decisions = _clear_decisions(reference, case.options)
+    return replace(case, flips=flips(proven, decisions, source, own, case.options))
+
+
+def _clear_decisions(reference: Reference, options: Options) -> tuple[Run, Sequence[Decision]]:
+    """The margins of all decisions, in a higher precision if that of the verdict leaves one of them open."""
+    proven, decisions = reference.run, reference.decisions
+    is_open = any(bool(decision.is_unclear.any()) for decision in decisions)
+    if not is_open or reference.refined.precision_bits > 53 or entry_count(proven.program) > CHEAP_ENTRIES:
+        return proven, decisions
+    try:
+        precise = run(BallDomain(min(CLEAR_BITS, options.precision_cap_bits)), proven.program)
+    except GradproofError:
+        return proven, decisions
+    return precise, margins(precise)
 
 
 def _with_growth(case: Case) -> Case:

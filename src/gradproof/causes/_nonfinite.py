@@ -14,14 +14,18 @@ from gradproof.diagnosis.flow import Place
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
+_SEEN_IN_THE_RUN = frozenset({"masked-branch", "overflow", "underflow"})
 MOST_STATIONS = 4  # lines of the way that are told; the first and the last matter most
 
 
 def nonfinite_of(case: Case, kind: Kind) -> Nonfinite | None:
     """How a gradient became NaN or infinite although the true one is finite, if it is of this kind."""
-    if case.verdict is not Verdict.NONFINITE or case.nonfinite is None:
+    found = case.nonfinite
+    if found is None or found.kind != kind:
         return None
-    return case.nonfinite if case.nonfinite.kind == kind else None
+    # What was seen to go wrong in the run needs no verdict; what a function lacks in exact arithmetic does.
+    seen = case.verdict is Verdict.UNVERIFIED and kind in _SEEN_IN_THE_RUN
+    return found if seen or case.verdict is Verdict.NONFINITE else None
 
 
 def diagnose(
@@ -68,20 +72,17 @@ def way_row(found: Nonfinite) -> Rows:
     """The lines on which the number went from where it arose to the gradient: `line 8 inf, line 7 nan`."""
     stations: list[tuple[int, str]] = []
     for place in found.trail:
-        node = found.program[place.id]
-        if node.span is None:
+        span = found.program[place.id].span
+        if span is None:
             continue
-        station = (node.span.line, number_at(found.program, place))
-        if not stations or stations[-1] != station:
-            stations.append(station)
+        if stations and stations[-1][0] == span.line:
+            stations.pop()  # one number per line: the one it leaves the line with
+        stations.append((span.line, number_at(found.program, place)))
     if len(stations) < 2:
         return ()
-    if len(stations) > MOST_STATIONS:
-        stations = [*stations[: MOST_STATIONS - 1], stations[-1]]
-        told = [f"line {line}: {value}" for line, value in stations]
-        told.insert(-1, "...")
-    else:
-        told = [f"line {line}: {value}" for line, value in stations]
+    told = [f"line {line}: {value}" for line, value in stations]
+    if len(told) > MOST_STATIONS:
+        told = [*told[: MOST_STATIONS - 1], "...", told[-1]]
     return (("its way", " -> ".join(told)),)
 
 
