@@ -10,6 +10,7 @@ import numpy as np
 
 from gradproof.tape.array import Array
 from gradproof.tape.functions._table import PLAIN, VIEWS, as_type_of, put_flat
+from gradproof.tape.memory import compute
 from gradproof.tape.recording import record_call, record_flat
 from gradproof.tape.state import note_leave
 
@@ -43,11 +44,11 @@ def operate(ufunc: np.ufunc, a: Any, b: Any) -> Any:
         if not isinstance(b, Array):
             if b is None or getattr(type(b), "__array_ufunc__", b) is None:
                 return NotImplemented
-            return record_flat(ufunc, (a, b), ufunc(a._value, b))
-        return record_flat(ufunc, (a, b), ufunc(a._value, b._value))
+            return record_flat(ufunc, (a, b), compute(ufunc, a._value, b))
+        return record_flat(ufunc, (a, b), compute(ufunc, a._value, b._value))
     if a is None or getattr(type(a), "__array_ufunc__", a) is None:
         return NotImplemented
-    return record_flat(ufunc, (a, b), ufunc(a, b._value))
+    return record_flat(ufunc, (a, b), compute(ufunc, a, b._value))
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -56,7 +57,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
     if method == "__call__":
         if not kwargs:
             return record_flat(
-                ufunc, inputs, ufunc(*[x._value if isinstance(x, Array) else x for x in inputs])
+                ufunc, inputs, compute(ufunc, *[x._value if isinstance(x, Array) else x for x in inputs])
             )
         return _call_with_options(ufunc, ufunc, inputs, kwargs)
     key = _REDUCTIONS.get((ufunc, method), (ufunc, method))
