@@ -22,6 +22,7 @@ def relative_to(report: Report, folder: str) -> Report:
         report,
         gradients=_in(report.gradients, rename),
         unchecked=_in(report.unchecked, rename),
+        script=_in(report.script, rename),
         sources={rename(file): text for file, text in report.sources.items()},
     )
 

@@ -13,6 +13,9 @@ Certainty = Literal["proven", "measured", "likely"]
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 CERTAINTIES: tuple[Certainty, ...] = ("likely", "measured", "proven")
 
+CRASH = "crash"
+"""The kind of the diagnostic that explains why a program ended; it belongs to the script, not to a gradient."""
+
 
 @dataclass(frozen=True)
 class Annotation:

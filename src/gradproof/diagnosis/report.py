@@ -110,11 +110,15 @@ class GradientReport:
 
 @dataclass(frozen=True)
 class Script:
-    """The program that was run: the user's file, the exception it ended with, its own exit status."""
+    """The program that was run: the user's file, the exception it ended with, its own exit status.
+
+    `crash` explains the exception in the user's terms, where it is understood.
+    """
 
     path: str
     exception: str | None = None
     exit_status: int = 0
+    crash: Diagnostic | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import CRASH, Diagnostic, Fix
 from gradproof.diagnosis.words import printable, wrap
 from gradproof.render.line import Line, Piece, line
 from gradproof.render.snippet import snippet
@@ -25,8 +25,9 @@ def diagnostic_lines(diagnostic: Diagnostic, sources: Mapping[str, str], width: 
     for part in _parts(diagnostic, min(width, PROSE_WIDTH)):
         yield _BLANK
         yield from part
-    yield _BLANK
-    yield line(Piece("  more:", "strong"), f" gradproof explain {printable(diagnostic.kind)}")
+    if diagnostic.kind != CRASH:  # what ended one program has no page of its own
+        yield _BLANK
+        yield line(Piece("  more:", "strong"), f" gradproof explain {printable(diagnostic.kind)}")
 
 
 def concise_line(diagnostic: Diagnostic) -> str:

@@ -41,7 +41,7 @@ def from_document(document: JSON) -> Report:
         gradients=tuple(_gradient(each, f"gradients[{i}]") for i, each in enumerate(document["gradients"])),
         version=document["gradproof"],
         frameworks=document["frameworks"],
-        script=script and Script(script["path"], script["exception"], script.get("exit_status", 0)),
+        script=script and _script(script),
         unchecked=tuple(
             Unchecked(_span(each["call"]), each["count"], each["reason"])
             for each in document.get("unchecked", ())
@@ -49,6 +49,16 @@ def from_document(document: JSON) -> Report:
         timing={stage: _number(seconds) for stage, seconds in document.get("timing", {}).items()},
         notes=tuple(document.get("notes", ())),
         sources=document.get("sources", {}),
+    )
+
+
+def _script(document: JSON) -> Script:
+    crash = document.get("crash")
+    return Script(
+        document["path"],
+        document["exception"],
+        document.get("exit_status", 0),
+        None if crash is None else _diagnostic(crash),
     )
 
 

@@ -30,7 +30,10 @@ def schema() -> Schema:
         "gradproof": _STRING,
         "frameworks": _map(_STRING),
         "script": _optional(
-            _object({"path": _STRING, "exception": _optional(_STRING)}, {"exit_status": {"type": "integer"}})
+            _object(
+                {"path": _STRING, "exception": _optional(_STRING)},
+                {"exit_status": {"type": "integer"}, "crash": _optional(_ref("cause"))},
+            )
         ),
         "gradients": _list(_ref("gradient")),
     }

@@ -88,6 +88,9 @@ def _spans(report: Report) -> Iterator[Span]:
             if diagnostic.primary is not None:
                 yield diagnostic.primary.span
             yield from (annotation.span for annotation in diagnostic.secondary)
+    crash = None if report.script is None else report.script.crash
+    if crash is not None and crash.primary is not None:
+        yield from (annotation.span for annotation in (crash.primary, *crash.secondary))
 
 
 def _place(span: Span, source: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.entries import Array, Entry, EntryTable
-from gradproof.diagnosis.report import GradientReport, Report, Unchecked
+from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
 from gradproof.ir.span import Span
 
 MOST_ENTRIES = 1000  # a larger array is summarised: a report is read by people and by review tools
@@ -30,13 +30,22 @@ def to_document(report: Report, *, full: bool = False) -> dict[str, JSON]:
         "schema": report.schema,
         "gradproof": report.version,
         "frameworks": dict(report.frameworks),
-        "script": script
-        and {"path": script.path, "exception": script.exception, "exit_status": script.exit_status},
+        "script": script and _script(script),
         "gradients": [_gradient(gradient, full) for gradient in report.gradients],
         "unchecked": [_unchecked(row) for row in report.unchecked],
         "timing": {stage: _number(seconds) for stage, seconds in report.timing.items()},
         "notes": list(report.notes),
         "sources": dict(report.sources),
+    }
+
+
+def _script(script: Script) -> dict[str, JSON]:
+    place = None if script.crash is None else script.crash.span or Span(script.path, 1)
+    return {
+        "path": script.path,
+        "exception": script.exception,
+        "exit_status": script.exit_status,
+        "crash": script.crash and place and _cause(script.crash, place),
     }
 
 
@@ -59,7 +68,7 @@ def _gradient(gradient: GradientReport, full: bool) -> dict[str, JSON]:
         "digits": _optional(gradient.digits),
         "digits_possible": _optional(gradient.digits_possible),
         "one_sided": gradient.one_sided and [_array(side, full) for side in gradient.one_sided],
-        "causes": [_cause(diagnostic, gradient) for diagnostic in gradient.diagnostics],
+        "causes": [_cause(diagnostic, gradient.call) for diagnostic in gradient.diagnostics],
         "call": _span(gradient.call),
         "order": gradient.order,
         "intended": gradient.intended,
@@ -70,9 +79,9 @@ def _gradient(gradient: GradientReport, full: bool) -> dict[str, JSON]:
     }
 
 
-def _cause(diagnostic: Diagnostic, gradient: GradientReport) -> dict[str, JSON]:
+def _cause(diagnostic: Diagnostic, call: Span) -> dict[str, JSON]:
     # A cause always has a line: one without a place of its own is found at the call that suffered from it.
-    place = diagnostic.span or gradient.call
+    place = diagnostic.span or call
     fix = diagnostic.fix
     return {
         "kind": diagnostic.kind,

@@ -48,6 +48,8 @@ def _quiet(report: Report, width: int) -> Iterator[Line]:
 def _concise(report: Report, width: int) -> Iterator[Line]:
     """One line per fault in the form editors understand; gradients without a known cause follow."""
     del width  # editors read whole lines
+    if report.script is not None and report.script.crash is not None:
+        yield line(concise_line(report.script.crash))
     for diagnostic in report.diagnostics:
         yield line(concise_line(diagnostic))
     for gradient in _unexplained(report):
@@ -68,7 +70,8 @@ _DETAILS = {"quiet": _quiet, "concise": _concise, "normal": _normal, "verbose": 
 
 def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     """Blocks with a blank line between them, and two after each diagnostic that is printed whole."""
-    for diagnostic in _in_full(report, is_complete):
+    crash = [] if report.script is None or report.script.crash is None else [report.script.crash]
+    for diagnostic in (*crash, *_in_full(report, is_complete)):
         yield from diagnostic_lines(diagnostic, report.sources, width)
         yield _BLANK
         yield _BLANK
