@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from gradproof.audit.facts import with_facts
 from gradproof.audit.faults import with_faults
+from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.rows import examine_rows
 from gradproof.causes import find_all
 from gradproof.diagnosis.case import Case
@@ -56,8 +57,23 @@ def cases(capture: Capture, options: Options) -> list[Case]:
     found = []
     for index, judgement in enumerate(judgements):
         case = Case(capture, index, judgement, options)
-        found.append(with_faults(with_facts(_with_evidence(case))))
+        for step in (_with_evidence, with_facts, with_faults):
+            case = _attempted(step, case)
+        found.append(case)
     return found
+
+
+def _attempted(step: Callable[[Case], Case], case: Case) -> Case:
+    """A fault of ours in the search for causes costs the evidence, not the verdict; the report says so."""
+    try:
+        return step(case)
+    except Exception as error:
+        return _with_fault(case, error)
+
+
+def _with_fault(case: Case, error: Exception) -> Case:
+    facts = {**case.capture.facts, "fault": fault_reason(error)}
+    return replace(case, capture=replace(case.capture, facts=facts))
 
 
 def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
@@ -118,7 +134,10 @@ def _with_budget(case: Case) -> Case:
 
 
 def report(case: Case, with_causes: bool = True) -> GradientReport:
-    diagnostics = find_all(case) if with_causes else ()
+    errors: list[Exception] = []
+    diagnostics = find_all(case, errors.append) if with_causes else ()
+    if errors:
+        case = _with_fault(case, errors[0])
     source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
     known = types.is_real(source.dtype) or types.is_complex(source.dtype)
     true = None if judgement.verdict is Verdict.UNDEFINED else judgement.enclosure
@@ -148,7 +167,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
 
 def _stated_reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:
     """What else is known where the judge has nothing to say: an exception, or why there is no gradient."""
-    exception: str | None = case.capture.facts.get("exception")
+    exception: str | None = case.capture.facts.get("exception") or case.capture.facts.get("fault")
     missing = case.source.missing
     if exception is None and missing is not None and not diagnostics:
         return missing.label or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 
 from gradproof.diagnosis.case import Case
@@ -18,7 +19,17 @@ def causes() -> tuple[Cause, ...]:
     return tuple(importlib.import_module(f"{__name__}.{name}").CAUSE for name in names)
 
 
-def find_all(case: Case) -> tuple[Diagnostic, ...]:
-    """What the causes find: gravest first, then in program order."""
-    found = [diagnostic for cause in causes() for diagnostic in cause.find(case)]
+def find_all(case: Case, excuse: Callable[[Exception], None] | None = None) -> tuple[Diagnostic, ...]:
+    """What the causes find: gravest first, then in program order.
+
+    With `excuse`, a cause that fails is left out and its exception handed over: the others still have their say.
+    """
+    found: list[Diagnostic] = []
+    for cause in causes():
+        try:
+            found += cause.find(case)
+        except Exception as error:
+            if excuse is None:
+                raise
+            excuse(error)
     return tuple(sorted(found, key=lambda d: -d.rank))
