@@ -6,13 +6,16 @@ import linecache
 from dataclasses import replace
 
 from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.hidden_stop import find_hidden_stop
+from gradproof.ir.capture import Pullback
 from gradproof.ir.span import Span
+from gradproof.judge.blame import boundless_rules
 from gradproof.judge.custom import custom_faults, library_faults
 from gradproof.judge.verdict import Verdict
 
 
 def with_faults(case: Case) -> Case:
-    return _with_sources(_with_mistakes(case))
+    return _with_hidden_stop(_with_mistakes(_with_sources(case)))
 
 
 def _with_mistakes(case: Case) -> Case:
@@ -20,11 +23,27 @@ def _with_mistakes(case: Case) -> Case:
     if case.verdict is not Verdict.WRONG or program is None:
         return case
     own = [found for found in case.departures if case.reaching & set(found.pullback.results)]
+    mistakes = custom_faults(case.capture, case.reaching, case.options)
+    boundless: tuple[Pullback, ...] = ()
+    if not own and not mistakes:
+        rules = [rule for rule in case.capture.pullbacks if case.reaching & set(rule.results)]
+        boundless = tuple(boundless_rules(program, rules))
     return replace(
         case,
-        mistakes=custom_faults(case.capture, case.reaching, case.options),
+        mistakes=mistakes,
         library_faults=library_faults(program, own, case.options),
+        boundless_rules=boundless,
     )
+
+
+def _with_hidden_stop(case: Case) -> Case:
+    """Only where a gradient is differentiated again: for a first derivative a constant inside is as good."""
+    program, source, true = case.capture.program, case.source.node, case.true
+    if case.verdict is not Verdict.CORRECT or case.capture.order < 2 or program is None:
+        return case
+    if source is None or true is None:
+        return case
+    return replace(case, hidden_stop=find_hidden_stop(program, source, true.mid, case.sources, case.options))
 
 
 def _with_sources(case: Case) -> Case:
@@ -32,6 +51,8 @@ def _with_sources(case: Case) -> Case:
     spans: list[Span | None] = [case.capture.call]
     if case.source.missing is not None:
         spans += [case.source.missing.span, *(span for span, _ in case.source.missing.contributing)]
+    if case.capture.program is not None:
+        spans += [node.span for node in case.capture.program.nodes]
     for scope in case.capture.scopes:
         spans += [scope.used_at, scope.defined_at, scope.rule_at]
     files = {span.file for span in spans if span is not None}

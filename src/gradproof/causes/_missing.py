@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.capture import Break
+from gradproof.ir.span import Span
+
+_TAPE = re.compile(r"\bwith\b.*\bas\s+(\w+)\s*:")
 
 
 def broken(case: Case, kind: str) -> Break | None:
@@ -29,3 +34,43 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         why=why,
         fix=fix,
     )
+
+
+def lacks(case: Case) -> str:
+    """How the headline begins: TensorFlow returns None, gradproof's own tape says why it has nothing."""
+    name = case.source.name
+    is_none = case.capture.framework != "numpy"
+    return f"the gradient for `{name}` is None" if is_none else f"there is no gradient for `{name}`"
+
+
+def no_zero(case: Case) -> str:
+    """The first sentence of most explanations corrects what a reader of None is likely to believe."""
+    return "None does not mean zero. " if case.capture.framework != "numpy" else ""
+
+
+def remedy(missing: Break, otherwise: str) -> str:
+    """What the frontend advises, if it knows better than the general advice."""
+    return missing.facts.get("remedy") or otherwise
+
+
+def tape_line(case: Case) -> tuple[Span, str, str] | None:
+    """The `with` line of the tape: its place, its text, the tape's name."""
+    missing = case.source.missing
+    for span in () if missing is None else [span for span, _ in missing.contributing]:
+        found = _TAPE.search(line_of(case, span))
+        if found is not None:
+            return span, line_of(case, span), found.group(1)
+    return None
+
+
+def indented_below(case: Case, span: Span) -> str:
+    """The first line of the block that a line opens; empty where it is not known."""
+    for number in range(span.line + 1, span.line + 4):
+        text = line_of(case, Span(span.file, number))
+        if text.strip():
+            return text
+    return ""
+
+
+def indentation(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]

@@ -45,7 +45,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if faults:
         yield _wrong_rule(case, faults[0])
     elif case.verdict is Verdict.WRONG and not case.mistakes and not case.library_faults:
-        yield from _tied(case)
+        yield from _boundless(case) if case.boundless_rules else _tied(case)
     loss = loss_of(case, "framework-rule")
     if loss is not None:
         yield _wrong_value(case, loss)
@@ -76,6 +76,30 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
         ),
         fix=Fix(f"write this step without {pullback.op}, or give it a custom gradient"),
         op=pullback.op,
+    )
+
+
+def _boundless(case: Case) -> Iterator[Diagnostic]:
+    """The op alone has an infinite slope, and the framework put a number in its place."""
+    rule = case.boundless_rules[0]
+    framework = words.framework_name(case.capture.framework)
+    yield Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"{framework} drops the infinite slopes of {rule.op}, and with them a part of the gradient",
+        primary=None if rule.span is None else Annotation(rule.span, "has infinite slopes at this point"),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"Taken alone, a result of {rule.op} has no bounded derivative at this point, as eigenvectors of equal "
+            f"eigenvalues have none. {framework} puts other numbers in the place of the infinite slopes. In the whole "
+            "computation the infinite parts cancel and leave a finite one, which is lost in this way."
+        ),
+        fix=Fix(
+            "compute what is needed without the singular intermediate result, or give the whole step a custom gradient"
+        ),
+        op=rule.op,
     )
 
 

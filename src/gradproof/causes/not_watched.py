@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._missing import broken, diagnose
+from gradproof.causes._missing import broken, diagnose, indentation, indented_below, lacks, no_zero, tape_line
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -40,17 +40,33 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if missing is None:
         return
     name, target = case.source.name, case.capture.target
+    what = missing.facts["what"]
+    kind = "the constant" if what == "a constant" else f"`{name}`"
     yield from diagnose(
         case,
         missing,
-        headline=f"the gradient for `{name}` is None because the tape never watched `{name}`",
+        headline=f"{lacks(case)} because the tape never watched `{name}`",
         why=(
-            f"None does not mean zero. `{target}` does depend on `{name}`, but a tape records only what it watches: "
-            f"trainable variables, and tensors passed to `tape.watch`. `{name}` is {missing.facts['what']}, "
-            f"so there is no recorded path from `{target}` back to it."
+            f"{no_zero(case)}`{target}` does depend on `{name}`, but a tape records only what it watches: "
+            f"trainable variables, and what is passed to `tape.watch`. `{name}` is {what}, so there is no recorded "
+            f"path from `{target}` back to it."
         ),
-        fix=Fix(f"watch `{name}` before it is used; if it is a parameter, make it a variable"),
+        fix=Fix(
+            f"watch {kind} before you use it; if `{name}` is a parameter, make it a variable",
+            _patch(case, name),
+        ),
     )
+
+
+def _patch(case: Case, name: str) -> str:
+    tape = tape_line(case)
+    below = "" if tape is None else indented_below(case, tape[0])
+    if tape is None or not below or not name.isidentifier():
+        return ""
+    watch = f"{tape[2]}.watch({name})"
+    # The tape on NumPy returns what it watches; a plain array cannot be followed.
+    watch = f"{name} = {watch}" if case.capture.framework == "numpy" else watch
+    return f" {tape[1]}\n+{indentation(below)}{watch}\n {below}"
 
 
 CAUSE = Cause(name="not-watched", find=find, doc=__doc__ or "")

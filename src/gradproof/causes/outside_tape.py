@@ -28,10 +28,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._missing import broken, diagnose
+from gradproof.causes._missing import (
+    broken,
+    diagnose,
+    indentation,
+    indented_below,
+    lacks,
+    no_zero,
+    tape_line,
+)
+from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.ir.capture import Break
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -42,13 +52,29 @@ def find(case: Case) -> Iterator[Diagnostic]:
     yield from diagnose(
         case,
         missing,
-        headline=f"the gradient for `{name}` is None because part of `{target}` was computed outside the tape",
+        headline=f"{lacks(case)}: part of `{target}` was computed outside the tape",
         why=(
-            f"None does not mean zero. `{target}` does depend on `{name}`, but a tape records only the ops that run "
-            f"inside its `with` block. What ran outside is a plain number to it, and the path back to `{name}` ends there."
+            f"{no_zero(case)}`{target}` does depend on `{name}`, but a tape records only the ops that run inside its "
+            "`with` block. What ran outside is a plain number to it, and the path back to "
+            f"`{name}` ends there."
         ),
-        fix=Fix("move the whole computation into the `with` block of the tape"),
+        fix=Fix("move the whole computation into the `with` block of the tape", _patch(case, missing)),
     )
+
+
+def _patch(case: Case, missing: Break) -> str:
+    """The line moved into the block, where it stands beside it and on one line."""
+    tape, outside = tape_line(case), line_of(case, missing.span)
+    if tape is None or missing.span is None or missing.span.file != tape[0].file:
+        return ""
+    below = indented_below(case, tape[0])
+    is_beside = bool(outside.strip()) and indentation(outside) == indentation(tape[1])
+    if not is_beside or not below or outside.rstrip().endswith((",", "(", "\\", ":")):
+        return ""
+    moved = f"+{indentation(below)}{outside.strip()}"
+    if missing.span.line < tape[0].line:
+        return f"-{outside}\n {tape[1]}\n{moved}\n {below}"
+    return f" {tape[1]}\n {below}\n-{outside}\n{moved}"
 
 
 CAUSE = Cause(name="outside-tape", find=find, doc=__doc__ or "")

@@ -13,10 +13,11 @@ from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flips import Flip
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.growth import Growth
+from gradproof.diagnosis.hidden_stop import HiddenStop
 from gradproof.diagnosis.singular import Singular
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
-from gradproof.ir.capture import Capture, Source
+from gradproof.ir.capture import Capture, Pullback, Source
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.span import Span
 from gradproof.judge.blame import Departure
@@ -37,7 +38,8 @@ class Case:
     of the gradient depends on each node, and `budget` each node's share in the error of that entry, `total_error`
     (the shares add up to one).
     `departures` are the rules that are not the derivative, `mistakes` what is wrong with the user's own, and
-    `library_faults` what with the framework's; `sources` has the text of the files from which a patch could be made.
+    `library_faults` what with the framework's; `boundless_rules` gave finite numbers for infinite slopes, and a
+    `hidden_stop` cuts terms out of a second derivative; `sources` has the text of the files that a patch is made from.
     `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
     `growth` is how the gradient's size changes along a loop.
@@ -56,6 +58,8 @@ class Case:
     departures: tuple[Departure, ...] = ()
     mistakes: tuple[CustomFault, ...] = ()
     library_faults: tuple[LibraryFault, ...] = ()
+    boundless_rules: tuple[Pullback, ...] = ()
+    hidden_stop: HiddenStop | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
     nonfinite: Nonfinite | None = None
     singular: Singular | None = None

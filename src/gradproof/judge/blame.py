@@ -74,6 +74,25 @@ def examine_rule(program: Program, pullback: Pullback, options: Options) -> list
     return found
 
 
+def boundless_rules(program: Program, pullbacks: Iterable[Pullback]) -> list[Pullback]:
+    """Rules that returned finite numbers although, taken alone, their op has no bounded derivative there.
+
+    As for the eigenvectors of equal eigenvalues: what the whole computes from them may still have one.
+    """
+    found = []
+    for pullback in pullbacks:
+        results = [program[id].value for id in pullback.results if id is not None]
+        if not all(bool(np.isfinite(value).all()) for value in results):
+            continue
+        try:
+            pairs = _meant_and_true(Arithmetic(BallDomain(BLAME_BITS)), program, pullback)
+        except (NotSupported, NoDerivative):
+            continue
+        if any(not true.is_bounded for _, true in pairs.values()):
+            found.append(pullback)
+    return found
+
+
 def _meant_and_true(
     m: Arithmetic, program: Program, pullback: Pullback
 ) -> dict[int, tuple[Enclosure, Enclosure]]:

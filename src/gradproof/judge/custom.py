@@ -88,9 +88,17 @@ def _rule(
     upstream: tuple[int, ...],
     results: tuple[int | None, ...],
 ) -> Rule | None:
+    inputs = tuple(_root(program, x) for x in inputs)
     real = [(x, r) for x, r in zip(inputs, results) if not types.is_discrete(program[x].dtype)]
     fits = len(inputs) == len(results) and len(upstream) in (0, len(outputs)) and bool(outputs)
     # An input that is passed twice is one node: what belongs to which place cannot be told apart.
     if not fits or not real or len({x for x, _ in real}) < len(real):
         return None
     return Rule(program, name, tuple(x for x, _ in real), outputs, upstream, tuple(r for _, r in real))
+
+
+def _root(program: Program, id: int) -> int:
+    """The node behind copies: a framework may hand a rule another copy of an argument than its forward used."""
+    while program[id].op == "identity":
+        id = program[id].inputs[0]
+    return id

@@ -1,0 +1,68 @@
+"""The gradient is asked for integers, and integers cannot be moved a little.
+
+What it finds
+    A gradient of None for a source whose dtype is an integer or a boolean.
+
+Why it spoils a gradient
+    A derivative says what a small change of the source does. Between 2 and 3 there is no integer, so frameworks
+    record nothing for integer tensors, even where the formula would have a slope.
+
+Example
+    x = tf.constant(2)              # int32
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    tape.gradient(y, x)             # None
+
+Write instead
+    x = tf.constant(2.0)
+
+Stays silent when
+    the source is a floating-point number and an op on the way made integers of it: that is discrete-op.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gradproof.causes._missing import broken, diagnose, lacks
+from gradproof.causes._source import replaced_line, text_of
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.ir.capture import Break
+
+_INTEGER = re.compile(r"(?<=\()(-?\d+)(?=[,)])")
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    missing = broken(case, "integer-dtype")
+    if missing is None:
+        return
+    name, dtype = case.source.name, case.source.dtype
+    yield from diagnose(
+        case,
+        missing,
+        headline=f"{lacks(case)} because `{name}` holds {dtype}, not real numbers",
+        why=(
+            "A derivative says what a small change does, and an integer cannot change by a little. A tape records "
+            f"nothing for a tensor of {dtype}, even where the formula would have a slope."
+        ),
+        fix=Fix(
+            f"give `{name}` a floating-point dtype; a number with a decimal point has one",
+            _patch(case, missing),
+        ),
+    )
+
+
+def _patch(case: Case, missing: Break) -> str:
+    text = text_of(case, missing.span)
+    if missing.span is None or "dtype" in text:
+        return ""
+    return replaced_line(
+        case, missing.span.file, missing.span.line, text, _INTEGER.sub(r"\1.0", text, count=1)
+    )
+
+
+CAUSE = Cause(name="integer-dtype", find=find, doc=__doc__ or "")

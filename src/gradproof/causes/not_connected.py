@@ -1,0 +1,50 @@
+"""The target was computed without the source.
+
+What it finds
+    A gradient of None where nothing that was recorded leads from the source to the target, and none of the known ways
+    to lose a path explains it.
+
+Why it spoils a gradient
+    If the target does not depend on the source, its derivative is zero, and the framework says None. That is right if
+    the source was not meant to take part, and a mistake in the program if it was: another variable was used in its
+    place, or the wrong target or source was passed.
+
+Example
+    loss = tf.reduce_sum(a * a)
+    tape.gradient(loss, b)              # None: b was not used
+
+Write instead
+    tape.gradient(loss, a)
+
+Stays silent when
+    a path exists and broke: then the cause says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._missing import broken, diagnose, lacks
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    missing = broken(case, "not-connected")
+    if missing is None:
+        return
+    name, target = case.source.name, case.capture.target
+    yield from diagnose(
+        case,
+        missing,
+        headline=f"{lacks(case)} because `{target}` was not computed from it",
+        why=(
+            f"No op that ran leads from `{name}` to `{target}`. If `{name}` is not meant to take part, its derivative "
+            "is zero and None is as good. If it is, something else was used in its place."
+        ),
+        fix=Fix(f"use `{name}` in `{target}`, or ask for the gradient of what was used"),
+    )
+
+
+CAUSE = Cause(name="not-connected", find=find, doc=__doc__ or "")
