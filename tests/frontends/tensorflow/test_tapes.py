@@ -242,3 +242,17 @@ def test_a_tape_that_ends_forgets_what_it_held():
             y = y + 1.0
         assert len(seen.recorder.ring.events) <= 4096
         assert not seen.recorder.ring.complete
+
+
+def test_a_variable_whose_rows_were_gathered_is_still_found_when_it_is_read_as_a_whole():
+    """Reads of such a variable are copies, so their addresses say nothing."""
+    with observe() as seen:
+        w, same = tf.Variable([[0.5], [1.5]]), tf.constant([[0.5], [1.5]])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.nn.embedding_lookup(w, [1])) + tf.reduce_sum(w) + tf.reduce_sum(same)
+        tape.gradient(y, w)
+    (call,) = seen.calls
+    reads = [event for event in call.events if event.op == "ReadVariableOp"]
+    sums = [event for event in call.events if event.op == "Sum" and event.phase == "forward"]
+    assert [read.inputs[0].id for read in reads] == [call.sources[0].variable.id]
+    assert reads[0].outputs[0].id == sums[1].inputs[0].id

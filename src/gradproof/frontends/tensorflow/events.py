@@ -45,6 +45,7 @@ class Program:
     pullbacks: list[Pullback] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     produced: set[int] = field(default_factory=set)
+    newest: int = 0  # the number of the youngest tensor met so far
     graph_places: dict[tuple[int, str], int] = field(default_factory=dict)
     scope_ids: dict[tuple[int, str], int] = field(default_factory=dict)
 
@@ -67,11 +68,13 @@ class Program:
 
     def _add_reads(self, tensors: Iterable[Any], raw: RawEvent, phase: Phase) -> None:
         """Tensors out of nowhere: where TensorFlow read one from a variable by itself, say so."""
+        newest = self.newest
         for tensor in tensors:
+            self.newest = max(self.newest, tensor._id)
             if tensor._id in self.produced:
                 continue
             self.produced.add(tensor._id)
-            handle = self.traces.variables.source_of(tensor, raw.index)
+            handle = self.traces.variables.source_of(tensor, raw.index, tensor._id > newest)
             if handle is not None:
                 source = Value(handle, "resource", (), unknown=NOT_NUMBERS.format("resource"))
                 attrs = {"dtype": tensor.dtype.name}
@@ -88,6 +91,7 @@ class Program:
         more: tuple[Value, ...] = (),
     ) -> None:
         self.produced.update(tensor._id for tensor in outputs)
+        self.newest = max([self.newest, *(tensor._id for tensor in outputs)])
         spans = spans_of(raw.places)
         self.events.append(
             OpEvent(

@@ -91,7 +91,7 @@ class Listener:
                 return
             stopped = pywrap_tfe.TFE_Py_TapeSetIsStopped()
             event = recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()), stopped)
-            if not event.outputs:
+            if not event.outputs or op.startswith("ResourceGather"):
                 self._variables.on_event(event)
             if recorder.idle > IDLE_EVENTS:
                 recorder.background = False

@@ -3,6 +3,8 @@
 An op that is given a variable itself (`tf.sin(v)`) reads it inside TensorFlow, without any callback. The
 tensor it reads has the variable's own buffer, so that the address tells which variable it was;
 assignments give a variable a new buffer, so the addresses are kept with the time from which they hold.
+A variable whose rows were gathered or updated singly is copied by every read from then on. Such a read is
+told by its numbers, and by being younger than every tensor that the ops before it have met.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ class Variables:
 
     known: dict[int, ReferenceType[Any]] = field(default_factory=dict)
     history: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+    copied: dict[int, Any] = field(default_factory=dict)  # handles of variables that every read copies
 
     def patches(self) -> list[Patch]:
         """Follow the variables from now on; those that exist already are found by the garbage collector."""
@@ -65,25 +68,32 @@ class Variables:
                 self._look(handle)
         for gone in self.history.keys() - alive:
             del self.history[gone]
+            self.copied.pop(gone, None)
 
     def on_event(self, event: RawEvent) -> None:
-        """An op that changed a variable."""
-        if event.inputs and not event.outputs and event.inputs[0].dtype == dtypes.resource:
+        """An op that changed a variable, or read single rows of it."""
+        if not event.inputs or event.inputs[0].dtype != dtypes.resource:
+            return
+        if not event.outputs:
             self._look(event.inputs[0])
+        elif event.op.startswith("ResourceGather"):
+            self.copied[event.inputs[0]._id] = event.inputs[0]
 
     def _look(self, handle: Any) -> None:
         tensor = read_handle(handle)
         address = None if tensor is None else address_of(tensor)
         if address is None:
             return
+        if address_of(read_handle(handle)) != address:
+            self.copied[handle._id] = handle
         seen = self.history.setdefault(handle._id, [])
         if not seen or seen[-1][1] != address:
             # Tensors are numbered as they are made. One that is older than this look is not a read of the variable,
             # though it may be what was assigned to it and share its buffer.
             seen.append((next(numbers), address, tensor._id))
 
-    def source_of(self, tensor: Any, index: int) -> int | None:
-        """The handle of the variable whose buffer a tensor had at some time; None if it is no variable's."""
+    def source_of(self, tensor: Any, index: int, is_fresh: bool) -> int | None:
+        """The handle of the variable that a tensor was read from before some event; None if it is no variable's."""
         address = address_of(tensor)
         if address is None:
             return None
@@ -91,6 +101,15 @@ class Variables:
             before = [(place, newest) for start, place, newest in seen if start <= index]
             if before and before[-1][0] == address and tensor._id > before[-1][1]:
                 return handle
+        return self._equal_copy(tensor) if is_fresh else None
+
+    def _equal_copy(self, tensor: Any) -> int | None:
+        for id, handle in self.copied.items():
+            held = read_handle(handle)
+            if held is None or held.dtype != tensor.dtype or held.shape != tensor.shape:
+                continue
+            if held._numpy_internal().tobytes() == tensor._numpy_internal().tobytes():
+                return id
         return None
 
 
