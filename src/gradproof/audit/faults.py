@@ -11,11 +11,12 @@ from gradproof.ir.capture import Pullback
 from gradproof.ir.span import Span
 from gradproof.judge.blame import boundless_rules
 from gradproof.judge.custom import custom_faults, library_faults
+from gradproof.judge.suspicion import suspicions
 from gradproof.judge.verdict import Verdict
 
 
 def with_faults(case: Case) -> Case:
-    return _with_hidden_stop(_with_mistakes(_with_sources(case)))
+    return _with_suspicions(_with_hidden_stop(_with_mistakes(_with_sources(case))))
 
 
 def _with_mistakes(case: Case) -> Case:
@@ -44,6 +45,13 @@ def _with_hidden_stop(case: Case) -> Case:
     if source is None or true is None:
         return case
     return replace(case, hidden_stop=find_hidden_stop(program, source, true.mid, case.sources, case.options))
+
+
+def _with_suspicions(case: Case) -> Case:
+    if case.verdict is not Verdict.CORRECT or not case.capture.scopes:
+        return case
+    found = [s for s in suspicions(case.capture) if case.reaching & set(s.scope.results or ())]
+    return replace(case, suspicions=tuple(found))
 
 
 def _with_sources(case: Case) -> Case:

@@ -38,13 +38,18 @@ import numpy as np
 
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._mistakes import Said, entry, op_span, say
+from gradproof.causes._rounding import loss_of
 from gradproof.causes._source import first_parameter, replaced_line, returned
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.loss import Loss, custom_scope
+from gradproof.ir import types
+from gradproof.ir.capture import Scope
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault
+from gradproof.judge.suspicion import Suspicion
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -54,6 +59,67 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if not fault.mistake.is_intended and key not in seen:
             seen.add(key)  # a rule that is used in a loop has one mistake, not one per step
             yield _diagnose(case, fault)
+    loss = loss_of(case, "custom-gradient")
+    if loss is not None:
+        yield _narrow(case, loss)
+    yield from (_suspected(case, suspicion) for suspicion in case.suspicions)
+
+
+def _narrow(case: Case, loss: Loss) -> Diagnostic:
+    scope = custom_scope(case, loss.origin)
+    assert scope is not None
+    narrow, wanted = loss.origin.dtype, case.source.dtype
+    digits = round(types.digits_possible(narrow))
+    return Diagnostic(
+        kind="custom-gradient",
+        severity="error",
+        certainty="proven",
+        headline=f"{_called(scope)} computes in {narrow}, not in {wanted}",
+        primary=None
+        if loss.origin.span is None
+        else Annotation(loss.origin.span, f"{digits} digits from here on"),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"The rule turns a {wanted} into a {narrow}, which holds {digits} digits. The formula is right, but the "
+            "digits that are cut off here do not come back."
+        ),
+        fix=Fix(f"compute the rule in {wanted}, the dtype of what it is the gradient for"),
+        op=scope.name,
+        share=loss.share,
+    )
+
+
+def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
+    scope = suspicion.scope
+    span = scope.rule_at or scope.defined_at or scope.used_at
+    if suspicion.kind == "ignores upstream":
+        fault, label = "ignores the gradient that comes in", "right only because 1 comes in"
+        why = (
+            "A rule has to multiply the gradient that comes in with its own slope. This one returns the slope alone. "
+            "Here 1 comes in and the result is right; wherever something else does, it is wrong."
+        )
+        fix = "multiply with the gradient that comes in"
+    else:
+        fault, label = "is right, but its own derivative is not", "does not move with the inputs"
+        why = (
+            "This derivative is differentiated once more. The rule returns the right number, but part of it is a "
+            "constant: a plain number, or something behind `stop_gradient`. The second derivative lacks what that "
+            "part would have contributed."
+        )
+        fix = "compute the slope inside the rule from the inputs, with ops that can be differentiated"
+    return Diagnostic(
+        kind="custom-gradient",
+        severity="warning",
+        certainty="proven",
+        headline=f"{_called(scope)} {fault}",
+        primary=None if span is None else Annotation(span, label),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=why,
+        fix=Fix(fix),
+        op=scope.name,
+    )
 
 
 def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
@@ -62,7 +128,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
         kind="custom-gradient",
         severity="error",
         certainty="proven",
-        headline=f"{_called(fault)} {said.fault}",
+        headline=f"{_called(fault.scope)} {said.fault}",
         primary=None if span is None else Annotation(span, said.label or _numbers(fault)),
         secondary=tuple(_secondary(case, fault, span)),
         subject=subject(case),
@@ -73,9 +139,9 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
     )
 
 
-def _called(fault: CustomFault) -> str:
-    name = fault.scope.name
-    if fault.scope.upstream:
+def _called(scope: Scope) -> str:
+    name = scope.name
+    if scope.upstream:
         return f"the hand-written gradient of `{name}`"
     return (
         f"the hand-written gradient `{name}`"

@@ -23,6 +23,7 @@ from gradproof.ir.span import Span
 from gradproof.judge.blame import Departure
 from gradproof.judge.custom import CustomFault, LibraryFault
 from gradproof.judge.judge import Judgement
+from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
@@ -39,7 +40,8 @@ class Case:
     (the shares add up to one).
     `departures` are the rules that are not the derivative, `mistakes` what is wrong with the user's own, and
     `library_faults` what with the framework's; `boundless_rules` gave finite numbers for infinite slopes, and a
-    `hidden_stop` cuts terms out of a second derivative; `sources` has the text of the files that a patch is made from.
+    `hidden_stop` cuts terms out of a second derivative; `suspicions` are custom gradients that are right this time
+    only; `sources` has the text of the files that a patch is made from.
     `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
     `growth` is how the gradient's size changes along a loop.
@@ -60,6 +62,7 @@ class Case:
     library_faults: tuple[LibraryFault, ...] = ()
     boundless_rules: tuple[Pullback, ...] = ()
     hidden_stop: HiddenStop | None = None
+    suspicions: tuple[Suspicion, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     nonfinite: Nonfinite | None = None
     singular: Singular | None = None

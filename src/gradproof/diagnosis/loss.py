@@ -13,7 +13,9 @@ import numpy as np
 
 from gradproof.diagnosis.case import Case
 from gradproof.ir import types
+from gradproof.ir.capture import Scope
 from gradproof.ir.program import Node
+from gradproof.judge.custom import rule_of
 
 Array = np.ndarray[Any, Any]
 Kind = Literal[
@@ -53,7 +55,14 @@ def find_loss(case: Case) -> Loss | None:
     steep = _steepest(case)
     place, index, growth = steep if steep is not None else (origin, _worst_entry(case, origin), 1.0)
     kind = _kind(case, origin, place, index, growth)
-    if kind in ("underflow", "low-precision", "absorption", "accumulation", "framework-rule", "custom-gradient"):
+    if kind in (
+        "underflow",
+        "low-precision",
+        "absorption",
+        "accumulation",
+        "framework-rule",
+        "custom-gradient",
+    ):
         place, index = origin, _worst_entry(case, origin)
     return Loss(kind, origin, place, index, growth, share)
 
@@ -64,7 +73,7 @@ def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth:
     if _is_nonsense(case, origin):
         return "framework-rule"
     if _is_narrow(case, origin):
-        return "low-precision"
+        return "custom-gradient" if origin.op == "cast" and custom_scope(case, origin) else "low-precision"
     if growth >= MIN_GROWTH and place.op in _ADDITIONS | _SUMS:
         return "cancellation"
     if origin.op in _ADDITIONS and _absorbs(case, origin):
@@ -114,6 +123,19 @@ def _underflowed(case: Case, origin: Node) -> bool:
     return abs(value) < smallest and abs(error) > MIN_ABSORBED * abs(value - error)
 
 
+def custom_scope(case: Case, node: Node) -> Scope | None:
+    """The custom gradient whose rule computed a node."""
+    program = case.program
+    assert program is not None
+    for scope in case.capture.scopes:
+        rule = rule_of(program, scope)
+        if rule is not None and node.id in {n.id for n in rule.piece.nodes} - {
+            n.id for n in rule.forward.nodes
+        }:
+            return scope
+    return None
+
+
 def _is_nonsense(case: Case, origin: Node) -> bool:
     """The op's own error is far beyond a rounding of its result: its implementation is at fault."""
     if origin.op in _ADDITIONS | _SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
@@ -121,7 +143,9 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
     index = _worst_entry(case, origin)
     value = abs(complex(np.asarray(origin.value)[index]))
     error = abs(complex(np.asarray(case.local_errors[origin.id])[index]))
-    exact = abs(complex(np.asarray(origin.value)[index]) - complex(np.asarray(case.local_errors[origin.id])[index]))
+    exact = abs(
+        complex(np.asarray(origin.value)[index]) - complex(np.asarray(case.local_errors[origin.id])[index])
+    )
     return error > MOST_ULPS * types.unit_roundoff(origin.dtype) * max(value, exact)
 
 
