@@ -1,0 +1,35 @@
+"""Variances, softmax and other functions of a whole array: `sum`, `mean` and the like go along the same axes."""
+
+from __future__ import annotations
+
+from gradproof.fixes.rule import POSITIVE, rule
+
+_CENTRE = "subtract the mean before you square, not its square afterwards"
+_OFFSET = {"X": 1000.0}
+
+# fmt: off
+rule("mean(X**2) - mean(X)**2", "mean((X - spread(mean(X)))**2)", _CENTRE, _OFFSET)
+rule("sum(X**2) - sum(X)**2 / N", "sum((X - spread(mean(X)))**2)", _CENTRE, _OFFSET)
+rule("sum(X**2) - N * mean(X)**2", "sum((X - spread(mean(X)))**2)", _CENTRE, _OFFSET)
+rule("sum(X**2) / N - (sum(X) / N)**2", "mean((X - spread(mean(X)))**2)", _CENTRE, _OFFSET)
+rule("mean(X * Y) - mean(X) * mean(Y)", "mean((X - spread(mean(X))) * (Y - spread(mean(Y))))",
+     "subtract the means before you multiply, not their product afterwards", {"X": 1000.0, "Y": 1000.0})
+rule("sum(X) - sum(Y)", "sum(X - Y)", "subtract entry by entry, and sum the differences",
+     {"X": 1000.0, "Y": 1000.0})
+rule("mean(X) - mean(Y)", "mean(X - Y)", "subtract entry by entry, and average the differences",
+     {"X": 1000.0, "Y": 1000.0})
+rule("log(sum(exp(X)))", "logsumexp(X)", "use logsumexp, which subtracts the largest exponent first",
+     {"X": 100.0})
+rule("log(mean(exp(X)))", "logsumexp(X) - log(count(X))",
+     "use logsumexp, which subtracts the largest exponent first", {"X": 100.0})
+rule("log(softmax(X))", "log_softmax(X)", "use log_softmax, which never forms the small probabilities",
+     {"X": -150.0})
+rule("exp(X) / spread(sum(exp(X)))", "softmax(X)", "use softmax, which subtracts the largest exponent first",
+     {"X": 100.0})
+rule("log(exp(X) / spread(sum(exp(X))))", "log_softmax(X)",
+     "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
+rule("X - spread(log(sum(exp(X))))", "log_softmax(X)",
+     "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
+rule("log(prod(X))", "sum(log(X))", "sum the logarithms; the product may be too large or too small",
+     {"X": 1e-30}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
+rule("sum(C * X)", "C * sum(X)", "take the common factor out of the sum")

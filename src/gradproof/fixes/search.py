@@ -1,0 +1,147 @@
+"""Finds the rewrites of a program that give its gradient most digits: a beam search over the table of rules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gradproof.fixes.graph import Graph
+from gradproof.fixes.rewrite import rewrites
+from gradproof.fixes.rule import Rule
+from gradproof.fixes.rules import RULES
+from gradproof.fixes.verify import Gradients, is_equal, rounded_gradient
+from gradproof.ir.program import Node, Program
+
+MOST_STEPS = 3  # rewrites one after the other
+WIDTH = 6  # programs that are kept for the next step
+MOST_TRIED = 400  # gradients computed in one search
+MOST_PLACES = 60  # places in the source where rules are tried; the nearest to the loss come first
+SECONDS = 6.0
+SHARE = 0.5  # of the lost digits, which a fix must bring back
+LEAST_GAIN = 1.0  # one digit: less could be chance
+WORTH = 0.5  # digits that a further step must gain: a change that is easy to read is worth half a digit
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A rewritten program, the rules that made it with the nodes they changed, and the digits of its gradient."""
+
+    program: Program
+    rules: tuple[Rule, ...]
+    nodes: tuple[int, ...]
+    digits: float
+
+
+@dataclass(frozen=True)
+class Aim:
+    """The digits there are and could be, and the places to begin at, most suspicious first."""
+
+    gradients: Gradients
+    digits: float
+    possible: float
+    places: tuple[int, ...] = ()
+
+    def is_reached(self, digits: float) -> bool:
+        gain = digits - self.digits
+        return gain >= LEAST_GAIN and gain >= SHARE * (self.possible - self.digits)
+
+
+def search(
+    program: Program, aim: Aim, rules: Sequence[Rule] | None = None, seconds: float | None = None
+) -> Candidate | None:
+    """The best candidate that is proven to be the same function and brings back half of the lost digits."""
+    deadline = time.monotonic() + min(SECONDS, SECONDS if seconds is None else seconds)
+    before = rounded_gradient(program, aim.gradients.wrt)
+    # Where our own run of the old program has the digits, it was not the formula that lost them.
+    if before is None or not aim.is_reached(aim.possible) or aim.is_reached(aim.gradients.digits(before)):
+        return None
+    found = _candidates(program, aim, RULES if rules is None else rules, deadline)
+    reached = [candidate for candidate in found if aim.is_reached(candidate.digits)]
+    reached.sort(key=lambda one: (WORTH * len(one.rules) - one.digits, len(one.program.nodes)))
+    for candidate in reached:
+        if is_equal(program, candidate.program, aim.gradients.wrt, deadline + SECONDS):
+            return candidate
+    return None
+
+
+def _candidates(program: Program, aim: Aim, rules: Sequence[Rule], deadline: float) -> list[Candidate]:
+    """All rewrites that were tried, in at most so many steps; the best of a step are the start of the next."""
+    found: list[Candidate] = []
+    beam = [Candidate(program, (), (), aim.digits)]
+    seen: set[str] = set()
+    for _ in range(MOST_STEPS):
+        step: list[Candidate] = []
+        for start in beam:
+            for candidate in _next(start, aim, rules, seen):
+                step.append(candidate)
+                if len(seen) >= MOST_TRIED or time.monotonic() > deadline:
+                    return found + step
+        found += step
+        if any(candidate.digits >= aim.possible - WORTH for candidate in step):
+            break
+        # A step that gains nothing may open the way for one that does, so the beam keeps the best of any gain.
+        beam = sorted(step, key=lambda one: -one.digits)[:WIDTH]
+    return found
+
+
+def _next(start: Candidate, aim: Aim, rules: Sequence[Rule], seen: set[str]) -> Iterator[Candidate]:
+    graph = Graph(start.program)
+    for nodes in _places(start.program, aim.places):
+        for rule in rules:
+            for rewrite in rewrites(start.program, graph, rule, nodes):
+                key = _fingerprint(rewrite.program)
+                if key in seen:
+                    continue
+                seen.add(key)
+                gradient = rounded_gradient(rewrite.program, aim.gradients.wrt)
+                if gradient is None:
+                    continue
+                digits = aim.gradients.digits(gradient)
+                changed = tuple(dict.fromkeys((*start.nodes, *rewrite.nodes)))
+                yield Candidate(rewrite.program, (*start.rules, rule), changed, digits)
+
+
+def _places(program: Program, first: Sequence[int]) -> list[list[Node]]:
+    """Nodes by the place in the source that computed them, the suspicious ones and their neighbours first."""
+    nodes = [node for node in program.nodes if _is_open(node)]
+    groups: dict[object, list[Node]] = {}
+    for node in nodes:
+        key = node.id if node.span is None or node.span.column is None else (node.span, node.op)
+        groups.setdefault(key, []).append(node)
+    distance = _distances(program, first)
+    ordered = sorted(
+        groups.values(), key=lambda group: min(distance.get(node.id, len(nodes)) for node in group)
+    )
+    return ordered[:MOST_PLACES]
+
+
+def _is_open(node: Node) -> bool:
+    """Rules are about real numbers; inside a custom gradient the user has said what the derivative is."""
+    return bool(node.inputs) and not node.is_discrete and not node.is_opaque and node.scope is None
+
+
+def _distances(program: Program, first: Sequence[int]) -> dict[int, int]:
+    """Steps along the program from the nodes to begin at; without any, from the output."""
+    known = {node.id for node in program.nodes}
+    reached = dict.fromkeys((id for id in first if id in known), 0) or dict.fromkeys(program.outputs, 0)
+    neighbours: dict[int, set[int]] = {}
+    for node in program.nodes:
+        for id in node.inputs:
+            neighbours.setdefault(node.id, set()).add(id)
+            neighbours.setdefault(id, set()).add(node.id)
+    frontier = list(reached)
+    while frontier:
+        step = {other for id in frontier for other in neighbours.get(id, ()) if other not in reached}
+        reached.update((other, reached[frontier[0]] + 1) for other in step)
+        frontier = sorted(step)
+    return reached
+
+
+def _fingerprint(program: Program) -> str:
+    """Two ways to the same program are tried once."""
+    names: dict[int, str] = {}
+    for node in program.nodes:
+        own = f"{node.value}" if node.op == "constant" else f"{node.id}" if not node.inputs else ""
+        names[node.id] = str(hash((node.op, own, repr(node.params), tuple(names[id] for id in node.inputs))))
+    return " ".join(names[id] for id in program.outputs)

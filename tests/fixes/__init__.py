@@ -1,0 +1,1 @@
+"""Tests of the rewrite rules and the search for a fix."""
