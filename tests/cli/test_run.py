@@ -31,7 +31,7 @@ def test_a_fault_is_named_with_its_line_and_the_exit_status_is_1(tmp_path: Path)
     assert gradient["reference"] == 2e10
     assert gradient["target"] == {"name": "loss"}
     assert gradient["source"] == {"name": "x", "shape": [], "dtype": "float32"}
-    assert found["script"] == {"path": "script.py", "exception": None, "exit_status": 0}
+    assert found["script"].items() >= {"path": "script.py", "exception": None, "exit_status": 0}.items()
     assert set(found["frameworks"]) == {"numpy"}
     assert "d loss / d x" in found["stderr"]
 

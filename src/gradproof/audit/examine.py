@@ -72,7 +72,7 @@ def _attempted(step: Callable[[Case], Case], case: Case) -> Case:
 
 
 def _with_fault(case: Case, error: Exception) -> Case:
-    facts = {**case.capture.facts, "fault": fault_reason(error)}
+    facts = {"fault": fault_reason(error), **case.capture.facts}  # the first fault is the one to look into
     return replace(case, capture=replace(case.capture, facts=facts))
 
 
