@@ -50,7 +50,10 @@ def _with_hidden_stop(case: Case) -> Case:
 def _with_suspicions(case: Case) -> Case:
     if case.verdict is not Verdict.CORRECT or not case.capture.scopes:
         return case
-    found = [s for s in suspicions(case.capture) if case.reaching & set(s.scope.results or ())]
+    program = case.capture.program
+    target = set() if program is None else {node.id for node in program.nodes}
+    # A rule that is differentiated again took part in the target; otherwise it has to be in the gradient.
+    found = [s for s in suspicions(case.capture) if (case.reaching | target) & set(s.scope.results or ())]
     return replace(case, suspicions=tuple(found))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
+from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.mistake import Mistake
 
@@ -207,6 +208,18 @@ def _difference(case: Case, mistake: Mistake) -> Said:
     )
 
 
+def _dtype(case: Case, mistake: Mistake) -> Said:
+    wanted = case.node(mistake.rule.inputs[mistake.input]).dtype
+    digits = round(types.digits_possible(mistake.detail))
+    return Said(
+        f"computes in {mistake.detail}, not in {wanted}",
+        f"{digits} digits from here on",
+        f"What is returned went through {mistake.detail}, which holds {digits} digits. The formula is right, but the "
+        "digits that are cut off do not come back.",
+        f"compute the gradient in {wanted}, the dtype of what it is the gradient for",
+    )
+
+
 def _other(case: Case, mistake: Mistake) -> Said:
     return Said(
         "is not the derivative of its forward",
@@ -221,7 +234,7 @@ _WORDS: dict[str, Callable[[Case, Mistake], Said]] = {
     "sign": _sign, "factor": _factor, "zero": _zero, "missing term": _missing_term,
     "missing factor": _missing_factor, "extra term": _extra, "transposed": _transposed, "swapped": _swapped,
     "un-reduced broadcast": _unreduced, "ignores upstream": _ignores, "not linear": _not_linear,
-    "branch": _branch, "entries": _entries, "finite difference": _difference, "other": _other,
+    "branch": _branch, "entries": _entries, "finite difference": _difference, "dtype": _dtype, "other": _other,
 }  # fmt: skip
 
 

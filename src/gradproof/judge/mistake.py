@@ -30,13 +30,14 @@ from gradproof.options import Options
 Kind = Literal[
     "sign", "factor", "zero", "missing term", "missing factor", "extra term", "transposed", "swapped",
     "un-reduced broadcast", "ignores upstream", "not linear", "branch", "entries", "finite difference",
-    "straight-through", "reversal", "scaling", "clipping", "other",
+    "dtype", "straight-through", "reversal", "scaling", "clipping", "other",
 ]  # fmt: skip
 
 # Deviations that people write on purpose: the rule stands in for a derivative that would be of no use.
 INTENDED = frozenset({"straight-through", "reversal", "scaling", "clipping"})
 
 _EXCUSED_ROUNDINGS = 64  # constants of a rule are rounded to its dtype, and a few of them may be multiplied
+_FEW_ROUNDINGS = 8  # a gradient that was computed in a narrower dtype has been rounded some times
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +203,22 @@ def _has_transposed_slope(pair: tuple[Array, Array], up: Array) -> bool:
     return is_close(meant, up * (true / up).T)
 
 
+def _narrow(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
+    """The right numbers, but rounded to fewer digits before they were handed over."""
+    rule = mistake.rule
+    result = rule.results[mistake.input]
+    assert result is not None
+    node = rule.program[result]
+    before = rule.program[node.inputs[0]] if node.op == "cast" else node
+    if types.is_discrete(before.dtype) or types.precision_bits(before.dtype) >= types.precision_bits(
+        node.dtype
+    ):
+        return None
+    if not is_close(mistake.meant, mistake.true, _FEW_ROUNDINGS * types.unit_roundoff(before.dtype)):
+        return None
+    return replace(mistake, kind="dtype", detail=before.dtype)
+
+
 def _difference(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
     quotient = find_quotient(mistake.rule, trials, mistake.input)
     if quotient is None:
@@ -260,5 +277,5 @@ def _some(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
 
 
 _LOOKS: tuple[Look, ...] = (
-    _intended, _upstream, _plain_relation, _difference, _factor, _copy, _branch, _term, _extra, _some,
+    _intended, _narrow, _upstream, _plain_relation, _difference, _factor, _copy, _branch, _term, _extra, _some,
 )  # fmt: skip

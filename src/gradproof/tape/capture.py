@@ -16,7 +16,7 @@ from gradproof.ir.program import prune
 from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
-from gradproof.tape.custom import CustomUse, Upstream
+from gradproof.tape.custom import USES, CustomUse, Upstream
 from gradproof.tape.lowering import lowered
 from gradproof.tape.missing import REASONS, Missing
 from gradproof.tape.place import span_of
@@ -81,7 +81,7 @@ def _capture(
 ) -> Capture:
     uses = list(_uses([*finished.proof.targets, *gradients], gradients))
     # What a rule was given belongs into the program even if the rule made nothing of it.
-    also = [record for _, applied in uses if applied is not None for record in applied.given]
+    also = [lowered(record) for use, applied in uses if applied for record in (*applied.given, *use.outputs)]
     built = build([target, *gradients, *also], [finished.proof.sources[k] for k in group])
     whole, ids = built.program, built.ids
     sources = [
@@ -108,11 +108,13 @@ def _source(
 
 def _uses(ends: Sequence[Record], gradients: Sequence[Record]) -> Iterator[tuple[CustomUse, Upstream | None]]:
     """The custom gradients that took part, each with the application of its rule behind these gradients."""
-    behind = {meaning(lowered(record)) for record in ancestors(gradients)}
-    for record in ancestors(ends):
-        if record.op == CUSTOM and isinstance(record.call, CustomUse):
-            use = record.call
-            yield use, next((each for each in use.applied if _took_part(each, behind)), None)
+    behind = {meaning(lowered(record)) for record in ancestors([*ends, *gradients])}
+    found = {record.call.scope: record.call for record in ancestors(ends) if record.op == CUSTOM}
+    # Inside a derivative of a gradient there may be nothing left of the forward but the scope of the rule's ops.
+    marked = sorted({record.scope for record in behind if record.scope is not None} - found.keys())
+    found |= {scope: USES[scope] for scope in marked if scope in USES}
+    for use in found.values():
+        yield use, next((each for each in use.applied if _took_part(each, behind)), None)
 
 
 def _took_part(applied: Upstream, behind: set[Record]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ from gradproof.tape.structure import flatten, map_leaves, unflatten
 from gradproof.tape.variable import Identity
 
 _scopes = itertools.count(1)
+# The custom gradients whose results are still in use, by their scope: a derivative of a gradient knows only the ops
+# that a rule ran, and they name the scope.
+USES: weakref.WeakValueDictionary[int, CustomUse] = weakref.WeakValueDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +147,7 @@ def _bind(function: Any, id: int, rule: Any, value: Any, args: Sequence[Any], tr
         place,
         _definition(rule),
     )
+    USES[id] = use
     numbers = tuple(record.value for record in outputs)
     whole = Record(
         CUSTOM,
