@@ -89,15 +89,15 @@ def test_a_crash_over_a_missing_gradient_is_connected_with_it(tmp_path: Path) ->
     [gradient] = found["gradients"]
     assert gradient["verdict"] == "missing"
     assert gradient["line"] == 5
-    [note] = found["notes"]
-    assert note == "the crash follows from a gradient that is None (`slope` holds it): d y / d x at line 5"
+    assert found["script"]["crash"]["message"] == "`slope` holds no gradient, and line 6 uses it"
+    assert found["script"]["crash"]["line"] == 6
     assert found["script"]["exception"].startswith("AttributeError: there is no gradient")
     assert found["status"] == 1
 
 
 def test_a_crash_for_another_reason_is_left_alone(tmp_path: Path) -> None:
     found = audited(tmp_path, MISSING.replace("slope.shape", "1 / 0"))
-    assert found["notes"] == []
+    assert found["script"]["crash"] is None
     assert found["script"]["exception"] == "ZeroDivisionError: division by zero"
 
 
