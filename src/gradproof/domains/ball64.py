@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import flint
 import numpy as np
-from flint import arb
 
-from gradproof.domains.ball import ENTRYWISE, float_ball
 from gradproof.domains.constants64 import constant_ball
-from gradproof.domains.elementary64 import FUNCTIONS
-from gradproof.domains.enclosure64 import Elementary, enclose
 from gradproof.domains.rounding64 import TINY, UNIT, up
 
 Array = np.ndarray[Any, Any]
@@ -24,7 +18,10 @@ SMALL = 2.0**-900
 
 
 class Ball64:
-    """The reals within `rad` of `mid`, entry by entry. `rad` None means exact; an infinite radius means no information."""
+    """The reals within `rad` of `mid`, entry by entry.
+
+    `rad` None means exact; an infinite radius means no information.
+    """
 
     __slots__ = ("mid", "rad")
     __array_ufunc__ = None  # NumPy arrays leave the operators to us
@@ -168,18 +165,11 @@ class BallDomain64:
         return mul(as_ball(x), Ball64(*map(np.asarray, constant_ball(constant))))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name in FUNCTIONS:
-            kernel = _vectorised(
-                FUNCTIONS[name], _through_arb(ENTRYWISE[name]) if name in ENTRYWISE else None
-            )
-        elif name in ENTRYWISE:
-            kernel = _through_arb(ENTRYWISE[name])
-        else:
-            from gradproof.domains import matrix64
+        from gradproof.domains import entrywise64, matrix64
 
-            if name not in matrix64.KERNELS:
-                raise AttributeError(name)
-            kernel = matrix64.KERNELS[name]
+        kernel = entrywise64.kernel_of(name) or matrix64.KERNELS.get(name)
+        if kernel is None:
+            raise AttributeError(name)
         setattr(self, name, kernel)
         return kernel
 
@@ -253,47 +243,6 @@ class BallDomain64:
         from gradproof.domains.product64 import matmul
 
         return matmul(as_ball(a), as_ball(b))
-
-
-def _vectorised(function: Elementary, fallback: Callable[..., Ball64] | None) -> Callable[..., Ball64]:
-    """The proven float64 function; the few entries outside its range are done in `arb`."""
-
-    def kernel(x: Any) -> Ball64:
-        x = as_ball(x)
-        if fallback is not None and x.size < FEW:
-            return fallback(x)
-        y = Ball64(*enclose(function, x.mid, x.rad))
-        outside = ~np.isfinite(y.radius()) & np.isfinite(x.radius())
-        if fallback is not None and outside.any():
-            patch = fallback(Ball64(x.mid[outside], x.radius()[outside]))
-            y.mid[outside], y.radius()[outside] = patch.mid, patch.radius()
-        return y
-
-    return kernel
-
-
-FEW = 64  # below this many entries calls of `arb` are cheaper than the passes over a vector
-ARB_BITS = 80  # enough for a float64 midpoint with a radius of a few ulp
-
-
-def _through_arb(function: Callable[..., Any]) -> Callable[..., Ball64]:
-    """An entrywise function done ball by ball in arbitrary precision: slow, and rigorous for every function."""
-
-    def kernel(*xs: Any, **params: Any) -> Ball64:
-        balls = np.broadcast_arrays(*(part for x in xs for part in (as_ball(x).mid, as_ball(x).radius())))
-        mid, rad = np.empty(balls[0].shape), np.empty(balls[0].shape)
-        before, flint.ctx.prec = flint.ctx.prec, ARB_BITS
-        try:
-            for place, parts in enumerate(zip(*(part.reshape(-1).tolist() for part in balls))):
-                entries = [
-                    arb(m, r) if math.isfinite(r) else arb("nan") for m, r in zip(parts[::2], parts[1::2])
-                ]
-                mid.reshape(-1)[place], rad.reshape(-1)[place] = float_ball(function(*entries, **params))
-        finally:
-            flint.ctx.prec = before
-        return Ball64(mid, rad)
-
-    return kernel
 
 
 def _sum(x: Ball64, total: Callable[[Array], Array], n: int) -> Ball64:
