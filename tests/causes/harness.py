@@ -108,7 +108,9 @@ def audit(path: Path) -> Outcome:
         if one.severity != "note"
     }
     wronged = {
-        one.kind for one, gradient in reported if one.severity == "error" and str(gradient.verdict) == "correct"
+        one.kind
+        for one, gradient in reported
+        if one.severity == "error" and str(gradient.verdict) == "correct"
     }
     return Outcome(
         found=tuple(sorted(found)),

@@ -7,7 +7,16 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.causes.harness import FRAMEWORKS, cause_of, framework_of, markers, name_of, outcomes, role_of, scripts
+from tests.causes.harness import (
+    FRAMEWORKS,
+    cause_of,
+    framework_of,
+    markers,
+    name_of,
+    outcomes,
+    role_of,
+    scripts,
+)
 
 
 def main() -> int:

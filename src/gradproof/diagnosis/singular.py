@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.flow import Place, trail
+from gradproof.diagnosis.flow import Place, operand, trail
+from gradproof.engine.absorbed import unbounded_slopes
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
 from gradproof.errors import GradproofError
@@ -42,7 +43,17 @@ def steepest(proven: Run, source: int) -> Singular | None:
         pull_back(proven, {output: proven.m.literal(np.ones(()))}, [source], watcher=watch)
     except GradproofError:
         return None
-    return found[0] if found else None
+    return found[0] if found else _hidden(proven, source)
+
+
+def _hidden(proven: Run, source: int) -> Singular | None:
+    """The op nearest to the target whose unbounded slope a zero has hidden."""
+    events = unbounded_slopes(proven, [source])
+    if not events:
+        return None
+    node, position, mask = events[-1]
+    index = tuple(int(k) for k in np.argwhere(mask)[0])
+    return Singular(node.id, operand(proven.program, Place(node.id, index), position))
 
 
 def without_value(proven: Run) -> tuple[Place, ...]:

@@ -35,6 +35,7 @@ SHRINKS = 2.0**-8
 GROWS = 1.1  # from step to step a logarithm grows by 4/3 and 5/4, a pole by powers of two
 NEGLIGIBLE = 2.0**-70  # errors so far below an entry that has a limit count as none
 SMALLEST = 2.0**-400  # and so do errors below this, which is no more than the noise of the balls
+VANISHES = 2.0**-200  # what is no larger two steps of 2**-64 further on, and still shrinks, tends to zero
 SEED = 20
 
 Kind = Literal["limit", "no value", "jump", "sides differ", "unbounded", "one side", "undecided"]
@@ -227,4 +228,8 @@ def _enclosure(domain: BallDomain, one: _Tendency, shape: tuple[int, ...], has_n
     mid, rounding = domain.leave(one.mean)
     rad = one.error + rounding
     known = np.isfinite(rad) & ~np.full(rad.shape, has_no_value)
+    # A gradient that goes to zero with the step is as small as the step. One that tends to another number has an
+    # error far below that number.
+    vanishes = (np.abs(mid) <= rad) & (rad <= VANISHES)
+    mid, rad = np.where(vanishes, 0.0, mid), np.where(vanishes, 0.0, rad)
     return Enclosure(np.where(known, mid, 0.0).reshape(shape), np.where(known, rad, np.inf).reshape(shape))

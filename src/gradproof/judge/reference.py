@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradproof.engine.absorbed import absorbed
 from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
 from gradproof.engine.limits import Limit, limit_gradient
@@ -75,6 +76,7 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     enclosures = refined.enclosures
     if found is not None and found.fact == "agree" and found.decisions:
         enclosures = _beside(evidence, refined.run, found)
+    enclosures = _without_hidden(evidence, refined.run, enclosures)
     oracles: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     limit = None
     if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
@@ -82,6 +84,19 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     if enclosures is not refined.enclosures:
         comparisons = _comparisons(evidence, enclosures, refined.run, options)
     return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit)
+
+
+def _without_hidden(
+    evidence: Evidence, result: Run, enclosures: tuple[Enclosure, ...]
+) -> tuple[Enclosure, ...]:
+    """Nothing is known of an entry whose chain rule has a zero times an unbounded slope."""
+    masks = absorbed(result, evidence.wrt)
+    if not masks:
+        return enclosures
+    return tuple(
+        replace(one, rad=np.where(masks[id], np.inf, one.rad)) if id in masks else one
+        for id, one in zip(evidence.wrt, enclosures)
+    )
 
 
 def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparison | None]]:

@@ -1,0 +1,10 @@
+# Silent: the sqrt never sees the zero.
+import numpy as np
+
+import gradproof as gp
+
+x = gp.Variable([0.0, 4.0])
+with gp.GradientTape() as tape:
+    safe = np.where(x > 0.0, x, 1.0)
+    loss = np.sum(np.where(x > 0.0, np.sqrt(safe), 0.0)) + np.sum(x)
+print(tape.gradient(loss, x))
