@@ -78,6 +78,58 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """Random numbers that were drawn while the target was computed, and that it was computed from."""
+
+    op: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Baked:
+    """A Python value that a traced function has read once: what it was then and what it is now, as text.
+
+    For a variable that was passed in the place of another one `before` is empty: the trace does not tell them apart.
+    """
+
+    function: str
+    name: str
+    before: str
+    now: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ModeGap:
+    """A number that a function returned in its own mode, and the one its ops give when they run one by one."""
+
+    function: str
+    mode: str
+    compiled: str
+    single: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """Earlier executions of the same gradient call: one whose target this one contains (0: none), and their sizes.
+
+    `sizes` pairs the number of an execution with the number of ops its target was computed from.
+    """
+
+    contains: int = 0
+    sizes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def grows(self) -> bool:
+        """In proportion to the steps: seen at three executions, and at least half as fast as they count up."""
+        if len(self.sizes) < 3:
+            return False
+        (first, least), *later = self.sizes
+        return all(size >= 0.5 * least * occurrence / first and size > least for occurrence, size in later)
+
+
+@dataclass(frozen=True)
 class Capture:
     """Everything known about one gradient call.
 
@@ -97,3 +149,9 @@ class Capture:
     order: int = 1
     facts: Mapping[str, Any] = field(default_factory=dict)
     failure: str | None = None  # why there is no program: an exception of the call, or a limit of ours
+    drawn: tuple[Drawn, ...] = ()
+    baked: tuple[Baked, ...] = ()
+    mode_gaps: tuple[ModeGap, ...] = ()
+    history: History | None = None
+    targets: tuple[int, ...] = ()  # who the targets are, by numbers that mean the same in all calls of a frontend
+    made_of: frozenset[int] = frozenset()  # and what they were computed from

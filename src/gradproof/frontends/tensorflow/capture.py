@@ -5,7 +5,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from gradproof.frontends import rows
 from gradproof.frontends.tensorflow.assembly import Assembly
 from gradproof.frontends.tensorflow.breaks import find_break
 from gradproof.frontends.tensorflow.recording import CustomScope, GradientCall, Observed, Operand, Value
+from gradproof.frontends.tensorflow.state import with_state
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope, Source
 from gradproof.ir.program import Program, prune
@@ -26,7 +26,7 @@ UNKNOWN_PLACE = Span("<unknown>", 0)
 def to_capture(call: GradientCall) -> Capture:
     """Everything the judge and the causes need; what could not be lowered stays opaque, and a failure is said."""
     try:
-        return _capture(call)
+        return with_state(_capture(call), call)
     except GradproofError as error:
         return unread(call, str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
@@ -78,15 +78,18 @@ def _capture(call: GradientCall) -> Capture:
 def _with_program(made: Assembly, sources: tuple[Source, ...], whole: Program, program: Program) -> Capture:
     call = made.call
     recorded = [source.recorded for source in sources if source.recorded is not None]
+    scopes = tuple(_scope(made, scope) for scope in call.scopes)
+    # Without a gradient, what rules that were run on their own returned is all there is.
+    ends = recorded or [id for scope in scopes for id in scope.results or () if id is not None]
     return Capture(
         framework="tensorflow",
         call=call.span or UNKNOWN_PLACE,
         target=_target_name(call),
         sources=sources,
         program=program,
-        gradient_program=whole.with_outputs(recorded) if recorded else None,
+        gradient_program=whole.with_outputs(ends) if ends else None,
         pullbacks=tuple(_pullbacks(made, whole)),
-        scopes=tuple(_scope(made, scope) for scope in call.scopes),
+        scopes=scopes,
         occurrence=call.occurrence,
         order=_order(call),
         facts={"mode": call.mode, "call": call, "faults": tuple(made.faults)},

@@ -130,6 +130,7 @@ class Program:
                 tuple(value_of(tensor) for tensor in run.outputs),
                 expansion.failure,
                 tuple(sorted(expansion.interpretation.not_known)),
+                run.baked,
             )
         )
         if raw is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from tensorflow.python.eager import context
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
+from gradproof.frontends.tensorflow.baked import baked_in
 from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter
 from gradproof.frontends.tensorflow.iterators import split_off
 from gradproof.frontends.tensorflow.listening import Listener
@@ -19,10 +20,11 @@ from gradproof.frontends.tensorflow.random_ops import RandomOps, agree
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Mode
 from gradproof.frontends.tensorflow.rerun import NotRepeatable, rerun
-from gradproof.frontends.tensorflow.source import Place, is_users, user_places
+from gradproof.frontends.tensorflow.source import Place, is_users, short_name, user_places
 from gradproof.frontends.tensorflow.standins import StandIns, snapshot
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.values import Unknown, read_handle, unrecorded
+from gradproof.ir.capture import Baked
 
 
 @dataclass(eq=False)
@@ -40,6 +42,7 @@ class FunctionRun:
     names: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[Any, ...] = ()
     drawn: Mapping[int, Any] = field(default_factory=dict)
+    baked: tuple[Baked, ...] = ()
     after: Mapping[int, Any] = field(default_factory=dict)
     expansion: Expansion | None = None
 
@@ -149,6 +152,7 @@ class Functions:
             user_places(sys._getframe(2)),
             "xla" if xla else "graph",
             _variables_by_name(sys._getframe(2)),
+            baked=tuple(baked_in(_graphs(function, set()), short_name(function.name.decode()))),
         )
 
     def _conclude(self, function: Any, run: FunctionRun) -> None:
@@ -159,6 +163,16 @@ class Functions:
                 run.after = snapshot(run.args) if run.drawn else {}
         except Exception:
             self._observation.note_failure()
+
+
+def _graphs(function: Any, visited: set[bytes]) -> list[Any]:
+    """The graph of a function and of those that it calls."""
+    visited.add(function.name)
+    found = [] if function._cached_graph is None else [function._cached_graph]
+    for inner in function.children:
+        if inner.name not in visited:
+            found += _graphs(inner, visited)
+    return found
 
 
 def _variables_by_name(frame: FrameType | None) -> dict[str, Any]:

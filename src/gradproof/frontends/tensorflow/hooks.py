@@ -10,6 +10,7 @@ from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicF
 from tensorflow.python.framework import ops as tf_ops
 
 from gradproof.frontends.tensorflow.accumulators import Accumulators
+from gradproof.frontends.tensorflow.baked import BakedValues
 from gradproof.frontends.tensorflow.customs import Customs
 from gradproof.frontends.tensorflow.functions import Functions
 from gradproof.frontends.tensorflow.graph_calls import emit_calls
@@ -21,6 +22,7 @@ from gradproof.frontends.tensorflow.random_ops import RandomOps
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.untried import UntriedRules
 from gradproof.frontends.tensorflow.variables import Variables
 
 
@@ -42,12 +44,15 @@ def install(observation: Observation) -> Callable[[], None]:
     listener = Listener(observation, traces, variables)
     random_ops = RandomOps()
     functions = Functions(observation, listener, traces, random_ops, partial(emit_calls, observation, traces))
-    tapes = Tapes(observation, listener, traces)
+    untried = UntriedRules(observation, listener, traces)
+    tapes = Tapes(observation, listener, traces, untried)
     observation.open_tapes = tapes.open_tapes
+    observation.try_rules = untried.run
     remove = apply(
         [
             *variables.patches(),
             *random_ops.patches(),
+            *BakedValues(observation).patches(),
             *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),

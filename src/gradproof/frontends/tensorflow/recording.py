@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gradproof.ir.capture import Baked
 from gradproof.ir.span import Span
 
 Array = npt.NDArray[Any]
@@ -140,6 +141,7 @@ class FunctionCall:
     outputs: tuple[Value, ...]
     failure: str | None = None
     not_known: tuple[str, ...] = ()
+    baked: tuple[Baked, ...] = ()
 
 
 @dataclass(frozen=True)

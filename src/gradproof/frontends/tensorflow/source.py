@@ -176,3 +176,11 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     if trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
         return rest
     return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+
+
+def short_name(function: str) -> str:
+    """`__inference_energy_12` and `__backward_energy_30` are both `energy` to the user."""
+    for mark in ("__inference_", "__forward_", "__backward_"):
+        function = function.removeprefix(mark)
+    head, _, tail = function.rpartition("_")
+    return head if tail.isdecimal() and head else function

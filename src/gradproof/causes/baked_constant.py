@@ -1,0 +1,94 @@
+"""A Python value was frozen into a traced function and has changed since.
+
+What it finds
+    A compiled or traced function that read a Python number, flag or attribute when it was traced, where that name has
+    another value by the time the gradient is computed.
+
+Why it spoils a gradient
+    A function is traced once: Python runs, and what it reads becomes a constant of the graph. Later changes of the
+    name have no effect. The gradient is right for the old value, which is not the one the program now shows.
+
+Example
+    temperature = 1.0
+    @tf.function
+    def energy(x):
+        return tf.reduce_sum(x * x) / temperature
+    energy(x)
+    temperature = 0.25                      # has no effect
+
+Write instead
+    temperature = tf.Variable(1.0)          # read anew in every call
+    temperature.assign(0.25)
+
+Stays silent when
+    the value is still the one that was read; or
+    it is a variable or an argument, which is read anew in every call; or
+    a number that was read does not occur in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.capture import Baked
+from gradproof.judge.verdict import Verdict
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    seen: set[str] = set()
+    for baked in case.capture.baked:
+        if baked.name in seen:
+            continue
+        seen.add(baked.name)
+        if baked.before:
+            yield _diagnose(baked)
+        elif case.verdict is Verdict.WRONG and baked.name == case.source.name:
+            yield _other_variable(case, baked)
+
+
+def _diagnose(baked: Baked) -> Diagnostic:
+    return Diagnostic(
+        kind="baked-constant",
+        severity="warning",
+        certainty="measured",
+        headline=f"`{baked.function}` still uses {baked.name} = {baked.before}, which is {baked.now} by now",
+        primary=None
+        if baked.span is None
+        else Annotation(baked.span, f"read once, when it was {baked.before}"),
+        subject=f"`{baked.name}`",
+        evidence=(("when traced", baked.before), ("now", baked.now)),
+        why=(
+            f"`{baked.function}` was traced once. What Python read then became a constant of its graph, and `"
+            f"{baked.name}` was {baked.before}. It has changed since, and the graph has not: value and gradient are "
+            "those of the old number."
+        ),
+        fix=Fix(f"pass `{baked.name}` as an argument, or make it a variable and change it with `assign`"),
+    )
+
+
+def _other_variable(case: Case, baked: Baked) -> Diagnostic:
+    name = baked.name
+    return Diagnostic(
+        kind="baked-constant",
+        severity="error",
+        certainty="measured",
+        headline=f"`{baked.function}` was traced with another variable in the place of `{name}`",
+        primary=None
+        if baked.span is None
+        else Annotation(baked.span, f"asks for `{name}`, in a trace made for another"),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            "A function is traced once for each kind of argument, and two variables of one shape are one kind. This "
+            f"trace was made with another variable, and it also uses `{name}` by its name. Called with `{name}`, it "
+            "has the same variable in two places and takes the gradient for one of them."
+        ),
+        fix=Fix("let the function return the gradients for all its variables, and choose among them outside"),
+    )
+
+
+CAUSE = Cause(name="baked-constant", find=find, doc=__doc__ or "")

@@ -1,0 +1,58 @@
+"""The target still contains the targets of earlier steps.
+
+What it finds
+    A gradient call in a loop whose target was computed from the target of an earlier execution of the same line.
+
+Why it spoils a gradient
+    The gradient of a running total is the sum of the gradients of all steps so far. It is right for the total, but
+    each update then repeats all earlier ones, and the work grows with every step.
+
+Example
+    with tf.GradientTape(persistent=True) as tape:
+        for batch in data:
+            total = total + loss(batch)
+            gradient = tape.gradient(total, w)      # of all batches so far
+
+Write instead
+    for batch in data:
+        with tf.GradientTape() as tape:
+            step = loss(batch)
+        gradient = tape.gradient(step, w)
+
+Stays silent when
+    each step computes its target anew; or
+    the earlier target enters as a plain number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+
+
+def find(case: Case) -> Iterator[Diagnostic]:
+    history = case.capture.history
+    if history is None or not history.contains:
+        return
+    target, earlier = case.capture.target, words.ordinal(history.contains)
+    yield Diagnostic(
+        kind="stale-accumulation",
+        severity="warning",
+        certainty="measured",
+        headline=f"`{target}` still contains the `{target}` of earlier steps",
+        primary=Annotation(case.capture.call, f"contains that of the {earlier} execution"),
+        subject=f"d {target} / d {case.source.name}",
+        evidence=(("execution", str(case.capture.occurrence)), ("contains that of", str(history.contains))),
+        why=(
+            f"`{target}` was computed from what it was at an earlier execution of this line, so its gradient is the "
+            "sum over all steps since. Each update repeats the earlier ones, and every step takes longer."
+        ),
+        fix=Fix("start a new total and a new tape in every step"),
+    )
+
+
+CAUSE = Cause(name="stale-accumulation", find=find, doc=__doc__ or "")

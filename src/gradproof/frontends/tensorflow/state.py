@@ -1,0 +1,98 @@
+"""What a gradient call shows about state: random numbers drawn, frozen Python values, modes that disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.frontends.tensorflow.recording import RETURN_OP, FunctionCall, GradientCall, OpEvent
+from gradproof.frontends.tensorflow.source import short_name
+from gradproof.ir.capture import Baked, Capture, Drawn, ModeGap
+
+Array = np.ndarray[Any, Any]
+
+# Ops that draw new numbers each time they run. Those named Stateless follow from a seed that is an argument; but
+# Keras makes such seeds from a generator of its own, and then the seed was read from a variable.
+_DRAWING = frozenset({
+    "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal", "RandomGamma", "RandomPoissonV2",
+    "RandomShuffle", "Multinomial", "ParameterizedTruncatedNormal", "StatefulStandardNormalV2", "StatefulUniform",
+    "StatefulTruncatedNormal", "StatefulUniformFullInt", "StatefulRandomBinomial",
+})  # fmt: skip
+# Far beyond what another order of the same roundings can do, even where some digits cancel.
+_GAP = {"float16": 0.1, "bfloat16": 0.3, "float32": 1e-2, "float64": 1e-6}
+
+
+def with_state(capture: Capture, call: GradientCall) -> Capture:
+    needed = _needed(call)
+    calls = {function.id: function for function in call.calls}
+    return replace(
+        capture,
+        drawn=tuple(_drawn(call, needed)),
+        baked=(*(baked for function in call.calls for baked in function.baked), *_aliases(call)),
+        mode_gaps=tuple(_gaps(call, calls)),
+        targets=tuple(target.value.id for target in call.targets),
+        made_of=frozenset(needed),
+    )
+
+
+def _aliases(call: GradientCall) -> Iterator[Baked]:
+    """A variable that a function got as its argument and also knows by name: it was traced for another one."""
+    for function in call.calls:
+        handles = [value.id for value in function.inputs if value.dtype == "resource"]
+        for source in call.sources:
+            if source.variable is not None and handles.count(source.variable.id) > 1:
+                yield Baked(short_name(function.name), source.name, "", source.name, call.span)
+
+
+def _needed(call: GradientCall) -> set[int]:
+    """The tensors that the targets were computed from, by ops that the tape of this call has seen."""
+    needed = {target.value.id for target in call.targets}
+    tape = call.tape.id
+    for event in reversed(call.events):
+        seen = event.phase == "forward" and (not tape or tape in event.tapes or event.scope is not None)
+        if seen and any(value.id in needed for value in event.outputs):
+            needed.update(value.id for value in event.inputs)
+    return needed
+
+
+def _drawn(call: GradientCall, needed: set[int]) -> Iterator[Drawn]:
+    for event in call.events:
+        if event.op not in _DRAWING or event.phase != "forward" or event.span is None:
+            continue
+        if any(value.id in needed for value in event.outputs):
+            yield Drawn(event.op, event.span)
+
+
+def _gaps(call: GradientCall, calls: dict[int, FunctionCall]) -> Iterator[ModeGap]:
+    for event in call.events:
+        function = None if event.call is None else calls.get(event.call)
+        if event.op != RETURN_OP or function is None or function.mode == "eager" or function.not_known:
+            continue
+        if any(other.op in _DRAWING for other in call.events if other.call == function.id):
+            continue
+        yield from _gap_of(event, function)
+
+
+def _gap_of(event: OpEvent, function: FunctionCall) -> Iterator[ModeGap]:
+    for single, compiled in zip(event.inputs, event.outputs):
+        a, b = single.array, compiled.array
+        if a is None or b is None or a.dtype.name not in _GAP or a.shape != b.shape or not a.size:
+            continue
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        with np.errstate(all="ignore"):
+            size = max(float(np.nanmax(np.abs(a), initial=0.0)), float(np.nanmax(np.abs(b), initial=0.0)))
+            off = np.abs(a - b) > _GAP[single.dtype] * size
+        off |= np.isfinite(a) != np.isfinite(b)
+        if off.any():
+            index = tuple(int(k) for k in np.argwhere(off)[0])
+            yield ModeGap(
+                short_name(function.name),
+                function.mode,
+                str(b[index]),
+                str(a[index]),
+                function.span or event.span,
+            )
+            return
