@@ -38,7 +38,7 @@ def diagnose(
         subject=subject(case),
         evidence=(*comparison_rows(case), *_lost(loss, lost_at)),
         why=why,
-        fix=fix,
+        fix=case.fix or fix,  # one that was run before one that is only advice
         op=loss.place.op,
         share=loss.share,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flips import Flip
 from gradproof.diagnosis.flow import Place
@@ -45,6 +46,8 @@ class Case:
     `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
     `growth` is how the gradient's size changes along a loop.
+    `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
+    another way of writing the same function: then the formula lost them, not the problem.
     """
 
     capture: Capture
@@ -69,6 +72,8 @@ class Case:
     without_value: tuple[Place, ...] = ()
     flips: tuple[Flip, ...] = ()
     growth: Growth | None = None
+    fix: Fix | None = None
+    is_formula: bool = False
 
     @property
     def source(self) -> Source:

@@ -47,22 +47,29 @@ class Aim:
         return gain >= LEAST_GAIN and gain >= SHARE * (self.possible - self.digits)
 
 
-def search(
-    program: Program, aim: Aim, rules: Sequence[Rule] | None = None, seconds: float | None = None
-) -> Candidate | None:
-    """The best candidate that is proven to be the same function and brings back half of the lost digits."""
-    deadline = time.monotonic() + min(SECONDS, SECONDS if seconds is None else seconds)
+def reached(
+    program: Program, aim: Aim, rules: Sequence[Rule] | None = None, deadline: float | None = None
+) -> list[Candidate]:
+    """The candidates that bring back half of the lost digits, best first; nothing is proven about them yet."""
     before = rounded_gradient(program, aim.gradients.wrt)
     # Where our own run of the old program has the digits, it was not the formula that lost them.
     if before is None or not aim.is_reached(aim.possible) or aim.is_reached(aim.gradients.digits(before)):
-        return None
+        return []
+    deadline = time.monotonic() + SECONDS if deadline is None else deadline
     found = _candidates(program, aim, RULES if rules is None else rules, deadline)
-    reached = [candidate for candidate in found if aim.is_reached(candidate.digits)]
-    reached.sort(key=lambda one: (WORTH * len(one.rules) - one.digits, len(one.program.nodes)))
-    for candidate in reached:
-        if is_equal(program, candidate.program, aim.gradients.wrt, deadline + SECONDS):
-            return candidate
-    return None
+    good = [candidate for candidate in found if aim.is_reached(candidate.digits)]
+    return sorted(good, key=_cost)
+
+
+def _cost(candidate: Candidate) -> tuple[float, int]:
+    """Digits weighed against steps; of equals the shorter program, then the rule that stands first in the table."""
+    return round(2 * (WORTH * len(candidate.rules) - candidate.digits)) / 2, len(candidate.program.nodes)
+
+
+def search(program: Program, aim: Aim, rules: Sequence[Rule] | None = None) -> Candidate | None:
+    """The best candidate that is proven to be the same function."""
+    equal = (one for one in reached(program, aim, rules) if is_equal(program, one.program, aim.gradients.wrt))
+    return next(equal, None)
 
 
 def _candidates(program: Program, aim: Aim, rules: Sequence[Rule], deadline: float) -> list[Candidate]:

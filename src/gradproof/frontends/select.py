@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gradproof.errors import InvalidInput
+from gradproof.fixes.verify import rounded_gradient
 from gradproof.frontends.attachment import Attachment, Policy, Receiver
 from gradproof.frontends.request import Checked, Request
 from gradproof.frontends.tensorflow.attach import attach as attach_tensorflow
+from gradproof.ir.program import Program
 from gradproof.tape.attach import attach as attach_tapes
 
 # Each can be attached before its framework is imported, and imports nothing of it until then.
@@ -66,6 +68,16 @@ def frontend_for(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frontend:
             name = _NOT_SERVED[package]
             raise InvalidInput(f"check() does not know {name} yet; pass NumPy arrays or TensorFlow tensors")
     return importlib.import_module(next(iter(served), _NUMPY))
+
+
+def replay_in(framework: str) -> Callable[[Program, int], Any] | None:
+    """What runs a program in a framework and returns its gradient for a node; None where nothing does."""
+    if framework == "numpy":
+        return rounded_gradient  # the tape computes its gradients with NumPy's own arithmetic
+    if framework not in FRAMEWORKS:
+        return None
+    replay: Callable[[Program, int], Any] = importlib.import_module(f"gradproof.frontends.{framework}.emit").emit
+    return replay
 
 
 def coverage(framework: str) -> Coverage:

@@ -17,7 +17,7 @@ rule("log(1 - ndtr(X))", "log_ndtr(-X)", "use log_ndtr(-x), which never forms th
 rule("log(erfc(X))", "log(erfcx(X)) - X**2", "take exp(-x^2) out of the logarithm with erfcx", {"X": 12.0},
      X=POSITIVE)
 rule("exp(X**2) * erfc(X)", "erfcx(X)", "use erfcx, which is this product", {"X": 10.0})
-rule("log(sigmoid(X))", "-softplus(-X)", "use log_sigmoid, which never forms the small probability",
+rule("log(sigmoid(X))", "log_sigmoid(X)", "use log_sigmoid, which never forms the small probability",
      {"X": -120.0})
 rule("log(1 - sigmoid(X))", "-softplus(X)", "use -softplus(x), which never forms the small probability",
      {"X": 20.0})

@@ -1,0 +1,97 @@
+"""Which expression of the user's source computed which node, found by walking both from a node whose place is known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gradproof.fixes.source import Source, position
+from gradproof.ir.program import Node, Program
+
+_STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
+_BINARY = frozenset({"add", "sub", "mul", "div", "power"})
+_PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
+MOST_DEFINITIONS = 8  # names that are followed to where they were given their value, one inside the other
+
+
+@dataclass(eq=False)
+class Alignment:
+    """Expressions by the ids of the nodes they computed, the outermost first found, and the names looked behind."""
+
+    program: Program
+    source: Source
+    expressions: dict[int, ast.expr] = field(default_factory=dict)
+    behind: dict[int, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # names between the root and an expression
+
+    def add(self, expression: ast.expr, id: int, names: tuple[str, ...] = ()) -> None:
+        """Note that an expression computed a node, and go on with its parts."""
+        node = self._noted(expression, id, names)
+        if isinstance(expression, ast.Name) and len(names) < MOST_DEFINITIONS:
+            definition = self.source.definition(expression)
+            if definition is not None and self._covers(definition.value, node):
+                self.add(definition.value, id, (*names, expression.id))
+            return
+        if not isinstance(expression, _PLAIN) and self._covers(expression, node):
+            for part, operand in self._parts(expression, node):
+                self.add(part, operand, names)
+
+    def _noted(self, expression: ast.expr, id: int, names: tuple[str, ...]) -> Node:
+        """The node behind steps that no expression of its own stands for."""
+        node = self.program[id]
+        while True:
+            if node.id not in self.expressions:
+                self.expressions[node.id], self.behind[node.id] = expression, names
+            if node.op not in _STEPS or (node.span is not None and not self._same_place(node)):
+                return node
+            node = self.program[node.inputs[0]]
+
+    def _same_place(self, node: Node) -> bool:
+        """Whether a step was made on the way to the next op rather than asked for: both have one place."""
+        behind = self.program[node.inputs[0]]
+        return behind.span is None or behind.span == node.span or node.op in ("identity", "cast")
+
+    def _covers(self, expression: ast.expr, node: Node) -> bool:
+        return self.source.at(node.span) is not None and node.span is not None and position(expression) == (
+            node.span.line, node.span.column, node.span.end_line, node.span.end_column,
+        )  # fmt: skip
+
+    def _parts(self, expression: ast.expr, node: Node) -> Iterator[tuple[ast.expr, int]]:
+        match expression:
+            case ast.BinOp(left=left, right=right) if node.op in _BINARY:
+                yield from zip((left, right), node.inputs)
+            case ast.BinOp(left=left):
+                yield left, node.inputs[0]
+            case ast.UnaryOp(op=ast.USub(), operand=operand) if node.op == "neg":
+                yield operand, node.inputs[0]
+            case ast.Call(func=function, args=args):
+                method = (
+                    [function.value] if _is_method(function) and isinstance(function, ast.Attribute) else []
+                )
+                given = [*method, *args]
+                inputs = self._inputs(node)
+                if len(inputs) == 1 or len(inputs) == len(given):
+                    yield from zip(given, inputs)
+
+    def _inputs(self, node: Node) -> list[int]:
+        """What the nodes of one call took from outside it, in order."""
+        found: list[int] = []
+        for id in node.inputs:
+            operand = self.program[id]
+            inside = operand.span is not None and operand.span == node.span and bool(operand.inputs)
+            found += self._inputs(operand) if inside else [id]
+        return list(dict.fromkeys(found))
+
+
+def _is_method(function: ast.expr) -> bool:
+    """`x.sum`, as against `np.sum` or `tf.math.log`: what stands before the point is not a module."""
+    if not isinstance(function, ast.Attribute):
+        return False
+    base: ast.expr = function
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    return not (
+        isinstance(base, ast.Name) and base.id in ("tf", "np", "numpy", "tensorflow", "jnp", "jax", "torch")
+    )

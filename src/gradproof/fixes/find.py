@@ -1,0 +1,145 @@
+"""From a case to the fix that is offered: rewritten, proven equal, run, and put into words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.loss import find_loss
+from gradproof.fixes.patch import patch_of
+from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
+from gradproof.fixes.verify import N_NEARBY, Gradients, is_equal, rounded_gradient
+from gradproof.fixes.widen import widened
+from gradproof.ir import types
+from gradproof.ir.program import Program
+from gradproof.judge.verdict import Verdict
+
+Array = np.ndarray[Any, Any]
+
+MOST_NODES = 2000  # in larger programs the search would take longer than the check itself
+_ROUNDING = ("overflow", "underflow", "cancellation")  # the ways to a NaN that another way of writing avoids
+MOST_PROVEN = 8  # candidates for which the proof of equality is tried
+
+
+Replay = Callable[
+    [Program, int], Array | None
+]  # a program and the node to differentiate for; None if it cannot be
+
+
+def with_fix(case: Case, replay: Replay | None) -> Case:
+    """The case with the best change that was run: equal in exact arithmetic, half of the lost digits or more back.
+
+    `replay` runs a program in the user's framework.
+    """
+    program, aim = case.capture.program, _aim(case)
+    if program is None or aim is None or len(program.nodes) > MOST_NODES:
+        return case
+    started = time.monotonic()
+    seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
+    found = list(_offers(case, program, aim, replay, started + seconds))
+    if found:
+        # A change that can be shown in the user's own lines is worth a little accuracy.
+        best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
+        return replace(case, fix=best, is_formula=True)
+    return replace(case, fix=_in_wider_dtype(case, program, aim, replay))
+
+
+def _aim(case: Case) -> Aim | None:
+    source, true = case.source, case.true
+    if source.node is None or source.observed is None or true is None or not true.is_bounded:
+        return None
+    if case.capture.order != 1 or not types.is_real(source.dtype) or not _lost_by_rounding(case):
+        return None
+    gradients = Gradients(source.node, true, source.dtype, case.options)
+    return Aim(
+        gradients, gradients.digits(source.observed), types.digits_possible(source.dtype), _places(case)
+    )
+
+
+def _lost_by_rounding(case: Case) -> bool:
+    if case.verdict is Verdict.INACCURATE:
+        return True
+    return (
+        case.verdict is Verdict.NONFINITE and case.nonfinite is not None and case.nonfinite.kind == "overflow"
+    )
+
+
+def _places(case: Case) -> tuple[int, ...]:
+    """Where the search begins: the node that lost the digits, the one where the error arose, and their lines."""
+    if case.nonfinite is not None:
+        suspects = [case.nonfinite.origin]
+    else:
+        loss = find_loss(case)
+        suspects = [] if loss is None else [loss.place, loss.origin]
+    program = case.capture.program
+    assert program is not None
+    spans = {node.span for node in suspects if node.span is not None}
+    same = [node.id for node in program.nodes if node.span in spans]
+    return (*(node.id for node in suspects), *same)
+
+
+def _offers(
+    case: Case, program: Program, aim: Aim, replay: Replay | None, deadline: float
+) -> Iterator[tuple[float, Fix]]:
+    """Fixes with their digits: the best first, then others nearly as good if it cannot be shown as a patch."""
+    best: float | None = None
+    for candidate in reached(program, aim, deadline=deadline)[:MOST_PROVEN]:
+        if best is not None and candidate.digits < best - WORTH:
+            return
+        if not is_equal(program, candidate.program, aim.gradients.wrt, deadline + SECONDS):
+            continue
+        checked = _checked(case, candidate.program, aim, replay, equal=True)
+        if checked is None:
+            continue
+        patch = patch_of(program, candidate.program, candidate.nodes, case.sources, case.capture.framework)
+        fix = Fix(_text(candidate), "" if patch is None else patch.text, checked, _elsewhere(candidate))
+        yield candidate.digits, fix
+        best = candidate.digits if best is None else best
+        if patch is not None:
+            return
+
+
+def _text(candidate: Candidate) -> str:
+    return "; then ".join(dict.fromkeys(rule.text for rule in candidate.rules))
+
+
+def _elsewhere(candidate: Candidate) -> str:
+    return "; ".join(dict.fromkeys(rule.elsewhere for rule in candidate.rules if rule.elsewhere))
+
+
+def _in_wider_dtype(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
+    wide = None if case.source.dtype == "float64" else widened(program)
+    if wide is None:
+        return None
+    checked = _checked(case, wide, aim, replay, equal=False)
+    text = f"compute `{case.capture.target}` in float64: cast `{case.source.name}` first, and the result back"
+    return None if checked is None else Fix(text, checked=checked)
+
+
+def _checked(case: Case, program: Program, aim: Aim, replay: Replay | None, equal: bool) -> str | None:
+    """What the changed program returned, in the user's framework if it can run it; None if that is no better."""
+    framework = case.capture.framework
+    gradient = None if replay is None else replay(program, aim.gradients.wrt)
+    run_by = f"with this change {words.framework_name(framework)} returns"
+    note = ""
+    if gradient is None:
+        gradient = rounded_gradient(program, aim.gradients.wrt)
+        run_by = f"{case.source.dtype} arithmetic gives for the changed program"
+        note = f"; it was not run in {words.framework_name(framework)}"
+    if gradient is None or not aim.is_reached(digits := aim.gradients.digits(gradient)):
+        return None
+    agreement = words.whole_digits_text(digits, aim.possible)
+    proven = f" Both are equal in exact arithmetic, here and at {N_NEARBY} points nearby." if equal else ""
+    shown = _shown(gradient, case.source.dtype)
+    return f"{run_by} {shown} in {case.source.dtype}, the proven value to {agreement}{note}.{proven}"
+
+
+def _shown(gradient: Array, dtype: str) -> str:
+    return words.array_text(gradient, dtype)

@@ -1,0 +1,110 @@
+"""The change to the user's lines that makes of their program the one that was run and proven."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gradproof.fixes.align import Alignment
+from gradproof.fixes.render_term import Renderer, Unwritten
+from gradproof.fixes.source import Position, Source, parsed, position
+from gradproof.fixes.spelling import alias_of
+from gradproof.ir.program import Node, Program
+
+Edit = tuple[Position, str]
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The lines of a diff, and the file they belong to."""
+
+    file: str
+    text: str
+
+
+def patch_of(
+    old: Program, new: Program, changed: tuple[int, ...], sources: Mapping[str, str], framework: str
+) -> Patch | None:
+    """None where some part of the change is not written in the source, or cannot be."""
+    kept = {node.id for node in new.nodes}
+    roots = [old[id] for id in changed if id in kept]
+    files = {node.span.file for node in roots if node.span is not None}
+    if len(files) != 1 or any(node.span is None for node in roots):
+        return None
+    file = files.pop()
+    source = parsed(sources.get(file, ""))
+    alias = None if source is None else alias_of(source.tree, framework)
+    if source is None or alias is None:
+        return None
+    try:
+        edits, dropped = _edits(old, new, roots, source, framework, alias)
+    except Unwritten:
+        return None
+    return Patch(file, _diff(source, edits, dropped, file))
+
+
+def _edits(
+    old: Program, new: Program, roots: list[Node], source: Source, framework: str, alias: str
+) -> tuple[list[Edit], list[ast.stmt]]:
+    """New texts by position, and statements that nothing needs any more."""
+    texts: dict[Position, str] = {}
+    used: set[str] = set()
+    outermost = list(_outermost(roots, source))
+    for expression, node in outermost:
+        alignment = Alignment(old, source)
+        alignment.add(expression, node.id)
+        renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
+        text = renderer.text(node.id)
+        if texts.setdefault(position(expression), text) != text:
+            raise Unwritten  # the same line ran in two ways: no one change fits both
+        used |= renderer.looked_behind
+    replaced = [expression for expression, _ in outermost]
+    dropped = [found for name in sorted(used) if (found := _unneeded(source, name, replaced)) is not None]
+    return sorted(texts.items(), reverse=True), dropped
+
+
+def _outermost(roots: list[Node], source: Source) -> Iterator[tuple[ast.expr, Node]]:
+    """A change inside a larger one is part of it."""
+    found = [(source.at(node.span), node) for node in roots]
+    if any(expression is None for expression, _ in found):
+        raise Unwritten
+    all_expressions = {id(expression) for expression, _ in found}
+    for expression, node in found:
+        assert expression is not None
+        outer = source.parents.get(expression)
+        while outer is not None and id(outer) not in all_expressions:
+            outer = source.parents.get(outer)
+        if outer is None:
+            yield expression, node
+
+
+def _unneeded(source: Source, name: str, replaced: list[ast.expr]) -> ast.stmt | None:
+    """The definition of a name whose only uses were inside what is replaced."""
+    inside = {part for expression in replaced for part in ast.walk(expression)}
+    uses = [use for use in ast.walk(source.tree) if isinstance(use, ast.Name) and use.id == name]
+    loads = [use for use in uses if isinstance(use.ctx, ast.Load)]
+    if any(use not in inside for use in loads):
+        return None
+    return source.definition(loads[0]) if loads else None
+
+
+def _diff(source: Source, edits: list[Edit], dropped: list[ast.stmt], file: str) -> str:
+    before = source.text.splitlines(keepends=True)
+    after: list[str | None] = list(before)
+    for (line, column, end_line, end_column), text in edits:
+        last = end_line or line
+        head = before[line - 1].encode()[:column].decode()
+        tail = (
+            (after[last - 1] or "").encode()[end_column:].decode()
+            if last == line
+            else before[last - 1].encode()[end_column:].decode()
+        )
+        after[line - 1] = head + text + tail
+        after[line:last] = [None] * (last - line)
+    for statement in dropped:
+        for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
+            after[number] = None
+    changed = [line for line in after if line is not None]
+    return "".join(difflib.unified_diff(before, changed, file, file, n=0))

@@ -1,0 +1,138 @@
+"""Writes nodes of a rewritten program as source: the user's words where nothing changed, else the framework's."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+import numpy as np
+
+from gradproof.fixes.align import Alignment
+from gradproof.fixes.source import position
+from gradproof.fixes.spelling import spell
+from gradproof.ir.program import Node, Program
+from gradproof.ops.reduce import kept
+
+_PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
+
+
+class Unwritten(Exception):
+    """A part of the change has no source, or the framework no function for it."""
+
+
+class Renderer:
+    """Expressions for nodes, at the place of one expression; `looked_behind` are names no longer needed there."""
+
+    def __init__(
+        self, new: Program, alignment: Alignment, changed: set[int], framework: str, alias: str
+    ) -> None:
+        self.new, self.alignment, self.changed = new, alignment, changed
+        self.place = next(iter(alignment.expressions.values()))  # the expression that is replaced
+        self.framework, self.alias = framework, alias
+        self.ids = {id(expression): node for node, expression in alignment.expressions.items()}
+        self.looked_behind: set[str] = set()
+        self._literals: list[str] = []
+
+    def text(self, root: int) -> str:
+        """The expression for a changed node, with the numbers as the user wrote them."""
+        text = ast.unparse(ast.fix_missing_locations(self._made(self.new[root])))
+        for place, literal in enumerate(self._literals):
+            text = text.replace(_placeholder(place), literal)
+        return text
+
+    def _expression(self, id: int) -> ast.expr:
+        expression = self.alignment.expressions.get(id)
+        node = self.new[id]
+        if expression is not None and self._can_stand(expression, id):
+            self.looked_behind.update(self.alignment.behind.get(id, ()))
+            return self._as_written(expression)
+        if id in self.changed or expression is None:
+            return self._made(node)
+        raise Unwritten
+
+    def _can_stand(self, expression: ast.expr, id: int) -> bool:
+        """A name always may, as it will have the new value; a larger expression, if nothing in it changes."""
+        source = self.alignment.source
+        used = [part for part in ast.walk(expression) if isinstance(part, ast.Name)]
+        is_elsewhere = bool(self.alignment.behind.get(id, ()))
+        if is_elsewhere and not all(source.means_the_same(name, self.place) for name in used):
+            return False
+        if isinstance(expression, _PLAIN):
+            return True
+        return not any(
+            self.ids.get(_key(part)) in self.changed
+            for part in ast.walk(expression)
+            if isinstance(part, ast.expr)
+        )
+
+    def _as_written(self, expression: ast.expr) -> ast.expr:
+        source = self.alignment.source.text
+        written = copy.deepcopy(expression)
+        originals = [part for part in ast.walk(expression) if isinstance(part, ast.Constant)]
+        literals = {position(part): ast.get_source_segment(source, part) for part in originals}
+        return _Literal(literals, self._literals).visit(written)  # type: ignore[no-any-return]
+
+    def _made(self, node: Node) -> ast.expr:
+        if node.op == "constant":
+            return _number(node)
+        if node.op in ("identity", "broadcast"):
+            return self._expression(node.inputs[0])
+        if node.op == "reshape":
+            return self._kept(node)
+        args = [self._expression(id) for id in node.inputs]
+        return self._spelt(node, args, dict(node.params))
+
+    def _kept(self, node: Node) -> ast.expr:
+        """A reduction whose axes stay with length one."""
+        inner = self.new[node.inputs[0]]
+        if "axes" not in inner.params or inner.op in ("softmax", "log_softmax"):
+            raise Unwritten
+        argument = self.new[inner.inputs[0]]
+        if node.shape != kept(argument.shape, inner.params["axes"]):
+            raise Unwritten
+        return self._spelt(inner, [self._expression(inner.inputs[0])], {**inner.params, "keepdims": True})
+
+    def _spelt(self, node: Node, args: list[ast.expr], params: dict[str, Any]) -> ast.expr:
+        ndim = len(self.new[node.inputs[0]].shape) if node.inputs else 0
+        made = spell(self.framework, self.alias, node.op, args, params, ndim)
+        if made is None:
+            raise Unwritten
+        return made
+
+
+def _key(part: ast.expr) -> int:
+    return id(part)
+
+
+class _Literal(ast.NodeTransformer):
+    """Numbers stand as they were written: 1e10 is not to become 10000000000.0."""
+
+    def __init__(self, texts: dict[Any, str | None], literals: list[str]) -> None:
+        self.texts, self.literals = texts, literals
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        text = self.texts.get(position(node))
+        if text is None or not isinstance(node.value, int | float):
+            return node
+        self.literals.append(text)
+        return ast.Name(_placeholder(len(self.literals) - 1))
+
+
+def _placeholder(place: int) -> str:
+    return f"_literal_{place}_"
+
+
+def _number(node: Node) -> ast.expr:
+    array = np.asarray(node.value)
+    if array.size == 0 or not bool((array == array.flat[0]).all()):
+        raise Unwritten
+    value = float(array.flat[0])
+    if value.is_integer() and abs(value) < 1e6:
+        return _signed(int(value))
+    return _signed(float(str(array.flat[0])))
+
+
+def _signed(value: float) -> ast.expr:
+    constant = ast.Constant(abs(value))
+    return ast.UnaryOp(ast.USub(), constant) if value < 0 else constant

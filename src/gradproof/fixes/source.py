@@ -1,0 +1,88 @@
+"""The user's source as a tree: which expression stands at a span, and where a name in it was given its value."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from gradproof.ir.span import Span
+
+Position = tuple[int, int, int | None, int | None]
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One parsed file. `parents` leads from a node of the tree to the one it is part of."""
+
+    text: str
+    tree: ast.Module
+    expressions: dict[Position, ast.expr] = field(default_factory=dict)
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+
+    def at(self, span: Span | None) -> ast.expr | None:
+        """The expression that a span covers exactly."""
+        if span is None or span.column is None:
+            return None
+        return self.expressions.get((span.line, span.column, span.end_line, span.end_column))
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement that an expression is part of."""
+        found: ast.AST | None = node
+        while found is not None and not isinstance(found, ast.stmt):
+            found = self.parents.get(found)
+        return found
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        found = self.parents.get(node, self.tree)
+        while not isinstance(found, _SCOPES):
+            found = self.parents.get(found, self.tree)
+        return found
+
+    def names(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        """Every use of a name inside a function, or a module with all its functions."""
+        return [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name]
+
+    def definition(self, use: ast.Name) -> ast.Assign | None:
+        """The last statement `name = ...` before the use of a name, if both stand in the same block."""
+        statement = self.statement(use)
+        if statement is None:
+            return None
+        before = [name for name in self._stores(use) if name.lineno < statement.lineno]
+        last = max(before, key=lambda name: name.lineno, default=None)
+        found = None if last is None else self.parents.get(last)
+        if not isinstance(found, ast.Assign) or found.targets != [last]:
+            return None
+        return found if self.parents.get(found) is self.parents.get(statement) else None
+
+    def means_the_same(self, use: ast.Name, place: ast.AST) -> bool:
+        """Whether a name that is used in one statement has the same value in a later one."""
+        first, last = self.statement(use), self.statement(place)
+        if first is None or last is None or self.scope(use) is not self.scope(place):
+            return False
+        return not any(first.lineno <= store.lineno < last.lineno for store in self._stores(use))
+
+    def _stores(self, use: ast.Name) -> list[ast.Name]:
+        """Every place in the same function, or module, that gives a name a value."""
+        return [name for name in self.names(self.scope(use), use.id) if not isinstance(name.ctx, ast.Load)]
+
+
+@lru_cache(maxsize=64)
+def parsed(text: str) -> Source | None:
+    """None for what is not Python, such as a cell of a notebook with commands of its own."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    source = Source(text, tree)
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            source.parents[child] = node
+        if isinstance(node, ast.expr):
+            source.expressions.setdefault(position(node), node)
+    return source
+
+
+def position(node: ast.expr) -> Position:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
