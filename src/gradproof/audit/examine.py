@@ -17,6 +17,8 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
 from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, propagate_errors
+from gradproof.fixes.find import with_fix
+from gradproof.frontends.select import replay_in
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import prune
@@ -57,10 +59,14 @@ def cases(capture: Capture, options: Options) -> list[Case]:
     found = []
     for index, judgement in enumerate(judgements):
         case = Case(capture, index, judgement, options)
-        for step in (_with_evidence, with_facts, with_faults):
+        for step in (_with_evidence, with_facts, with_faults, _with_fix):
             case = _attempted(step, case)
         found.append(case)
     return found
+
+
+def _with_fix(case: Case) -> Case:
+    return with_fix(case, replay_in(case.capture.framework))
 
 
 def _attempted(step: Callable[[Case], Case], case: Case) -> Case:
