@@ -2,7 +2,7 @@
 
 What it finds
     A gradient of None where nothing that was recorded leads from the source to the target, and none of the known ways
-    to lose a path explains it.
+    to lose a path explains it; or where the path goes through a variable that was assigned and read again.
 
 Why it spoils a gradient
     If the target does not depend on the source, its derivative is zero, and the framework says None. That is right if
@@ -35,6 +35,18 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if missing is None:
         return
     name, target = case.source.name, case.capture.target
+    if "stored" in missing.facts:
+        yield from diagnose(
+            case,
+            missing,
+            headline=f"{lacks(case)} because a value made from it went through a variable",
+            why=(
+                f"This line stores numbers in a variable, and `{target}` was computed from what was read from it "
+                f"later. A tape sees the number that is read, not what was assigned, so no path leads to `{name}`."
+            ),
+            fix=Fix("use the computed tensor itself in the target, and assign it to the variable as well"),
+        )
+        return
     yield from diagnose(
         case,
         missing,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterable
 
 from gradproof.frontends.tensorflow.recording import GradientCall, Leave, Operand, OpEvent
@@ -15,6 +17,9 @@ _DISCRETE_OPS = frozenset({
     "Greater", "GreaterEqual", "Bucketize", "UniqueV2", "Where", "TopKV2", "InTopKV2", "OneHot", "Multinomial",
     "StatelessMultinomial", "IsNan", "IsFinite", "IsInf", "LogicalAnd", "LogicalOr", "LogicalNot",
 })  # fmt: skip
+_STORING_OPS = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
+_LOOKS = frozenset({"bool()", "format"})  # conversions whose result is no number to go on with
+_NO_RULE = re.compile(r"gradient registry has no entry for: (\w+)")
 _LEAVING_OPS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless", "NumpyFunction"})
 
 
@@ -35,8 +40,8 @@ class _Search:
         self.path = [e for e in self.forward if _takes(e, self.reached) and _gives(e, self.needed)]
 
     def reason(self) -> Break:
-        steps = (self._integer, self._not_watched, self._blocked, self._outside, self._unregistered,
-                 self._reassigned, self._left, self._not_connected)  # fmt: skip
+        steps = (self._integer, self._rebound, self._not_watched, self._blocked, self._outside, self._unregistered,
+                 self._reassigned, self._left, self._stored, self._not_connected)  # fmt: skip
         return next(found for step in steps if (found := step()) is not None)
 
     def _integer(self) -> Break | None:
@@ -69,6 +74,19 @@ class _Search:
         return Break(
             "not-watched", self.call.span, "returns None", tuple(contributing), {"what": self._what()}
         )
+
+    def _rebound(self) -> Break | None:
+        """Before the tape, a line gave the name of a variable to a tensor computed from it: `w = w - step`."""
+        if self.source.variable is not None or not self.path:
+            return None
+        maker = next((e for e in self.forward if _gives(e, {self.source.value.id})), None)
+        if maker is None or self.call.tape.id in maker.tapes or not _rebinds(maker.span, self.source.name):
+            return None
+        made_of = _ancestors(self.forward, {self.source.value.id})
+        if not any(e.op == "ReadVariableOp" and _gives(e, made_of) for e in self.forward):
+            return None
+        label = f"`{self.source.name}` is a tensor from here on, and no variable"
+        return Break("reassigned-variable", maker.span, label, self._called())
 
     def _what(self) -> str:
         variable = self.source.variable
@@ -120,6 +138,10 @@ class _Search:
 
     def _unregistered(self) -> Break | None:
         """A rule ran and returned nothing for this input, or there is no rule."""
+        unknown = _NO_RULE.search(self.call.exception or "")
+        for op in self.path:
+            if unknown is not None and op.op == unknown.group(1):
+                return self._no_rule(op, f"{op.op} has no gradient")
         by_index = {event.index: event for event in self.forward}
         for pullback in self.call.pullbacks:
             event = None if pullback.forward is None else by_index.get(pullback.forward)
@@ -127,14 +149,11 @@ class _Search:
                 continue
             for value, result in zip(event.inputs, pullback.results):
                 if result is None and value.id in self.reached and not types.is_discrete(value.dtype):
-                    return Break(
-                        "no-gradient-registered",
-                        event.span,
-                        f"{event.op} returns no gradient for this input",
-                        self._called(),
-                        {"op": event.op},
-                    )
+                    return self._no_rule(event, f"{event.op} returns no gradient for this input")
         return None
+
+    def _no_rule(self, event: OpEvent, label: str) -> Break:
+        return Break("no-gradient-registered", event.span, label, self._called(), {"op": event.op})
 
     def _reassigned(self) -> Break | None:
         """The name means something newer than what the target was computed from."""
@@ -166,6 +185,20 @@ class _Search:
             {"how": leave.how},
         )
 
+    def _stored(self) -> Break | None:
+        """The value was put into a variable and read again: a tape sees the number read, not where it came from."""
+        for event in self.forward:
+            if (
+                event.op not in _STORING_OPS
+                or len(event.inputs) < 2
+                or event.inputs[1].id not in self.reached
+            ):
+                continue
+            if event.inputs[0].id in self.needed:
+                label = "a variable keeps numbers, not where they came from"
+                return Break("not-connected", event.span, label, self._called(), {"stored": event.op})
+        return None
+
     def _not_connected(self) -> Break:
         names = ", ".join(f"`{target.name}`" for target in self.call.targets)
         return Break(
@@ -185,7 +218,19 @@ class _Search:
 
 def _cuts(leave: Leave) -> bool:
     """Printing or looking at a number cuts nothing; only conversions that hand it on do."""
-    return leave.how not in ("print", "repr", "str", "bool")
+    return leave.how not in _LOOKS and not _line(leave.span).lstrip().startswith("print(")
+
+
+def _line(span: Span | None) -> str:
+    return "" if span is None else linecache.getline(span.file, span.line)
+
+
+def _rebinds(span: Span | None, name: str) -> bool:
+    """Whether a line assigns to a name what it computes from the same name."""
+    found = re.match(rf"\s*{re.escape(name)}\s*([-+*/@]?)=(?!=)(.*)", _line(span))
+    return found is not None and (
+        bool(found[1]) or re.search(rf"\b{re.escape(name)}\b", found[2]) is not None
+    )
 
 
 def _takes(event: OpEvent, ids: set[int]) -> bool:

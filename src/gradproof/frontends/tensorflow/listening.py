@@ -7,7 +7,9 @@ for the gradient of an op belongs to the process, and passes straight through fo
 
 from __future__ import annotations
 
+import os
 import sys
+from types import FrameType
 from typing import Any
 
 from tensorflow.python import pywrap_tfe
@@ -16,7 +18,7 @@ from tensorflow.python.framework import op_callbacks
 
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import IDLE_EVENTS, RawPullback, Recorder, numbers
-from gradproof.frontends.tensorflow.source import is_users
+from gradproof.frontends.tensorflow.source import first_user_frame, is_users
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.variables import Variables
 
@@ -29,6 +31,12 @@ _TENSOR_METHODS = {
     "__complex__": "complex()",
     "__array__": "array",
     "__format__": "format",
+}
+# Functions of libraries that hand numbers of tensors to code outside TensorFlow: file and name, what the user wrote.
+_LIBRARY_DOORS = {
+    ("core.py", "convert_to_numpy"): "numpy()",
+    ("script_ops.py", "py_func_common"): "tf.numpy_function",
+    ("script_ops.py", "<listcomp>"): "tf.numpy_function",  # before Python 3.12 a frame of its own
 }
 
 
@@ -153,12 +161,15 @@ def _note_leave(recorder: Recorder, tensor: Any, frame: Any) -> None:
     """Only what the user's own code asked for: TensorFlow reads its own constants in the same way."""
     how = _TENSOR_METHODS.get(frame.f_code.co_name)
     caller = frame.f_back
-    if caller is not None and caller.f_code.co_filename.endswith("resource_variable_ops.py"):
+    while caller is not None and caller.f_code.co_filename.endswith("resource_variable_ops.py"):
         how = _TENSOR_METHODS.get(caller.f_code.co_name, how)
         caller = caller.f_back
-    if caller is not None and caller.f_code.co_name == "convert_to_numpy":
-        how, caller = "numpy()", caller.f_back
-        while caller is not None and not is_users(caller.f_code.co_filename):
-            caller = caller.f_back
+    door = None if caller is None else _LIBRARY_DOORS.get(_function_of(caller))
+    if door is not None:
+        how, caller = door, first_user_frame(caller)
     if how is not None and caller is not None and is_users(caller.f_code.co_filename):
         recorder.leave(how, tensor, caller)
+
+
+def _function_of(frame: FrameType) -> tuple[str, str]:
+    return os.path.basename(frame.f_code.co_filename), frame.f_code.co_name

@@ -1,0 +1,98 @@
+"""Why TensorFlow returned no gradient: the kind of reason and the line it is found on."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+from gradproof.frontends.tensorflow.breaks import find_break
+from gradproof.frontends.tensorflow.hooks import observe
+from gradproof.ir.capture import Break
+
+pytestmark = pytest.mark.tensorflow
+
+
+def text(found: Break) -> str:
+    assert found.span is not None
+    return linecache.getline(found.span.file, found.span.line).strip()
+
+
+def test_a_variable_that_became_a_tensor_is_found_where_it_was_rebound():
+    with observe() as seen:
+        w = tf.Variable(2.0)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = w * w
+            gradient = tape.gradient(loss, w)
+            if gradient is not None:
+                w = w - 0.1 * gradient
+    found = find_break(seen.calls[1], 0)
+    assert (found.kind, text(found)) == ("reassigned-variable", "w = w - 0.1 * gradient")
+
+
+def test_a_tensor_with_a_name_of_its_own_is_only_not_watched():
+    with observe() as seen:
+        w = tf.Variable(2.0)
+        half = w / 2.0
+        with tf.GradientTape() as tape:
+            loss = half * half
+        tape.gradient(loss, half)
+    assert find_break(seen.calls[0], 0).kind == "not-watched"
+
+
+def test_a_value_stored_in_a_variable_is_found_where_it_was_stored():
+    with observe() as seen:
+        w, kept = tf.Variable(2.0), tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            kept.assign(w * w)
+            loss = kept * 3.0
+        tape.gradient(loss, w)
+    found = find_break(seen.calls[0], 0)
+    assert (found.kind, text(found)) == ("not-connected", "kept.assign(w * w)")
+    assert "stored" in found.facts
+
+
+def test_a_numpy_function_leaves_the_framework():
+    with observe() as seen:
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            loss = tf.numpy_function(np.square, [w], tf.float32) * 2.0
+        tape.gradient(loss, w)
+    found = find_break(seen.calls[0], 0)
+    assert (found.kind, found.facts["how"]) == ("left-framework", "tf.numpy_function")
+
+
+def test_an_array_made_from_a_variable_leaves_the_framework():
+    with observe() as seen:
+        w = tf.Variable([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            loss = tf.constant(np.sum(np.array(w)))
+        tape.gradient(loss, w)
+    assert find_break(seen.calls[0], 0).kind == "left-framework"
+
+
+def test_a_number_that_was_only_looked_at_is_not_a_way_out():
+    with observe() as seen:
+        w, other = tf.Variable(2.0), tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            if w > 1.0:
+                print(float(w), f"{w.read_value():.1f}")
+            loss = other * other
+        tape.gradient(loss, w)
+    assert find_break(seen.calls[0], 0).kind == "not-connected"
+
+
+def test_an_op_without_a_rule_is_named_where_the_call_raised():
+    with observe() as seen:
+        image = tf.Variable(tf.ones([1, 4, 4, 1]))
+        with tf.GradientTape() as tape:
+            small = tf.image.resize(image, [2, 2], method="area")
+        with pytest.raises(LookupError):
+            tape.gradient(small, image)
+    found = find_break(seen.calls[0], 0)
+    assert (found.kind, found.facts["op"]) == ("no-gradient-registered", "ResizeArea")
+    assert text(found).startswith("small = ")
