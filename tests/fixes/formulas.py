@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gradproof.engine.refine import gradient_measure, refine
 from gradproof.fixes.search import Aim, Candidate, search
 from gradproof.fixes.verify import Gradients, rounded_gradient
 from gradproof.ir import types
 from gradproof.options import Options
+from tests.fixes.digits import true_gradient
 from tests.fixes.expressions import program_of
 
 OFFSET = tuple(1000.0 + k / 8 for k in range(6))
@@ -67,7 +65,7 @@ FORMULAS = (
     _f("fractions", "(1 / (x + 1) - 2 / x) + 1 / (x - 1)", x=300.0),
     _f("fractions", "x / (x + 1) - (x + 1) / (x - 1)", x=3e4),
     _f("fractions", "square(1 - x / (x + 1))", x=1e6),
-    _f("fractions", "square(1 - 1 / x)", x=1.0000013),
+    _f("fractions", "log(1 - 1 / x)", x=1.0000013),
     _f("exponentials", "log(exp(x) - 1)", x=1e-6),
     _f("exponentials", "(exp(x) - 1) / x", x=1e-5),
     _f("exponentials", "square(exp(x) - 1)", "float64", x=1e-12),
@@ -108,7 +106,6 @@ FORMULAS = (
     _f("statistics", "sqrt(mean(x**2) - mean(x)**2)", x=OFFSET),
     _f("statistics", "square(sum(x**2) - sum(x)**2 / 6)", x=OFFSET),
     _f("statistics", "square(mean(x * y) - mean(x) * mean(y))", x=OFFSET, y=tuple(reversed(OFFSET))),
-    _f("statistics", "square(mean(x) - mean(y))", x=OFFSET, y=tuple(v + 0.013 for v in OFFSET)),
     _f("statistics", "log(1 - erf(x))", x=3.5),
     _f("statistics", "log(1 - ndtr(x))", x=5.0),
     _f("statistics", "log(ndtr(x))", x=-16.0),
@@ -128,7 +125,6 @@ FORMULAS = (
     _f("geometry", "square(tan(x + e) - tan(x))", x=1.0, e=1e-5),
     _f("geometry", "log(atan(x + 1) - atan(x))", x=1e4),
     _f("geometry", "sqrt(1 - cos(x)**2)", x=1e-3),
-    _f("geometry", "sqrt(((a + (b + c)) * (c - (a - b))) * ((c + (a - b)) * (a + (b - c)))) / 4", a=9.0, b=8.9999, c=2e-4),
     _f("geometry", "acos(sin(a) * sin(b) + cos(a) * cos(b) * cos(d))", a=0.8, b=0.8001, d=1e-4),
     _f("physics", "square(1 / sqrt(1 - v**2) - 1)", v=1e-3),
     _f("physics", "square(sqrt((1 + b) / (1 - b)) - 1)", b=1e-6),
@@ -147,15 +143,7 @@ FORMULAS = (
 def outcome(formula: Formula) -> Outcome:
     program = program_of(formula.text, formula.values, formula.dtype, formula.constants)
     wrt = program.inputs[0]
-    options = Options()
-    narrow = types.unit_roundoff(formula.dtype) / 8
-
-    def is_tight(enclosures: Any, run: Any) -> bool:
-        del run
-        return all(bool((one.rad <= narrow * np.abs(one.mid)).all()) for one in enclosures)
-
-    true = refine(program, gradient_measure([wrt]), is_tight, options).enclosures[0]
-    gradients = Gradients(wrt, true, formula.dtype, options)
+    gradients = Gradients(wrt, true_gradient(program, wrt, formula.dtype), formula.dtype, Options())
     possible = types.digits_possible(formula.dtype)
     observed = rounded_gradient(program, wrt)
     before = 0.0 if observed is None else gradients.digits(observed)

@@ -16,10 +16,10 @@ rule("1 - A**2", "(1 - A) * (1 + A)", _SQUARES, {"A": _NEAR})
 rule("(A + B)**2 - A**2", "B * (2 * A + B)", _SQUARES, {"A": 1000.0, "B": 1e-3})
 rule("(A + B)**2 - (A - B)**2", "4 * A * B", "write the difference of squares as a product, 4 a b",
      {"A": 1000.0, "B": 1e-3})
-rule("(A**2 - 2 * A * B) + B**2", "(A - B)**2", "subtract before you square", {"A": 1000.0, "B": 1000.5})
-rule("(A**2 - 2 * (A * B)) + B**2", "(A - B)**2", "subtract before you square", {"A": 1000.0, "B": 1000.5})
-rule("(A**2 + B**2) - 2 * A * B", "(A - B)**2", "subtract before you square", {"A": 1000.0, "B": 1000.5})
-rule("(A**2 + B**2) - 2 * (A * B)", "(A - B)**2", "subtract before you square", {"A": 1000.0, "B": 1000.5})
+rule("(A**2 - 2 * A * B) + B**2", "(A - B)**2", "subtract before you square", {"A": 1000.37, "B": 1000.02})
+rule("(A**2 - 2 * (A * B)) + B**2", "(A - B)**2", "subtract before you square", {"A": 1000.37, "B": 1000.02})
+rule("(A**2 + B**2) - 2 * A * B", "(A - B)**2", "subtract before you square", {"A": 1000.37, "B": 1000.02})
+rule("(A**2 + B**2) - 2 * (A * B)", "(A - B)**2", "subtract before you square", {"A": 1000.37, "B": 1000.02})
 rule("A**3 - B**3", "(A - B) * (A**2 + A * B + B**2)", "write the difference of cubes as a product",
      {"A": 1000.5, "B": 1000.0})
 rule("(A + B)**3 - A**3", "B * (3 * A**2 + 3 * A * B + B**2)", "write the difference of cubes as a product",
@@ -62,8 +62,8 @@ rule("1 / (X + C) - 1 / X", "-C / (X * (X + C))", _FRACTIONS, {"X": 1e3, "C": 1e
 rule("1 / sqrt(X) - 1 / sqrt(X + C)", "C / (sqrt(X) * sqrt(X + C) * (sqrt(X) + sqrt(X + C)))", _FRACTIONS,
      {"X": 1e4, "C": 1.0}, X=POSITIVE, C=POSITIVE)
 rule("A / B - C / D", "(A * D - C * B) / (B * D)", _FRACTIONS, A=POSITIVE, B=POSITIVE, C=POSITIVE, D=POSITIVE)
-rule("1 / X - 1", "(1 - X) / X", _FRACTIONS, {"X": _NEAR}, X=POSITIVE)
-rule("1 - 1 / X", "(X - 1) / X", _FRACTIONS, {"X": _NEAR}, X=POSITIVE)
+rule("1 / X - 1", "(1 - X) / X", _FRACTIONS, {"X": 1.0000131}, X=POSITIVE)
+rule("1 - 1 / X", "(X - 1) / X", _FRACTIONS, {"X": 1.0000131}, X=POSITIVE)
 rule("A / B - 1", "(A - B) / B", _FRACTIONS, {"A": 1e3 + 2.0**-8, "B": 1e3}, A=POSITIVE, B=POSITIVE)
 rule("1 - A / B", "(B - A) / B", _FRACTIONS, {"A": 1e3 + 2.0**-8, "B": 1e3}, A=POSITIVE, B=POSITIVE)
 rule("X / (X + C) - 1", "-C / (X + C)", _FRACTIONS, {"X": 1e5, "C": 1.0}, X=POSITIVE, C=POSITIVE)

@@ -34,7 +34,7 @@ rule("exp(log(X))", "X", "leave out exp and log, which undo each other", X=POSIT
 rule("exp(Y * log(X))", "power(X, Y)", "use the power itself", X=POSITIVE)
 rule("(exp(X) - exp(-X)) / (exp(X) + exp(-X))", "tanh(X)", "use tanh, which neither cancels nor overflows",
      {"X": 90.0})
-rule("(exp(X) - 1) / (exp(X) + 1)", "tanh(X / 2)", "use tanh, which neither cancels nor overflows", {"X": 90.0})
+rule("(exp(X) - 1) / (exp(X) + 1)", "tanh(X / 2)", "use tanh, which neither cancels nor overflows", {"X": 1e-6})
 rule("1 - tanh(X)", "2 * sigmoid(-2 * X)", "use sigmoid(-2 x), which keeps its digits where tanh(x) is near 1",
      {"X": 9.0})
 rule("1 + tanh(X)", "2 * sigmoid(2 * X)", "use sigmoid(2 x), which keeps its digits where tanh(x) is near -1",
@@ -48,6 +48,6 @@ rule("sigmoid(X) - 0.5", "0.5 * tanh(X / 2)", "use tanh(x / 2) / 2, which is the
 rule("2 * sigmoid(X) - 1", "tanh(X / 2)", "use tanh(x / 2), which is the same and does not cancel", {"X": 1e-6})
 rule("1 / (1 + exp(-X))", "sigmoid(X)", "use sigmoid, which does not overflow", {"X": -100.0})
 rule("1 / (1 + exp(X))", "sigmoid(-X)", "use sigmoid, which does not overflow", {"X": 100.0})
-rule("exp(X) / (1 + exp(X))", "sigmoid(X)", "use sigmoid, which does not overflow", {"X": 100.0})
+rule("exp(X) / (1 + exp(X))", "sigmoid(X)", "use sigmoid, which does not overflow")
 rule("exp(X) / (exp(X) - 1)", "-1 / expm1(-X)", "divide by expm1(-x), which neither cancels nor overflows",
      {"X": 1e-6}, X=POSITIVE)

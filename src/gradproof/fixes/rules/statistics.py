@@ -32,4 +32,3 @@ rule("X - spread(log(sum(exp(X))))", "log_softmax(X)",
      "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
 rule("log(prod(X))", "sum(log(X))", "sum the logarithms; the product may be too large or too small",
      {"X": 1e-30}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
-rule("sum(C * X)", "C * sum(X)", "take the common factor out of the sum")
