@@ -22,6 +22,7 @@ _PUBLIC = {
     "directional": "gradproof.blackbox",
     "gradient": "gradproof.blackbox",
     "gradient_check_numerical": "gradproof.blackbox",
+    "intended": "gradproof.diagnosis.intent",
     "jacobian": "gradproof.blackbox",
     "stop_gradient": "gradproof.tape",
     "watch": "gradproof.checking",
@@ -41,6 +42,7 @@ __all__ = [
     "directional",
     "gradient",
     "gradient_check_numerical",
+    "intended",
     "jacobian",
     "stop_gradient",
     "watch",
@@ -49,6 +51,7 @@ __all__ = [
 if TYPE_CHECKING:
     from gradproof.blackbox import derivative, directional, gradient, gradient_check_numerical, jacobian
     from gradproof.checking import assert_correct, check, watch
+    from gradproof.diagnosis.intent import intended
     from gradproof.diagnosis.report import Report
     from gradproof.judge.verdict import Verdict
     from gradproof.options import Options

@@ -1,4 +1,4 @@
-"""Deviations that the user has declared deliberate, by a comment at the line that is blamed."""
+"""Deviations that the user has declared deliberate: by a comment at the line that is blamed, or by a decorator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gradproof.diagnosis.intent import is_declared
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.ir.span import Span
 from gradproof.render.snippet import source_lines, with_sources
@@ -33,5 +34,7 @@ def _marked(gradient: GradientReport, sources: Mapping[str, str]) -> GradientRep
 
 
 def _is_marked(span: Span, sources: Mapping[str, str]) -> bool:
+    if is_declared(span):
+        return True
     lines = source_lines(span.file, sources)
     return any(_MARK.search(text) for text in lines[span.line - 1 : span.last_line])

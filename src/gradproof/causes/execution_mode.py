@@ -42,7 +42,8 @@ def _diagnose(case: Case, gap: ModeGap) -> Diagnostic:
     mode = _NAMES.get(gap.mode, gap.mode)
     return Diagnostic(
         kind="execution-mode",
-        severity="note" if case.verdict is Verdict.NONFINITE else "error",
+        # A NaN or lost digits have a cause of their own; that another mode is spared is worth knowing beside it.
+        severity="error" if case.verdict is Verdict.WRONG else "warning",
         certainty="measured",
         headline=f"`{gap.function}` returns {gap.compiled} in {mode} and {gap.single} op by op",
         primary=None if gap.span is None else Annotation(gap.span, f"runs in {mode}"),

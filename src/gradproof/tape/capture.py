@@ -91,6 +91,8 @@ def _capture(
     return replace(
         _facts(finished, sources),
         target=name,
+        targets=tuple(record.serial for record in finished.proof.targets),
+        made_of=frozenset(record.serial for record in ancestors(finished.proof.targets)),
         program=prune(whole, [ids[target]]),
         gradient_program=whole.with_outputs(ids[gradient] for gradient in gradients),
         scopes=tuple(_scope(built, use, applied) for use, applied in uses),

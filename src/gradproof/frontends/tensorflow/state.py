@@ -26,7 +26,7 @@ _GAP = {"float16": 0.1, "bfloat16": 0.3, "float32": 1e-2, "float64": 1e-6}
 
 
 def with_state(capture: Capture, call: GradientCall) -> Capture:
-    needed = _needed(call)
+    needed, computed = _needed(call)
     calls = {function.id: function for function in call.calls}
     return replace(
         capture,
@@ -34,7 +34,7 @@ def with_state(capture: Capture, call: GradientCall) -> Capture:
         baked=(*(baked for function in call.calls for baked in function.baked), *_aliases(call)),
         mode_gaps=tuple(_gaps(call, calls)),
         targets=tuple(target.value.id for target in call.targets),
-        made_of=frozenset(needed),
+        made_of=frozenset(computed),
     )
 
 
@@ -47,15 +47,17 @@ def _aliases(call: GradientCall) -> Iterator[Baked]:
                 yield Baked(short_name(function.name), source.name, "", source.name, call.span)
 
 
-def _needed(call: GradientCall) -> set[int]:
-    """The tensors that the targets were computed from, by ops that the tape of this call has seen."""
+def _needed(call: GradientCall) -> tuple[set[int], set[int]]:
+    """The tensors that the targets were computed from, by ops that the tape has seen; and those it saw computed."""
     needed = {target.value.id for target in call.targets}
+    computed: set[int] = set()
     tape = call.tape.id
     for event in reversed(call.events):
         seen = event.phase == "forward" and (not tape or tape in event.tapes or event.scope is not None)
         if seen and any(value.id in needed for value in event.outputs):
+            computed.update(value.id for value in event.outputs)
             needed.update(value.id for value in event.inputs)
-    return needed
+    return needed, computed
 
 
 def _drawn(call: GradientCall, needed: set[int]) -> Iterator[Drawn]:

@@ -1,0 +1,40 @@
+"""What earlier executions of a gradient call were about, to see whether steps pile up on each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from gradproof.ir.capture import Capture, History
+
+MOST_KEPT = 16  # executions that are checked thin out; so many cover more steps than a program takes
+
+
+@dataclass(frozen=True)
+class _Step:
+    occurrence: int
+    targets: tuple[int, ...]
+    size: int
+
+
+@dataclass(eq=False)
+class Histories:
+    """The steps seen so far, by the place of the call and the name of its target."""
+
+    _steps: dict[tuple[str, int, str], list[_Step]] = field(default_factory=lambda: defaultdict(list))
+
+    def noted(self, capture: Capture) -> Capture:
+        """The capture with its history; from now on it is part of that of later ones."""
+        steps = self._steps[capture.call.file, capture.call.line, capture.target]
+        earlier = [step for step in steps if step.occurrence < capture.occurrence]
+        here = _Step(capture.occurrence, capture.targets, len(capture.made_of))
+        if not capture.targets:
+            return capture
+        if here.occurrence not in {step.occurrence for step in steps} and len(steps) < MOST_KEPT:
+            steps.append(here)
+        contained = [s for s in earlier if s.targets != here.targets and capture.made_of & set(s.targets)]
+        history = History(
+            contained[-1].occurrence if contained else 0,
+            tuple((step.occurrence, step.size) for step in (*earlier, here)),
+        )
+        return replace(capture, history=history)
