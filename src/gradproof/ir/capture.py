@@ -122,11 +122,12 @@ class History:
 
     @property
     def grows(self) -> bool:
-        """In proportion to the steps: seen at three executions, and at least half as fast as they count up."""
+        """By about the same number of ops with every step, seen at three executions, and at least doubled by now."""
         if len(self.sizes) < 3:
             return False
         (first, least), *later = self.sizes
-        return all(size >= 0.5 * least * occurrence / first and size > least for occurrence, size in later)
+        slopes = [(size - least) / (occurrence - first) for occurrence, size in later]
+        return min(slopes) >= 1.0 and max(slopes) <= 2.0 * min(slopes) and later[-1][1] >= 2 * least
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,9 @@
+# Silent: the rules are right, and rounding destroys the digits.
+import tensorflow as tf
+
+x = tf.Variable(1.0)
+with tf.GradientTape() as tape:
+    y = x * 1e10 + 1.0
+    z = y - 1e10  #~ cancellation
+    loss = z**2
+print(tape.gradient(loss, x).numpy())

@@ -1,0 +1,12 @@
+import numpy as np
+
+import gradproof as gp
+
+w = gp.Variable(0.9)
+state = 1.0
+for _ in range(10):
+    with gp.GradientTape() as tape:
+        state = np.tanh(w * state)
+        target = state * 2.0
+    gradient = tape.gradient(target, w)
+    state = float(state)

@@ -1,0 +1,9 @@
+import numpy as np
+
+import gradproof as gp
+
+x = gp.Variable(2.0)
+with gp.GradientTape() as tape:
+    slope = np.sin(x)
+    y = slope * 3.0
+print(tape.gradient(y, x))

@@ -1,0 +1,9 @@
+import numpy as np
+
+import gradproof as gp
+
+w = gp.Variable(1.0)
+for _ in range(2):
+    with gp.GradientTape() as tape:
+        loss = (w * 3.0 - 1.0) ** 2
+    w.assign_sub(0.1 * tape.gradient(loss, w))

@@ -1,0 +1,7 @@
+import tensorflow as tf
+
+w = tf.Variable([0.31, -0.62, 0.9])
+with tf.GradientTape() as tape:
+    q = tf.quantization.fake_quant_with_min_max_args(w, min=-1.0, max=1.0, num_bits=4)  #~ straight-through
+    loss = tf.reduce_sum(q * [1.0, 2.0, 3.0])
+print(tape.gradient(loss, w).numpy())
