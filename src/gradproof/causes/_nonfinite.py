@@ -1,4 +1,4 @@
-"""Shared by the causes of a gradient that is not finite: one origin, found once, put into words by the cause of its kind."""
+"""Shared by the causes of a gradient that is not finite: one origin, put into words by the cause of its kind."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def diagnose(
         subject=subject(case, index),
         evidence=(*returned_rows(case, index), *rows),
         why=why,
-        fix=fix,
+        fix=case.fix or fix,  # one that was run before one that is only advice
         op=node.op,
         notes=_notes(case, found),
     )
@@ -75,9 +75,11 @@ def way_row(found: Nonfinite) -> Rows:
         span = found.program[place.id].span
         if span is None:
             continue
-        if stations and stations[-1][0] == span.line:
+        if len(stations) > 1 and stations[-1][0] == span.line:
             stations.pop()  # one number per line: the one it leaves the line with
-        stations.append((span.line, number_at(found.program, place)))
+        station = (span.line, number_at(found.program, place))
+        if not stations or stations[-1] != station:
+            stations.append(station)
     if len(stations) < 2:
         return ()
     told = [f"line {line}: {value}" for line, value in stations]

@@ -25,7 +25,8 @@ _SLOPES = {
     "atanh": "1/(1 - x^2)", "acosh": "1/sqrt(x^2 - 1)",
 }  # fmt: skip
 _OP_WORDS = {
-    "div": "the division", "add": "the sum", "sub": "the difference", "mul": "the product", "matmul": "the matrix product",
+    "div": "the division", "add": "the sum", "sub": "the difference", "mul": "the product",
+    "matmul": "the matrix product",
     "integer_power": "the power", "power": "the power", "greater": "`>`", "greater_equal": "`>=`", "less": "`<`",
     "less_equal": "`<=`", "equal": "`==`", "not_equal": "`!=`", "argmax": "the choice of the largest",
     "argmin": "the choice of the smallest", "truncate": "the cast to an integer", "argsort": "the sorting order",

@@ -1,4 +1,4 @@
-"""Shared by kink and jump: the slopes of both sides at a tie, the op that decides, and what was returned beside them."""
+"""Shared by kink and jump: the slopes of both sides at a tie, the op that decides, and what was returned."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def side_at(case: Case) -> Side | None:
     assert case.judgement.reference is not None and case.judgement.reference.sides is not None
     own = [side for side in case.judgement.reference.sides.slopes if side.input == case.source.node]
     apart = [side for side in own if float(side.left.mid) != float(side.right.mid)]
-    return (apart or own or [None])[0]
+    return next(iter(apart or own), None)
 
 
 def slopes_at(case: Case) -> tuple[tuple[int, ...], str, str]:
@@ -106,7 +106,7 @@ def tie_label(case: Case, node: Node, place: Place | None) -> str:
         return f"compares {one} with {other}: a tie"
     if compares == "grid" and place is not None:
         return f"{op_words(node)} changes at {_told(case, program, operand(program, place, 0))}"
-    return f"{op_words(node)} has a tie" + _largest(case, program, node)
+    return _tied_for(case, program, node) or f"{op_words(node)} has a tie"
 
 
 def _told(case: Case, program: Program, place: Place) -> str:
@@ -115,14 +115,16 @@ def _told(case: Case, program: Program, place: Place) -> str:
     return value if name is None else f"{name} = {value}"
 
 
-def _largest(case: Case, program: Program, node: Node) -> str:
+def _tied_for(case: Case, program: Program, node: Node) -> str | None:
     """The entries that tie for the place of the largest or smallest."""
     if node.op not in ("argmax", "argmin") or not node.inputs:
-        return ""
+        return None
     value = np.asarray(program[node.inputs[0]].value)
     best = value.max() if node.op == "argmax" else value.min()
     tied = [Place(node.inputs[0], tuple(int(k) for k in index)) for index in np.argwhere(value == best)]
     named = [name for place in tied if (name := name_of(case, program, place)) is not None]
     if len(tied) < 2 or len(named) < len(tied):
-        return ""
-    return f": {words.capped_list(named)} are all {short(best, program[node.inputs[0]].dtype)}"
+        return None
+    what = "largest" if node.op == "argmax" else "smallest"
+    both = "both" if len(tied) == 2 else "all"
+    return f"a tie for the {what}: {words.capped_list(named)} are {both} {short(best, program[node.inputs[0]].dtype)}"

@@ -1,8 +1,8 @@
 """Adding a small number to a large one rounds the small one away.
 
 What it finds
-    A sum in which the smaller operand loses digits because the larger one leaves no room for them, and which the error of
-    the gradient comes from.
+    A sum in which the smaller operand loses digits because the larger one leaves no room for them, and which the
+    error of the gradient comes from.
 
 Why it spoils a gradient
     A float carries a fixed number of digits, counted from the largest. Digits of the smaller operand that fall

@@ -46,8 +46,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         label=f"{words.count(ops, 'op')} rounded here",
         lost_at=f"{words.share(loss.share)} of the error arises here",
         why=(
-            f"Every addition rounds to the {loss.place.dtype} nearest to the running total. One such error is harmless; "
-            "over a long sum they add up, and the gradient is computed from the total."
+            f"Every addition rounds to the {loss.place.dtype} nearest to the running total. One such error is "
+            "harmless; over a long sum they add up, and the gradient is computed from the total."
         ),
         fix=Fix("add in pairs with the framework's own sum, or accumulate in a wider dtype"),
     )

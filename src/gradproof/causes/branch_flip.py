@@ -1,19 +1,20 @@
 """Rounding took another branch than exact arithmetic.
 
 What it finds
-    A comparison, maximum, sort or rounding whose operands carry rounding errors larger than the distance between them, so that
-    exact arithmetic decides the other way, where the gradient of the other branch is a different one.
+    A comparison, maximum, sort or rounding whose operands carry errors larger than the distance between them, so
+    that exact arithmetic decides the other way, where the gradient of the other branch is a different one.
 
 Why it spoils a gradient
     The gradient is right for the branch that ran, and that is not the branch of the function as it is written. A
     different dtype, machine or order of additions gives another gradient.
 
 Example
-    if 0.1 * x + 0.2 * x > 0.3 * x:     # float64, x = 1: True by rounding alone
-        loss = 2.0 * x
+    is_large = (x + 1e16) - 1e16 > 0.5      # float64, x = 1: False, since 1e16 + 1 is rounded to 1e16
+    loss = np.where(is_large, 3.0 * x, 5.0 * x)
 
 Write instead
-    if 0.1 * x + 0.2 * x > 0.3 * x * (1 + 1e-12):   # a margin wider than the rounding; or a smooth switch
+    is_large = x > 0.5                      # no rounding before the comparison; or a smooth switch
+    loss = np.where(is_large, 3.0 * x, 5.0 * x)
 
 Stays silent when
     exact arithmetic takes the same branch; or
@@ -53,9 +54,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         subject=subject(case, index),
         evidence=_rows(case, flip, index),
         why=(
-            f"What {where} compares differs by {distance}, {words.ratio(flip.relative)} of its size, and rounding has "
-            "moved it across. The gradient belongs to the branch that ran. In exact arithmetic, or in another dtype, "
-            "the other branch is taken."
+            f"In exact arithmetic the numbers that {where} compares differ by {distance}, and rounding has "
+            "moved one across the other. The gradient belongs to the branch that ran. In exact arithmetic, or "
+            "in a wider dtype, the other branch is taken."
         ),
         fix=Fix("compare with a margin wider than the rounding, or use a smooth switch"),
         op=flip.node.op,

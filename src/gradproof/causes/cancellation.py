@@ -26,11 +26,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of, operands_over_result
+from gradproof.causes._nonfinite import diagnose as diagnose_nonfinite
+from gradproof.causes._nonfinite import line_of, nonfinite_of, way_row
+from gradproof.causes._places import capital, forward_op, op_words, slope_words
+from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of, operands_over_result, proven_at
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
 from gradproof.ir import types
 
@@ -38,7 +43,9 @@ _WORDS = {"sub": "a subtraction", "add": "a sum of opposite signs"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    loss = loss_of(case, "cancellation")
+    loss, found = loss_of(case, "cancellation"), nonfinite_of(case, "cancellation")
+    if found is not None and found.rounded is not None:
+        yield from _not_finite(case, found, found.rounded)
     if loss is None:
         return
     what = _WORDS.get(loss.place.op, "a sum")
@@ -70,6 +77,30 @@ def _why(case: Case, loss: Loss) -> str:
     return (
         f"{rounded} is rounded to the {digits} digits that a {place.dtype} carries. {where} then takes away all but "
         "the last of these digits, and what is left is mostly that rounding. The chain rule multiplies by it."
+    )
+
+
+def _not_finite(case: Case, found: Nonfinite, place: Place) -> Iterator[Diagnostic]:
+    """All digits cancelled, and the zero that is left was divided by, or its logarithm taken."""
+    node, user = found.program[place.id], forward_op(found.program, found.origin)
+    what = _WORDS.get(node.op, "a sum")
+    proven = proven_at(case, node, place.index)
+    meant = "" if proven is None else f", proven {proven}"
+    yield from diagnose_nonfinite(
+        case,
+        found,
+        place,
+        headline=f"{what} leaves 0 by rounding, and {op_words(user)} of it is infinite",
+        label=f"computed 0{meant}",
+        rows=way_row(found),
+        secondary=()
+        if user.span is None
+        else (Annotation(user.span, f"{slope_words(user)} is infinite at 0"),),
+        why=(
+            f"The operands on {line_of(node.span)} agree in all digits that a {node.dtype} holds, so nothing "
+            f"is left of their difference, which in truth is not 0. {capital(line_of(user.span))} takes "
+            f"{op_words(user)} of that 0, where its slope is infinite, and the chain rule multiplies by it."
+        ),
     )
 
 

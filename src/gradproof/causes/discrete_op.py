@@ -5,8 +5,8 @@ What it finds
     rounding, an argmax, a sort order, a comparison or a cast to an integer.
 
 Why it spoils a gradient
-    The result of such an op stays the same for small changes of its input and then jumps. Its derivative is zero wherever
-    it has one, so an optimiser gets no direction from it, however far from the optimum.
+    The result of such an op stays the same for small changes of its input and then jumps. Its derivative is zero
+    wherever it has one, so an optimiser gets no direction from it, however far from the optimum.
 
 Example
     hits = np.equal(np.argmax(logits, axis=1), labels)      # 1 - mean(hits) has gradient zero
@@ -53,20 +53,20 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _missing(case: Case, missing: Break) -> Diagnostic:
     name, target = case.source.name, case.capture.target
     op = missing.facts.get("op")
-    what = f"`{op}`" if op else "an op"
+    what = f"`{op}`" if op else "a step function"
     return Diagnostic(
         kind="discrete-op",
         severity="error",
         certainty="measured",
-        headline=f"the gradient for `{name}` is None: {what if op else 'a step function'} lies on the way to `{target}`",
+        headline=f"the gradient for `{name}` is None: {what} lies on the way to `{target}`",
         primary=None if missing.span is None else Annotation(missing.span, missing.label),
         secondary=tuple(Annotation(span, label) for span, label in missing.contributing),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
-            f"`{target}` does depend on `{name}`, but through a result that changes only in steps. Between the steps its "
-            "derivative is zero, and on them there is none, so no gradient is passed on. Zero instead of None would "
-            "not help either: it tells an optimiser nothing."
+            f"`{target}` does depend on `{name}`, but through a result that changes only in steps. Between the steps "
+            "its derivative is zero, and on them there is none, so no gradient is passed on. Zero instead of None "
+            "would not help either: it tells an optimiser nothing."
         ),
         fix=Fix(_FIX),
     )

@@ -1,8 +1,8 @@
 """The gradient grows by a steady factor each time it passes a line, until its size is out of hand.
 
 What it finds
-    A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient grew by a factor of more than a
-    hundred million in all.
+    A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient grew by a
+    factor of more than a hundred million in all.
 
 Why it spoils a gradient
     The number is right, and useless: one step along it moves the parameters beyond all bounds, and a few more
@@ -38,17 +38,17 @@ def find(case: Case) -> Iterator[Diagnostic]:
     growth = growth_of(case)
     if growth is None or growth.factor < MIN_FACTOR:
         return
-    step = words.significant(growth.per_step, 2)
+    step, times = words.significant(growth.per_step, 2), words.significant(growth.factor, 2)
     yield from diagnose(
         case,
         growth,
         "exploding",
-        headline=f"the gradient for `{case.source.name}` grows {words.ratio(growth.factor)} times through a repeated line",
+        headline=f"the gradient for `{case.source.name}` grows {times} times through a repeated line",
         label=f"grows {step} times with each of {growth.repeats} executions",
         why=(
-            f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution multiplies the gradient by "
-            f"about {step}, and the factors multiply to {words.ratio(growth.factor)}. The gradient is right, but a step "
-            "along it goes out of all bounds."
+            f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution multiplies "
+            f"the gradient by about {step}, and the factors multiply to {times}. The gradient is right, but a "
+            "step along it goes out of all bounds."
         ),
         fix=Fix("normalise the state at each step, clip the gradient, or shorten the loop"),
     )

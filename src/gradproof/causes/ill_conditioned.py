@@ -41,9 +41,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         label=computed_and_proven(case, loss.place, loss.index),
         lost_at=f"a relative error grows {words.ratio(loss.growth)} times",
         why=(
-            f"The error begins as an ordinary rounding of a {loss.origin.dtype}. The function computed here is so steep at "
-            "this point that even the last digit of its input matters. Writing the same steps differently does not help; "
-            "more precision does."
+            f"The error begins as an ordinary rounding of a {loss.origin.dtype}. The function computed here is "
+            "so steep at this point that even the last digit of its input matters. Writing the same steps "
+            "differently does not help; more precision does."
         ),
         fix=Fix("compute this part in a wider dtype"),
     )

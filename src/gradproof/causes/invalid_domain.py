@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._evidence import subject
+from gradproof.causes._evidence import Rows, subject
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
 from gradproof.causes._places import capital, forward_op, number_at, op_words, spoken
 from gradproof.causes._rounding import proven_at
@@ -54,24 +54,36 @@ def _from_the_run(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     op = forward_op(found.program, node)
     argument = found.culprit
     at = "here" if argument is None else f"at {spoken(case, found.program, argument)}"
-    exact = None if argument is None else proven_at(case, found.program[argument.id], argument.index)
-    rows = (
-        ()
-        if exact is None
-        else (("argument", f"computed {number_at(found.program, argument)}, proven {exact}"),)
+    rows = () if argument is None else _argument_row(case, found, argument)
+    why = (
+        f"{capital(line_of(node.span))} asks {op_words(op)} for a value {at}, where it has none. The result is "
+        f"{number_at(found.program, found.trail[0])}, and what is computed from it stays so up to the gradient."
     )
+    if rows:
+        why += " In exact arithmetic the argument is inside the domain: rounding before this line has moved it out."
     yield from diagnose(
         case,
         found,
         found.trail[0],
-        headline=f"{op_words(op)} has no finite value {at}, and the gradient passes through it",
+        headline=f"rounding moves the argument of {op_words(op)} out of its domain"
+        if rows
+        else f"{op_words(op)} has no finite value {at}",
         label=f"not defined {at}",
         rows=(*rows, *way_row(found)),
-        why=(
-            f"{capital(line_of(node.span))} asks {op_words(op)} for a value {at}, where it has none. The result is "
-            f"{number_at(found.program, found.trail[0])}, and what is computed from it stays so up to the gradient."
-        ),
-        fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
+        why=why,
+        fix=Fix("keep the argument inside the domain, or use a formula that does not cancel")
+        if rows
+        else Fix("keep the argument inside the domain, or use a function that is defined there"),
+    )
+
+
+def _argument_row(case: Case, found: Nonfinite, argument: Place) -> Rows:
+    """What the argument is without rounding, where that is known and the function as a whole has a value."""
+    exact = proven_at(case, found.program[argument.id], argument.index)
+    return (
+        ()
+        if exact is None
+        else (("argument", f"computed {number_at(found.program, argument)}, proven {exact}"),)
     )
 
 

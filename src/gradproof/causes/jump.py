@@ -50,8 +50,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         subject=subject(case, index),
         evidence=(*side_rows(case, index), *_jump_rows(case, sides)),
         why=(
-            f"{where} decides by {op_words(node)}, exactly on the edge between two branches, and their values differ by "
-            f"{size}. A step has no slope. The number returned belongs to one side and does not see the step."
+            f"{where} decides by {op_words(node)}, exactly on the edge between two branches, and their values differ "
+            f"by {size}. A step has no slope. The number returned belongs to one side and does not see the step."
         ),
         fix=Fix("replace the step by a smooth switch, or move the edge away from this point"),
         op=node.op,

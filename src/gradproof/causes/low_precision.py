@@ -1,8 +1,8 @@
 """A 16-bit dtype, or a cast to fewer digits, is where the gradient's digits end.
 
 What it finds
-    An error that arises at a cast to a narrower dtype, or in ops of a 16-bit dtype, in a gradient that is asked for with more
-    digits than that dtype has.
+    An error that arises at a cast to a narrower dtype, or in ops of a 16-bit dtype, in a gradient that is asked for
+    with more digits than that dtype has.
 
 Why it spoils a gradient
     float16 carries 3 digits and bfloat16 2. What is computed from a number that was rounded to them cannot have more,
@@ -44,8 +44,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         label=computed_and_proven(case, loss.place, loss.index),
         lost_at=f"rounded to {dtype}",
         why=(
-            f"The gradient for `{case.source.name}` is a {wanted} and could hold {asked} digits, but the numbers it is "
-            f"made of pass through {dtype}, which holds {digits}. The digits that are rounded away here do not come back."
+            f"The gradient for `{case.source.name}` is a {wanted} and could hold {asked} digits, but the "
+            f"numbers it is made of pass through {dtype}, which holds {digits}. The digits that are rounded "
+            "away here do not come back."
         ),
         fix=Fix(f"compute this part in {wanted}, and cast the result"),
     )

@@ -112,7 +112,8 @@ def _made_of(found: Nonfinite, op: Node, argument: Place | None) -> str:
         return f"0 ({found.zero.why}) / {number_at(found.program, found.culprit)} = {result}"
     bad = _bad_factor(found)
     kind = "result" if found.is_forward else "slope"
-    return f"0 ({found.zero.why}) * {number_at(found.program, bad)} ({kind} of {op_words(op).strip('`')}{at}) = {result}"
+    name, value = op_words(op).strip("`"), number_at(found.program, bad)
+    return f"0 ({found.zero.why}) * {value} ({kind} of {name}{at}) = {result}"
 
 
 def _bad_factor(found: Nonfinite) -> Place:
@@ -140,19 +141,19 @@ def _why(case: Case, found: Nonfinite, op: Node, argument: Place | None) -> str:
     at = "" if argument is None else f" at {spoken(case, found.program, argument)}"
     value = number_at(found.program, _bad_factor(found))
     first = {
-        "not selected": f"{capital(chooser)} selects values, not computations. Going forward, {name} is computed{at} and dropped.",
+        "not selected": f"{capital(chooser)} selects values, not computations. Going forward, {name} is "
+        f"computed{at} and dropped.",
         "not used": f"A slice drops values, not computations. Going forward, {name} is computed{at} and not used.",
-        "multiplied by 0": f"A mask of 0 removes numbers, but not NaN or infinity. {capital(name)} is computed{at} all the same.",
+        "multiplied by 0": f"A mask of 0 removes numbers, but not NaN or infinity. {capital(name)} is "
+        f"computed{at} all the same.",
     }[found.zero.why]
     if found.is_forward and found.zero.why == "multiplied by 0":
         return f"{first} Its result is {value}, and 0 times {value} is NaN."
     second = "its own result" if found.is_forward else "its own slope"
-    meaning = (
-        f"There that is {value}, and 0 times {value} is NaN."
-        if found.meeting != found.trail[0]
-        else "There the divisor is 0 as well, and 0 / 0 is NaN."
-    )
-    return f"{first} Going backward, it receives gradient 0 and multiplies it by {second}. {meaning}"
+    met = f"There that is {value}, and 0 times {value} is NaN."
+    if found.meeting == found.trail[0]:
+        met = "There the divisor is 0 as well, and 0 / 0 is NaN."
+    return f"{first} Going backward, it receives gradient 0 and multiplies it by {second}. {met}"
 
 
 def _fix(found: Nonfinite) -> str:

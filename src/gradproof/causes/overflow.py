@@ -60,11 +60,13 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _why(case: Case, found: Nonfinite, node: Node, largest: str) -> str:
     step = _execution(found, node)
     when = "" if step is None else f", at its {words.ordinal(step)} execution,"
-    first = f"{capital(line_of(node.span))}{when} computes a number of size {found.exact.words if found.exact else ''}. "
+    size = "" if found.exact is None else found.exact.words
+    first = f"{capital(line_of(node.span))}{when} computes a number of size {size}. "
     second = f"A {node.dtype} ends at {largest}, so it becomes infinite. "
     if found.meeting is not None and found.meeting != found.trail[0]:
         met = found.program[found.meeting.id]
-        return f"{first}{second}In the backward ops of {line_of(met.span)} that infinity meets a zero or another infinity, and the result is NaN."
+        third = f"In the backward ops of {line_of(met.span)} it meets a zero or another infinity, which gives NaN."
+        return first + second + third
     return f"{first}{second}Everything that the chain rule multiplies by it is infinite too."
 
 

@@ -59,8 +59,9 @@ def _smooth_as_a_whole(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
         label=f"{slope_words(node)} is infinite {at}",
         rows=way_row(found),
         why=(
-            f"As a whole `{case.capture.target}` has a derivative here. Its formula takes a way on which {op_words(node)} "
-            f"has an infinite slope ({line_of(node.span)}), and another factor is zero. Their product is NaN."
+            f"As a whole `{case.capture.target}` has a derivative here. Its formula takes a way on which "
+            f"{op_words(node)} has an infinite slope ({line_of(node.span)}), and another factor is zero. Their "
+            "product is NaN."
         ),
         fix=Fix("write the formula without this op, or keep its argument away from this point"),
     )
@@ -111,7 +112,7 @@ def _behaviour(case: Case) -> Rows:
 def _why(case: Case, program: Program, node: Node, at: str) -> str:
     assert case.singular is not None
     value = number_at(program, case.singular.operand)
-    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its curve stands upright or ends in a tip. "
+    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its curve stands upright. "
     second = "There is no number that is its slope. "
     if case.nonfinite is not None:
         return f"{first}{second}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."

@@ -36,7 +36,6 @@ from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
 
-
 _FIX = "work with the logarithm of this quantity, or in a wider dtype"
 
 
@@ -56,8 +55,8 @@ def _digits_lost(case: Case, loss: Loss) -> Iterator[Diagnostic]:
         label=computed_and_proven(case, loss.place, loss.index),
         lost_at=f"below the smallest number that {loss.place.dtype} holds with all its digits",
         why=(
-            f"The exact result of this op is smaller than what {loss.place.dtype} can hold. What is kept of it is zero, or "
-            "a few bits, and the chain rule multiplies or divides by that."
+            f"The exact result of this op is smaller than what {loss.place.dtype} can hold. What is kept of it "
+            "is zero, or a few bits, and the chain rule multiplies or divides by that."
         ),
         fix=Fix(_FIX),
     )
@@ -79,8 +78,8 @@ def _not_finite(case: Case, found: Nonfinite, place: Place, exact: Exact) -> Ite
         else (Annotation(user.span, f"{slope_words(user)} is infinite at 0"),),
         why=(
             f"{capital(line_of(node.span))} computes {exact.words}, which is smaller than every {node.dtype} but 0. "
-            f"{capital(line_of(user.span))} then takes {op_words(user)} of that 0, whose slope is infinite. Infinity times the "
-            "other factors of the chain rule, which are 0 for the same reason, is NaN."
+            f"{capital(line_of(user.span))} then takes {op_words(user)} of that 0, where the slope is "
+            "infinite. Infinity times the other factors of the chain rule, which are 0 for the same reason, is NaN."
         ),
         fix=Fix(_FIX),
     )

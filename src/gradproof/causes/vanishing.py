@@ -1,8 +1,8 @@
 """The gradient shrinks by a steady factor each time it passes a line, until nothing is left of it.
 
 What it finds
-    A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient shrank to less than a
-    hundred-millionth, or a gradient that is zero only because its dtype holds nothing so small.
+    A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient shrank to
+    less than a hundred-millionth, or a gradient that is zero only because its dtype holds nothing so small.
 
 Why it spoils a gradient
     The number is right, and useless: whatever comes before the line is no longer trained, although the target
@@ -27,7 +27,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._evidence import subject
+from gradproof.causes._nonfinite import returned_rows
 from gradproof.causes._scale import diagnose, growth_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -42,17 +43,17 @@ _FIX = "give the gradient a direct way past these steps, normalise between them,
 def find(case: Case) -> Iterator[Diagnostic]:
     growth = growth_of(case)
     if growth is not None and growth.factor <= MAX_FACTOR:
-        step = words.significant(growth.per_step, 2)
+        step, left = words.significant(growth.per_step, 2), words.significant(growth.factor, 2)
         yield from diagnose(
             case,
             growth,
             "vanishing",
-            headline=f"the gradient for `{case.source.name}` shrinks {words.ratio(1 / growth.factor)} times through a repeated line",
+            headline=f"the gradient for `{case.source.name}` shrinks to {left} of its size through a repeated line",
             label=f"shrinks to {step} of its size with each of {growth.repeats} executions",
             why=(
-                f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution leaves about {step} of the "
-                f"gradient, and the factors multiply to {words.ratio(growth.factor)}. The gradient is right, but too small "
-                "to train anything by."
+                f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution leaves "
+                f"about {step} of the gradient, and the factors multiply to {left}. The gradient is right, but "
+                "too small to train anything by."
             ),
             fix=Fix(_FIX),
         )
@@ -80,7 +81,7 @@ def _lost(case: Case) -> Diagnostic:
         headline=f"the gradient for `{case.source.name}` is too small for {case.source.dtype} and became 0",
         primary=Annotation(case.capture.call, f"returns 0, the true gradient is of size {size}"),
         subject=subject(case, index),
-        evidence=comparison_rows(case),
+        evidence=returned_rows(case, index),
         why=(
             f"`{case.capture.target}` does depend on `{case.source.name}`, with a slope of size {size}. A "
             f"{case.source.dtype} holds nothing so small but 0, so nothing is left to train by."

@@ -65,7 +65,7 @@ class Nonfinite:
 
 
 def first_nonfinite(program: Program, recorded: int, index: tuple[int, ...]) -> Nonfinite | None:
-    """How the entry `index` of the gradient held by node `recorded` became NaN or infinite; None if it cannot be told."""
+    """How an entry of the gradient held by node `recorded` became NaN or infinite; None if it cannot be told."""
     end = Place(recorded, index)
     way = _trail(program, end)
     reruns = _appears_from_nowhere(program, way[0])

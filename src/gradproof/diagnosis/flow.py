@@ -17,7 +17,7 @@ from gradproof.ops import TABLE, Arithmetic
 Array = np.ndarray[Any, Any]
 Index = tuple[int, ...]
 
-MAX_STEPS = 2_000  # the longest way followed; loops of a thousand steps fit
+MAX_STEPS = 100_000  # the longest way followed; a loop of ten thousand steps fits
 _SEED = 7
 
 

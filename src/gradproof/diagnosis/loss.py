@@ -14,13 +14,13 @@ import numpy as np
 from gradproof.diagnosis.case import Case
 from gradproof.ir import types
 from gradproof.ir.capture import Scope
-from gradproof.ir.program import Node
+from gradproof.ir.program import Node, ancestors
 from gradproof.judge.custom import rule_of
 
 Array = np.ndarray[Any, Any]
 Kind = Literal[
     "underflow", "low-precision", "cancellation", "absorption", "accumulation", "ill-conditioned", "framework-rule",
-    "custom-gradient",
+    "custom-gradient", "step-size",
 ]  # fmt: skip
 
 MIN_FLOW = 0.3  # a node is on the way of the error if at least this share of it passes through
@@ -29,6 +29,7 @@ MIN_ABSORBED = 0.01  # this share of the smaller operand of a sum was rounded aw
 # Units in the last place by which a function may miss: libraries promise a few, bad ones lose a hundred; what lies
 # beyond this is no rounding. Sums are exempt, their error grows with the operands and not with the result.
 MOST_ULPS = 2.0**13
+FEWEST_ROUNDINGS = 4  # a gradient of a few ops is off by as many; no tolerance below can be met
 MANY_ROUNDINGS = 8  # from here on the errors of single additions matter by their number
 _SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
 _ADDITIONS = frozenset({"add", "sub"})
@@ -42,15 +43,15 @@ class Loss:
     origin: Node
     place: Node
     index: tuple[int, ...]  # the entry of `place` that matters
-    growth: float  # relative error of the result over that of the operands, at `place`
+    growth: float  # relative error of the result over that of the operands, at `place`; the step of a "step-size"
     share: float  # of the origin's source line in the whole error
 
 
 def find_loss(case: Case) -> Loss | None:
     """The main loss of an inaccurate gradient; None where the budget is empty."""
-    if not case.budget:
+    if not case.budget or is_beyond_dtype(case):
         return None
-    origin = case.node(max(case.budget, key=lambda id: abs(case.budget[id])))
+    origin = _origin(case)
     share = _line_share(case, origin)
     steep = _steepest(case)
     place, index, growth = steep if steep is not None else (origin, _worst_entry(case, origin), 1.0)
@@ -64,7 +65,20 @@ def find_loss(case: Case) -> Loss | None:
         "custom-gradient",
     ):
         place, index = origin, _worst_entry(case, origin)
+    if kind == "step-size":
+        growth = difference_step(case, place) or growth
     return Loss(kind, origin, place, index, growth, share)
+
+
+def _origin(case: Case) -> Node:
+    """The node with the largest share on the line with the largest share: many small roundings outweigh a large one."""
+    by_share = sorted(case.budget, key=lambda id: -abs(case.budget[id]))
+    if case.shares_by_span:
+        span = case.shares_by_span[0][0]
+        for node in map(case.node, by_share):
+            if node.span is not None and (node.span.file, node.span.line) == (span.file, span.line):
+                return node
+    return case.node(by_share[0])
 
 
 def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth: float) -> Kind:
@@ -75,10 +89,11 @@ def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth:
     if _is_narrow(case, origin):
         return "custom-gradient" if origin.op == "cast" and custom_scope(case, origin) else "low-precision"
     if growth >= MIN_GROWTH and place.op in _ADDITIONS | _SUMS:
-        return "cancellation"
-    if origin.op in _ADDITIONS and _absorbs(case, origin):
+        return "cancellation" if difference_step(case, place) is None else "step-size"
+    many = _line_roundings(case, origin) >= MANY_ROUNDINGS
+    if origin.op in _ADDITIONS and not many and _absorbs(case, origin):
         return "absorption"
-    if origin.op in _SUMS or _line_roundings(case, origin) >= MANY_ROUNDINGS:
+    if origin.op in _SUMS or many:
         return "accumulation"
     return "ill-conditioned"
 
@@ -121,6 +136,28 @@ def _underflowed(case: Case, origin: Node) -> bool:
         else 2.0**-126
     )
     return abs(value) < smallest and abs(error) > MIN_ABSORBED * abs(value - error)
+
+
+def is_beyond_dtype(case: Case) -> bool:
+    """Whether the tolerance asks for more than a few roundings of the dtype leave."""
+    return case.options.tolerance(case.source.dtype) < FEWEST_ROUNDINGS * types.unit_roundoff(case.source.dtype)
+
+
+def difference_step(case: Case, place: Node) -> float | None:
+    """The step, if a subtraction is that of a difference quotient inside a custom gradient."""
+    program, scope = case.program, custom_scope(case, place) if place.op == "sub" else None
+    rule = None if scope is None or program is None else rule_of(program, scope)
+    if rule is None:
+        return None
+    behind = ancestors(rule.piece, [place.id])
+    for node in rule.piece.nodes:
+        if node.id not in behind or node.op not in _ADDITIONS or not set(node.inputs) & set(rule.inputs):
+            continue
+        steps = [rule.piece[id] for id in node.inputs if rule.piece[id].op == "constant" and id not in rule.inputs]
+        sizes = {abs(float(x)) for step in steps for x in np.asarray(step.value, np.float64).reshape(-1)} - {0.0}
+        if len(sizes) == 1:
+            return sizes.pop()
+    return None
 
 
 def custom_scope(case: Case, node: Node) -> Scope | None:

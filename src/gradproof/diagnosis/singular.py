@@ -75,4 +75,4 @@ def _unbounded(proven: Run, x: Any) -> Array:
     if isinstance(x, np.ndarray) and x.dtype == object:
         return np.array([not entry.is_finite() for entry in x.reshape(-1)], bool).reshape(x.shape)
     mid, rad = proven.m.domain.leave(x)
-    return ~(np.isfinite(mid) & np.isfinite(rad))
+    return np.asarray(~(np.isfinite(mid) & np.isfinite(rad)))
