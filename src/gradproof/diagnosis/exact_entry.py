@@ -17,6 +17,7 @@ from gradproof.ops import TABLE, Arithmetic
 
 BITS = 256
 MAX_ENTRIES = 20_000  # an op on more numbers is not computed in balls only to name the kind of a fault
+LONGEST_EXPONENT = 1e6  # beyond, the exponent itself is told by its size
 LARGEST = {
     "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38,
     "float64": 1.7976931348623157e308, "complex64": 3.4028234663852886e38, "complex128": 1.7976931348623157e308,
@@ -49,6 +50,8 @@ class Exact:
         """Two digits, however large or small."""
         if self.is_zero or not self.is_defined:
             return "0" if self.is_zero else "no number"
+        if abs(self.log10_size) > LONGEST_EXPONENT:
+            return f"about 10^{self.log10_size:.1e}"
         exponent = math.floor(self.log10_size)
         digits = 10.0 ** (self.log10_size - exponent)
         if round(digits, 1) >= 10.0:
