@@ -16,7 +16,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
 from gradproof.errors import GradproofError
-from gradproof.ir.program import Node, Program, descendants
+from gradproof.ir.program import Node, descendants
 from gradproof.ops import TABLE, Arithmetic
 
 Array = np.ndarray[Any, Any]
@@ -32,7 +32,7 @@ def absorbed(result: Run, wrt: Sequence[int]) -> dict[int, Array]:
         return {}
     try:
         with np.errstate(all="ignore"):
-            return _reached(program, descendants(program, wrt), events, wrt)
+            return _reached(result, descendants(program, wrt), events, wrt)
     except (
         GradproofError,
         ArithmeticError,
@@ -91,10 +91,11 @@ def _unbounded(result: Run, x: Any) -> Array:
 
 
 def _reached(
-    program: Program, moving: set[int], events: Sequence[tuple[Node, int, Array]], wrt: Sequence[int]
+    result: Run, moving: set[int], events: Sequence[tuple[Node, int, Array]], wrt: Sequence[int]
 ) -> dict[int, Array]:
     """Two sweeps at arbitrary numbers: which events the output sees, and which entries of the inputs they see."""
-    structure = _at_arbitrary_numbers(program, moving)
+    program = result.program
+    structure = _at_arbitrary_numbers(result, moving)
     output = {program.outputs[0]: np.ones(program[program.outputs[0]].shape)}
     seen = pull_back(structure, output, wrt, keep_all=True)
     seeds: dict[int, Array] = {}
@@ -111,17 +112,20 @@ def _reached(
     return {id: mask for id, mask in masks.items() if mask.any()}
 
 
-def _at_arbitrary_numbers(program: Program, moving: set[int]) -> Run:
-    """The program with numbers in the place of all that moves: what is zero there is zero by structure."""
+def _at_arbitrary_numbers(result: Run, moving: set[int]) -> Run:
+    """The program with numbers in the place of all that moves: what is zero there is zero by structure.
+
+    The decisions are those of the run, which beside a tie are not the recorded ones.
+    """
     rng = np.random.default_rng(_SEED)
-    m = Arithmetic(Ieee("float64"))
+    program, m = result.program, Arithmetic(Ieee("float64"))
 
     def arbitrary(node: Node, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(arbitrary(node, part) for part in value)
         value = np.asarray(value)
-        if node.id not in moving or value.dtype.kind in "biu":
-            return m.literal(value)
-        return rng.uniform(1.0, 2.0, value.shape)
+        if value.dtype.kind in "biu":
+            return result.values[node.id] if node.is_discrete else m.literal(value)
+        return rng.uniform(1.0, 2.0, value.shape) if node.id in moving else m.literal(value)
 
     return Run(program, m, {node.id: arbitrary(node, node.value) for node in program.nodes})

@@ -98,7 +98,7 @@ def _beside(tied: Tied, direction: Mapping[int, Array], resolving: Resolving) ->
         return side
     # It does not matter how an open tie is resolved if both ways lead to the same.
     both = [_side(tied, direction, replace(resolving, lean=lean)) for lean in (1.0, -1.0)]
-    if compare(tied, both).fact != "agree":
+    if compare(tied, [side, *both]).fact != "agree":
         node = tied.program[side.along.unresolved[0]]
         raise NotSupported(f"{describe(node)} is at a tie that no slope resolves, and it matters")
     return both[0]

@@ -105,7 +105,10 @@ def directional(
     if not along.unresolved or entry_count(program) > MAX_NUMBERS:
         return along
     ways = [sweep(lean=1.0), sweep(lean=-1.0)]
-    return ways[0] if _lead_to_the_same(*ways) else sweep(ahead=_Ahead(Arithmetic(BallDomain(STEP_BITS))))
+    # As recorded is a third way: two numbers that are equal here may part on both sides, or nowhere.
+    if all(_lead_to_the_same(ways[0], other) for other in (ways[1], along)):
+        return ways[0]
+    return sweep(ahead=_Ahead(Arithmetic(BallDomain(STEP_BITS))))
 
 
 def _lead_to_the_same(one: Along, other: Along) -> bool:
@@ -207,7 +210,8 @@ def _resolved(sweep: _Sweep, node: Node, op: Op, y: Any, tied: Array) -> Any:
         op.decide_near(y, xs, [rate + sign * part for rate, part in zip(xs_dot, noise)], **node.params)
         for sign in (1.0, -1.0)
     ]
-    unsettled = _whole_orders(node, op, enclosures[0][0], tied & (either[0] != either[1]))
+    differ = (either[0] != either[1]) | (either[0] != near)
+    unsettled = _whole_orders(node, op, enclosures[0][0], tied & differ)
     if not unsettled.any():
         return near
     if sweep.resolving.lean:

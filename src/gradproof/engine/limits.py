@@ -8,7 +8,7 @@ gradient. The error given is an estimate from how fast it tends there, not a pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -80,15 +80,20 @@ def limit_gradient(
     wrt: Sequence[int] | None = None,
     precision_bits: int = PRECISION_BITS,
     seeds: Sequence[Array] | None = None,
+    tied: Iterable[int] = (),
 ) -> Limit:
-    """The limit of the gradient at the recorded inputs, with all decisions as recorded.
+    """The limit of the gradient at the recorded inputs, with all decisions as recorded but those that are `tied`.
 
-    `seeds` weigh the entries of the outputs; without them the output is one number.
+    A tie is settled at every point nearby by itself. `seeds` weigh the entries of the outputs; without them the
+    output is one number.
     """
     wrt = tuple(program.inputs if wrt is None else wrt)
     domain = BallDomain(precision_bits)
     sides = _directions(program, wrt)
-    nearby = [[_evaluate(domain, program, wrt, side, bits, seeds) for side in sides] for bits in STEP_BITS]
+    open = frozenset(tied)
+    nearby = [
+        [_evaluate(domain, program, wrt, side, bits, seeds, open) for side in sides] for bits in STEP_BITS
+    ]
     with domain.active():
         values = _tends_to([[point.values for point in step] for step in nearby])
         gradients = [
@@ -164,6 +169,7 @@ def _evaluate(
     side: dict[int, Array],
     step_bits: int,
     seeds: Sequence[Array] | None,
+    open: frozenset[int],
 ) -> _Nearby:
     with domain.active():
         step = arb(2) ** -step_bits
@@ -171,7 +177,7 @@ def _evaluate(
             id: np.asarray(domain.enter(program[id].value) + domain.enter(direction) * step, dtype=object)
             for id, direction in side.items()
         }
-    result = run(domain, program, Policy(inputs=inputs))
+    result = run(domain, program, Policy(inputs=inputs, redecide=open))
     weights = [np.ones(()) for _ in program.outputs[:1]] if seeds is None else seeds
     gradients = vjp(result, [result.m.literal(weight) for weight in weights], wrt)
     values = np.concatenate([np.asarray(value, dtype=object).reshape(-1) for value in result.outputs()])

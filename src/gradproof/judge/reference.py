@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -73,14 +73,15 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     refined, comparisons = _climb(evidence, options)
     decided = tuple(margins(refined.run))
     found = _at_ties(evidence, refined, decided, options)
-    enclosures = refined.enclosures
-    if found is not None and found.fact == "agree" and found.decisions:
-        enclosures = _beside(evidence, refined.run, found)
-    enclosures = _without_hidden(evidence, refined.run, enclosures)
+    enclosures, at = refined.enclosures, refined.run
+    tied = {} if found is None or found.fact != "agree" else found.decisions
+    if tied:
+        enclosures, at = _beside(evidence, refined.run, tied)
+    enclosures = _without_hidden(evidence, at, enclosures)
     oracles: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     limit = None
     if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
-        limit, enclosures, oracles = _with_limits(evidence, enclosures)
+        limit, enclosures, oracles = _with_limits(evidence, enclosures, tied)
     if enclosures is not refined.enclosures:
         comparisons = _comparisons(evidence, enclosures, refined.run, options)
     return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit)
@@ -157,21 +158,23 @@ def _at_ties(
     return sides(evidence.program, BallDomain(min(256, options.precision_cap_bits)), evidence.wrt)
 
 
-def _beside(evidence: Evidence, result: Run, found: Sides) -> tuple[Enclosure, ...]:
-    """The gradient just beside a tie whose sides agree."""
-    beside = run(result.m, evidence.program, Policy(decisions=found.decisions))
+def _beside(
+    evidence: Evidence, result: Run, decisions: Mapping[int, Array]
+) -> tuple[tuple[Enclosure, ...], Run]:
+    """The gradient just beside a tie whose sides agree, and the run that it is the gradient of."""
+    beside = run(result.m, evidence.program, Policy(decisions=decisions))
     gradients = vjp(beside, [beside.m.literal(np.ones(()))], evidence.wrt)
     with beside.m.domain.active():
-        return tuple(Enclosure(*beside.m.domain.leave(gradient)) for gradient in gradients)
+        return tuple(Enclosure(*beside.m.domain.leave(gradient)) for gradient in gradients), beside
 
 
 def _with_limits(
-    evidence: Evidence, enclosures: tuple[Enclosure, ...]
+    evidence: Evidence, enclosures: tuple[Enclosure, ...], tied: Iterable[int]
 ) -> tuple[Limit | None, tuple[Enclosure, ...], tuple[Oracle, ...]]:
     """Entries without a bound replaced by the limit of the gradients nearby, where there is one."""
     balls: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     try:
-        limit = limit_gradient(evidence.program, evidence.wrt)
+        limit = limit_gradient(evidence.program, evidence.wrt, tied=tied)
     except GradproofError:
         return None, enclosures, balls
     mended = tuple(

@@ -177,13 +177,19 @@ def norm(m: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bo
     x = operand(m, x, np.result_type(values(x), y.dtype))
     is_vector = (axis is None and (x.ndim == 1 or ord is None)) or isinstance(axis, int | np.integer)
     axes = axes_of(axis, x.ndim)
-    size = _sizes(m, x)
     if ord in (None, "fro") or (ord == 2 and is_vector):
-        total = m.sum(m.square(size) if x.value.dtype.kind != "c" else _squares(m, x), axes=axes)
-        return kept_shape(m, m.sqrt(total), y)
+        squares = m.square(x) if x.value.dtype.kind != "c" else _squares(m, x)
+        return kept_shape(m, _root(m, m.sum(squares, axes=axes)), y)
     if not is_vector or isinstance(ord, str):
         raise NotSupported(f"a matrix norm of order {ord}")
-    return kept_shape(m, _vector_norm(m, size, ord, axes), y)
+    return kept_shape(m, _vector_norm(m, _sizes(m, x), ord, axes), y)
+
+
+def _root(m: Any, total: Any) -> Any:
+    """The square root; the length of nothing has a slope of zero, not one that is 0 times infinity."""
+    is_zero = m.equal(total, m.constant(np.zeros((), total.value.dtype)))
+    one = m.constant(np.ones((), total.value.dtype))
+    return m.select(is_zero, total, m.sqrt(m.select(is_zero, one, total)))
 
 
 def _sizes(m: Any, x: Any) -> Any:
