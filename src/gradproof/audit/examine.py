@@ -21,6 +21,7 @@ from gradproof.fixes.find import with_fix
 from gradproof.frontends.select import replay_in
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Source
+from gradproof.ir.meeting import with_sums_placed
 from gradproof.ir.program import prune
 from gradproof.judge.blame import departures
 from gradproof.judge.judge import Evidence, Judgement, judge
@@ -55,6 +56,7 @@ def _unverified(reason: str | None) -> Judgement:
 
 
 def cases(capture: Capture, options: Options) -> list[Case]:
+    capture = with_sums_placed(capture)
     judgements = _judgements(capture, options)
     found = []
     for index, judgement in enumerate(judgements):

@@ -256,3 +256,18 @@ def test_a_variable_whose_rows_were_gathered_is_still_found_when_it_is_read_as_a
     sums = [event for event in call.events if event.op == "Sum" and event.phase == "forward"]
     assert [read.inputs[0].id for read in reads] == [call.sources[0].variable.id]
     assert reads[0].outputs[0].id == sums[1].inputs[0].id
+
+
+def test_a_rule_that_needs_no_tensors_is_matched_by_the_gradient_that_came_in():
+    with observe() as seen:
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            first = -tf.sin(x)
+            second = -tf.cos(x)
+            loss = tf.reduce_sum(first * second + first)
+        tape.gradient(loss, x)
+    (call,) = seen.calls
+    rules = [pullback for pullback in call.pullbacks if pullback.op == "Neg"]
+    found = {call.events[rule.forward].span.line for rule in rules}
+    made = {event.span.line for event in call.events if event.op == "Neg" and event.phase == "forward"}
+    assert len(rules) == 2 and found == made

@@ -9,6 +9,7 @@ from typing import Any, cast
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, expand
 from gradproof.frontends.tensorflow.graph_events import PhaseOf, add_graph_events
 from gradproof.frontends.tensorflow.interpret import Step
+from gradproof.frontends.tensorflow.matching import match_pullbacks
 from gradproof.frontends.tensorflow.recorder import RawEvent, RawPullback, RawScope
 from gradproof.frontends.tensorflow.recording import (
     RETURN_OP,
@@ -173,17 +174,7 @@ class Program:
         self.scopes += [_scope(raw) for raw in raws]
 
     def add_pullbacks(self, raws: Iterable[RawPullback], events: Sequence[RawEvent]) -> None:
-        """Each pullback with the op it differentiates: same op, same tensors, the latest not yet taken."""
-        by_op: dict[str, list[RawEvent]] = {}
-        for event in events:
-            by_op.setdefault(event.op, []).append(event)
-        taken: set[int] = set()
-        for raw in raws:
-            match = next(
-                (e for e in reversed(by_op.get(raw.op, [])) if e.index not in taken and _same(raw, e)), None
-            )
-            if match is not None:
-                taken.add(match.index)
+        for raw, match in match_pullbacks(raws, events):
             self.pullbacks.append(
                 Pullback(
                     raw.id,
@@ -217,15 +208,3 @@ def definition_of(function: Any) -> Span | None:
     """Where a function's definition begins."""
     code = getattr(function, "__code__", None)
     return None if code is None else Span(code.co_filename, code.co_firstlineno, function=code.co_name)
-
-
-def _same(raw: RawPullback, event: RawEvent) -> bool:
-    """Whether the tensors that the tape kept are those of the event; it drops those no rule needs."""
-    if event.index > raw.id:
-        return False
-    inputs = [t._id for t in raw.inputs if hasattr(t, "_id")]
-    outputs = [t._id for t in raw.outputs if hasattr(t, "_id")]
-    if not inputs and not outputs:
-        return False
-    ins, outs = {t._id for t in event.inputs}, {t._id for t in event.outputs}
-    return ins.issuperset(inputs) and outs.issuperset(outputs)
