@@ -20,6 +20,7 @@ CheckVerdict = Literal["agrees", "disagrees", "unverified"]
 
 TOLERANCE = 1e-6  # relative, for functions computed in float64
 TOLERANCE_FLOAT32 = 1e-3
+EXPLAIN_WIDTH = 100  # columns of the long form
 TINY = 1e-300  # in place of a scale of zero
 # An entry far smaller than the largest one of its gradient is measured against this share of the largest.
 SMALL_ENTRY = 1e-3
@@ -56,6 +57,18 @@ class NumericalCheck:
     @property
     def ok(self) -> bool:
         return self.verdict == "agrees"
+
+    def explain(self) -> str:
+        """The long form: what the step or the tolerance did, with the numbers and what would serve."""
+        # As in a report: the words stand above this layer, and are fetched when they are asked for.
+        from gradproof.causes import step_size, tolerance
+        from gradproof.render.diagnostic_text import diagnostic_lines
+        from gradproof.render.line import plain
+
+        found = step_size.of_check(self) or tolerance.of_check(self)
+        if found is None:
+            return repr(self)
+        return plain(diagnostic_lines(found, {}, EXPLAIN_WIDTH))
 
     def __repr__(self) -> str:
         head = f"gradient check: {self.verdict}" + (f", {self.cause} is to blame" if self.cause else "")

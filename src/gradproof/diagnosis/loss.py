@@ -30,6 +30,7 @@ MIN_ABSORBED = 0.01  # this share of the smaller operand of a sum was rounded aw
 # beyond this is no rounding. Sums are exempt, their error grows with the operands and not with the result.
 MOST_ULPS = 2.0**13
 FEWEST_ROUNDINGS = 4  # a gradient of a few ops is off by as many; no tolerance below can be met
+MOST_ROUNDINGS = 64  # beyond, digits were lost that other ways of computing would have kept
 MANY_ROUNDINGS = 8  # from here on the errors of single additions matter by their number
 _SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
 _ADDITIONS = frozenset({"add", "sub"})
@@ -139,8 +140,11 @@ def _underflowed(case: Case, origin: Node) -> bool:
 
 
 def is_beyond_dtype(case: Case) -> bool:
-    """Whether the tolerance asks for more than a few roundings of the dtype leave."""
-    return case.options.tolerance(case.source.dtype) < FEWEST_ROUNDINGS * types.unit_roundoff(case.source.dtype)
+    """Whether a gradient is as good as its dtype allows, and the tolerance asks for more."""
+    comparison, unit = case.judgement.comparison, types.unit_roundoff(case.source.dtype)
+    if case.options.tolerance(case.source.dtype) >= FEWEST_ROUNDINGS * unit or comparison is None:
+        return False
+    return comparison.relative_error <= MOST_ROUNDINGS * unit
 
 
 def difference_step(case: Case, place: Node) -> float | None:

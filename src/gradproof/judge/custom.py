@@ -45,7 +45,8 @@ def library_faults(
 def _explained(program: Program, departure: Departure, options: Options) -> Mistake | None:
     rule = rule_of_pullback(program, departure.pullback)
     mistakes = [] if rule is None else find_mistakes(rule, options)
-    return next((m for m in mistakes if m.rule.inputs[m.input] == departure.input), None)
+    asked = _root(program, departure.input)
+    return next((m for m in mistakes if m.rule.inputs[m.input] == asked), None)
 
 
 def custom_faults(capture: Capture, reaching: Iterable[int], options: Options) -> tuple[CustomFault, ...]:

@@ -54,7 +54,9 @@ def unread(call: GradientCall, reason: str) -> Capture:
 def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
     observed = call.observed[k] if k < len(call.observed) else None
     array = None if observed is None else observed.array
-    return Source(operand.name, operand.value.shape or (), operand.value.dtype, None, array)
+    is_none = array is None and bool(call.observed)  # the call did not fail: it returned None
+    broken = find_break(call, k) if is_none else None
+    return Source(operand.name, operand.value.shape or (), operand.value.dtype, None, array, missing=broken)
 
 
 def _target_name(call: GradientCall) -> str:

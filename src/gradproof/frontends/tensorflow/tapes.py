@@ -29,6 +29,7 @@ from gradproof.frontends.tensorflow.recording import OpenTape, Tape
 from gradproof.frontends.tensorflow.sampling import Site
 from gradproof.frontends.tensorflow.source import Place, first_user_frame, span_of, user_places, with_span
 from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.untried import UntriedRules
 from gradproof.frontends.tensorflow.values import variable_of
 
 _METHODS = ("gradient", "jacobian", "batch_jacobian")
@@ -59,11 +60,14 @@ class TapeState:
 class Tapes:
     """The hooks on `tf.GradientTape`."""
 
-    def __init__(self, observation: Observation, listener: Listener, traces: Traces) -> None:
+    def __init__(
+        self, observation: Observation, listener: Listener, traces: Traces, untried: UntriedRules
+    ) -> None:
         self._observation = observation
         self._recorder = observation.recorder
         self._listener = listener
         self._traces = traces
+        self._untried = untried
         self._states: WeakKeyDictionary[Any, TapeState] = WeakKeyDictionary()
         self._unchecked: WeakKeyDictionary[Any, Site] = WeakKeyDictionary()
 
@@ -119,11 +123,21 @@ class Tapes:
         state = self._states.get(tape)
         if state is not None and state.id not in self._recorder.recording:
             self._recorder.recording.append(state.id)
+            if state.collection not in self._recorder.collections:
+                self._recorder.collections.append(state.collection)
+                self._listener.update()
 
     def _on_pop(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
         if state is not None and state.id in self._recorder.recording:
             self._recorder.recording.remove(state.id)
+            if state.consumed:
+                self._pause(state)
+                self._listener.update()
+
+    def _pause(self, state: TapeState) -> None:
+        collections = self._recorder.collections
+        collections[:] = [one for one in collections if one is not state.collection]
 
     def _on_watch(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
@@ -218,15 +232,17 @@ class Tapes:
         try:
             with self._recorder.silence():
                 call = build_call(ending, state.collection, self._recorder.ring, self._traces)
+                self._untried.keep(call, state.collection)
         except Exception:
             call = failed_call(ending, self._observation.note_failure())
         self._observation.deliver(call)
         state.consumed = True
         self._recorder.background = self._observation.sites.wants_next(state.site)
-        if state.persistent:
+        if state.persistent and state.id in self._recorder.recording:
+            pass  # its block goes on: what follows belongs to the next call
+        elif state.persistent:
             # The forward record stays for the next call; only the ops of such a call are added to it.
-            collections = self._recorder.collections
-            collections[:] = [one for one in collections if one is not state.collection]
+            self._pause(state)
         else:
             self._drop(state)
         self._listener.update()
