@@ -25,7 +25,7 @@ def test_the_fields_of_version_1_have_their_names_and_values() -> None:
     assert document["schema"] == 1
     assert document["gradproof"] == "0.1.0"
     assert document["frameworks"] == {"tensorflow": "2.21.0"}
-    assert document["script"] == {"path": "train.py", "exception": None, "exit_status": 0}
+    assert document["script"] == {"path": "train.py", "exception": None, "exit_status": 0, "crash": None}
     [found] = document["gradients"]
     assert {key: found[key] for key in list(found)[:17]} == {
         "file": "cancellation_tf.py",

@@ -1,18 +1,22 @@
-"""Connects a crash of the program with the missing gradient that led to it."""
+"""Explains the exception that ended a program, where a gradient is its reason or was prevented by it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any
 
+from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import capped_list
+from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.render.sentence import name
-from gradproof.render.snippet import source_line
+from gradproof.render.snippet import source_line, with_sources
+from gradproof.render.summary_text import main_diagnostic
 
 # What Python, TensorFlow and Keras say when they are handed None in the place of a gradient.
 _SIGNS = (
@@ -25,31 +29,61 @@ _SIGNS = (
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
-def connect(report: Report, exception: BaseException | None) -> Report:
-    """The report with a note that says which missing gradient the program stumbled over, if it was one."""
-    missing = [gradient for gradient in report.gradients if gradient.verdict is Verdict.MISSING]
-    if exception is None or not missing or not any(sign in str(exception) for sign in _SIGNS):
+def connect(report: Report, exception: BaseException | None, found: Diagnostic | None = None) -> Report:
+    """The report with the explanation of the crash: `found`, or the missing gradient it stumbled over."""
+    if exception is None or report.script is None:
         return report
-    frame = _last_frame(exception.__traceback__)
-    empty = set() if frame is None else set(_empty_names(frame))
+    crash = found or _over_missing_gradient(report, exception)
+    if crash is None:
+        return report
+    return with_sources(replace(report, script=replace(report.script, crash=crash)))
+
+
+def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnostic | None:
+    missing = [gradient for gradient in report.gradients if gradient.verdict is Verdict.MISSING]
+    place = last_place(exception.__traceback__)
+    if not missing or place is None or not any(sign in str(exception) for sign in _SIGNS):
+        return None
+    frame, span = place
+    empty = set(_empty_names(frame))
     guilty = [gradient for gradient in missing if empty & _assigned(gradient, report)]
     named = guilty or missing
-    follows = "follows" if guilty else "probably follows"
-    holds = f" (`{sorted(empty & _assigned(guilty[0], report))[0]}` holds it)" if guilty else ""
+    holder = sorted(empty & _assigned(guilty[0], report))[0] if guilty else None
     gradients = capped_list([f"{name(gradient)} at line {gradient.call.line}" for gradient in named])
-    note = f"the crash {follows} from a gradient that is None{holds}: {gradients}"
-    return replace(report, notes=(*report.notes, note))
+    headline = "the program was probably handed a gradient that is None"
+    if holder is not None:
+        headline = f"`{holder}` holds no gradient, and line {span.line} uses it"
+    first = named[0]
+    cause = main_diagnostic(first)
+    because = "" if cause is None else f" ({cause.kind}: {cause.headline})"
+    return Diagnostic(
+        kind=CRASH,
+        severity="error",
+        certainty="measured" if guilty else "likely",
+        headline=headline,
+        primary=Annotation(span, f"fails with {type(exception).__name__}"),
+        secondary=(Annotation(first.call, "no gradient came back from here"),),
+        why=(
+            f"There is no gradient for {gradients}{because}. Python fails where the missing gradient is first "
+            "used, not where it was lost: mend the cause, and this line runs."
+        ),
+    )
 
 
-def _last_frame(trace: TracebackType | None) -> FrameType | None:
-    """The innermost frame of the file in which the program itself begins."""
+def last_place(trace: TracebackType | None) -> tuple[FrameType, Span] | None:
+    """The innermost frame of the file in which the program itself begins, and what it was evaluating."""
     found = None
     first = None if trace is None else trace.tb_frame.f_code.co_filename
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == first:
-            found = trace.tb_frame
+            found = trace
         trace = trace.tb_next
-    return found
+    if found is None:
+        return None
+    code = found.tb_frame.f_code
+    position = next(islice(code.co_positions(), found.tb_lasti // 2, None), (None, None, None, None))
+    line, end_line, column, end_column = position
+    return found.tb_frame, Span(code.co_filename, line or found.tb_lineno, column, end_line, end_column)
 
 
 def _empty_names(frame: FrameType) -> Iterator[str]:

@@ -12,6 +12,7 @@ from gradproof.audit.facts import with_facts
 from gradproof.audit.faults import with_faults
 from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.rows import examine_rows
+from gradproof.audit.rules_tried import with_notes
 from gradproof.causes import find_all
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
@@ -22,7 +23,7 @@ from gradproof.frontends.select import replay_in
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.meeting import with_sums_placed
-from gradproof.ir.program import prune
+from gradproof.ir.program import ancestors, prune
 from gradproof.judge.blame import departures
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.verdict import Verdict
@@ -85,7 +86,7 @@ def _with_fault(case: Case, error: Exception) -> Case:
 
 
 def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
-    reached = [k for k, source in enumerate(capture.sources) if source.node is not None]
+    reached = [k for k in range(len(capture.sources)) if _is_reached(capture, k)]
     judged: dict[int, Judgement] = {}
     if capture.program is not None and reached:
         recorded = [capture.sources[k].recorded for k in reached]
@@ -98,6 +99,20 @@ def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
         )
         judged = dict(zip(reached, judge(evidence, options)))
     return [judged.get(k) or _unjudged(capture, k) for k in range(len(capture.sources))]
+
+
+def _is_reached(capture: Capture, k: int) -> bool:
+    """Whether the record leads from a source to the target.
+
+    A framework that returns a gradient other than zero has found a way. If the record has none, it is the record
+    that is incomplete, and nothing may be concluded from it. Our own tape records everything.
+    """
+    source, program = capture.sources[k], capture.program
+    if source.node is None or program is None:
+        return False
+    if capture.framework == "numpy" or source.observed is None or not np.any(source.observed):
+        return True
+    return source.node in ancestors(program, program.outputs)
 
 
 def _unjudged(capture: Capture, k: int) -> Judgement:
@@ -146,6 +161,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
     diagnostics = find_all(case, errors.append) if with_causes else ()
     if errors:
         case = _with_fault(case, errors[0])
+    diagnostics = with_notes(case, diagnostics)
     source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
     known = types.is_real(source.dtype) or types.is_complex(source.dtype)
     true = None if judgement.verdict is Verdict.UNDEFINED else judgement.enclosure
@@ -169,6 +185,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         digits_possible=types.digits_possible(source.dtype) if known else None,
         one_sided=judgement.one_sided,
         diagnostics=diagnostics,
+        computed=case.capture.facts.get("exception") is None,
         budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
     )
 

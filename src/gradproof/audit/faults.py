@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from dataclasses import replace
 
+from gradproof.audit.rules_tried import were_tried
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.hidden_stop import find_hidden_stop
 from gradproof.ir.capture import Pullback
@@ -21,6 +22,9 @@ def with_faults(case: Case) -> Case:
 
 def _with_mistakes(case: Case) -> Case:
     program = case.capture.gradient_program
+    if program is not None and were_tried(case):
+        results = {id for scope in case.capture.scopes for id in scope.results or () if id is not None}
+        return replace(case, mistakes=custom_faults(case.capture, results, case.options))
     if case.verdict is not Verdict.WRONG or program is None:
         return case
     own = [found for found in case.departures if case.reaching & set(found.pullback.results)]

@@ -8,20 +8,29 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gradproof import __version__
 from gradproof.audit.budget import Budget, Policy, powers
+from gradproof.audit.conclude import conclusion, with_rules_tried
 from gradproof.audit.condense import condensed
 from gradproof.audit.examine import examine, unexamined
+from gradproof.audit.history import Histories
 from gradproof.audit.intended import finished
+from gradproof.audit.numerical import check_reports
 from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.undisturbed import undisturbed
 from gradproof.audit.versions import imported_frameworks
+from gradproof.blackbox.announce import LISTENERS as CHECKS
+from gradproof.blackbox.numerical_check import NumericalCheck
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
 from gradproof.frontends.attachment import Attachment, Skipped
 from gradproof.frontends.select import attach_all
 from gradproof.ir.capture import Capture
+from gradproof.ir.span import Span
 from gradproof.options import Options
+from gradproof.tape.place import here, span_of
 
 
 @dataclass(eq=False)
@@ -35,6 +44,9 @@ class Session:
     faults: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     _pid: int = field(default_factory=os.getpid)
+    _histories: Histories = field(default_factory=Histories)
+    _concluding: bool = False  # gradients computed from now on are ours
+    _unspoken: list[str] = field(default_factory=list)  # faults that no gradient tells of
     # Precision is a setting of the whole process in the library of balls: one examination at a time.
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -45,10 +57,39 @@ class Session:
 
     def start(self) -> None:
         self.attachments = attach_all(self.receive, self._wants)
+        CHECKS.append(self._receive_check)
 
     def stop(self) -> None:
+        CHECKS[:] = [listener for listener in CHECKS if listener != self._receive_check]
         for attachment in self.attachments:
             attachment.remove()
+
+    def conclude(self, error: BaseException | None) -> Diagnostic | None:
+        """After the program: try the rules it left unused, and look at what it was about when it crashed.
+
+        The explanation of the crash, if it is understood. Code of the user's is run here, so that this is
+        only for programs that have ended.
+        """
+        crash = None
+        self._concluding = True
+        with self._lock, undisturbed(), self.budget.spending():
+            try:
+                options = replace(self.options, seconds=self._seconds())
+                self.gradients = with_rules_tried(self.gradients, self.attachments, options)
+                if error is not None:
+                    found = conclusion(error, self.attachments, options)
+                    self.gradients += found.gradients
+                    crash = found.crash
+            except Exception:
+                self.faults.append(traceback.format_exc())
+                self._unspoken.append(self.faults[-1])
+        return crash
+
+    def _receive_check(self, check: NumericalCheck, function: Callable[..., Any]) -> None:
+        """A check by finite differences has its own verdict; it is only written down."""
+        if self.is_ours and not self._concluding:
+            with self._lock:
+                self.gradients += check_reports(check, function, span_of(here()) or Span("<unknown>", 0))
 
     def _wants(self, occurrence: int) -> bool:
         """The first execution of a line is always wanted: even without time left, the report names it."""
@@ -58,7 +99,7 @@ class Session:
 
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Examined before the user's program goes on, so that no record of a large model is held for long."""
-        if not self.is_ours:
+        if not self.is_ours or self._concluding:
             return
         with self._lock, undisturbed(), self.budget.spending():
             try:
@@ -73,7 +114,8 @@ class Session:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
         options = replace(self.options, seconds=self._seconds())
-        return [report for capture in read() for report in examine(capture, options)]
+        captures = [self._histories.noted(capture) for capture in read()]
+        return [report for capture in captures for report in examine(capture, options)]
 
     def _seconds(self) -> float | None:
         limits = [limit for limit in (self.options.seconds, self.budget.left) if limit is not None]
@@ -115,6 +157,7 @@ class Session:
     def _notes(self) -> tuple[str, ...]:
         """Faults of ours that no gradient speaks of: each once, by its last line."""
         failures = [failure for attachment in self.attachments for failure in attachment.failures()]
+        failures += self._unspoken
         counts = Counter(failure.strip().splitlines()[-1] for failure in failures)
         return tuple(
             f"a fault of gradproof, not of the program: {text}"

@@ -16,8 +16,10 @@ from gradproof.audit.runner import Outcome, before_hard_exit, run
 from gradproof.audit.session import Session
 from gradproof.audit.target import Target, find_module, find_script
 from gradproof.cli import output
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
 from gradproof.errors import InvalidInput
+from gradproof.render.to_diff import to_diff
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
+    )
+    parser.add_argument(
+        "--fix",
+        metavar="FILE",
+        help="write the changes that mend what was found as a diff for `patch -p1`; no source is changed",
     )
     parser.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`"
@@ -75,6 +82,7 @@ class _Audit:
     json: str | None
     folder: str
     session: Session
+    fix: str | None = None
     started: float = field(default_factory=time.perf_counter)
     is_reported: bool = False
 
@@ -86,8 +94,11 @@ class _Audit:
         if self.is_reported or not self.session.is_ours:
             return outcome.exit_status
         self.is_reported = True
+        # Once more code of the user's may run: never where the program ended in mid-air, or Ctrl-C ended it.
+        is_over = not is_sudden and not isinstance(outcome.exception, KeyboardInterrupt)
+        crash = self.session.conclude(outcome.exception) if is_over else None
         self.session.stop()
-        report = self._report(outcome)
+        report = self._report(outcome, crash)
         if not is_sudden:
             _flush_output()
         # Not `sys.stderr`, which the program may have put its own stream in the place of, or closed.
@@ -98,20 +109,23 @@ class _Audit:
             output.print_report(report, stream, self.given.detail)
         if self.json is not None:
             output.write_json(report, self.json, self.given.full)
+        if self.fix is not None:
+            output.write_text(to_diff(report), self.fix)
         return report.exit_status(self.given.fail_on)
 
-    def _report(self, outcome: Outcome) -> Report:
+    def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
         total = time.perf_counter() - self.started
         script = Script(self.target.name, outcome.words, outcome.exit_status)
         report = self.session.report(script, {"script": max(total - self.session.budget.spent, 0.0)})
-        return relative_to(connect(report, outcome.exception), self.folder)
+        return relative_to(connect(report, outcome.exception, crash), self.folder)
 
 
 def execute(given: argparse.Namespace) -> int:
     folder = os.getcwd()
-    json = output.writable_path(given.json)
+    json, fix = output.writable_path(given.json), output.writable_path(given.fix)
     target, arguments = _target(given)
-    audit = _Audit(given, target, json, folder, Session(budget=Budget(given.budget), policy=given.checks))
+    session = Session(budget=Budget(given.budget), policy=given.checks)
+    audit = _Audit(given, target, json, folder, session, fix)
     audit.session.start()
     with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):
         outcome = run(target, arguments)

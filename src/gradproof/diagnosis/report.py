@@ -47,7 +47,7 @@ class GradientReport:
     that starts with "ball" is an enclosure. `relative_error` and `digits` are those of the worst entry.
     `one_sided` holds the slopes from below and from above where they differ. `entries` is given when the
     arrays are not at hand; `entry_table` serves both cases. `intended` marks a deviation the user has
-    declared deliberate.
+    declared deliberate. `computed` is False where the program failed before the framework returned anything.
     """
 
     call: Span
@@ -72,6 +72,7 @@ class GradientReport:
     budget: tuple[BudgetLine, ...] = ()
     entries: EntryTable | None = None
     intended: bool = False
+    computed: bool = True
 
     @property
     def is_proven(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 
@@ -33,11 +34,31 @@ class Skipped:
     nonfinite: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class Crash:
+    """What is known about the exception that ended the program.
+
+    `captures` are the gradients it was about to compute. They were had by running the program to that call after
+    its end, with the change that `mended` names if one was needed; those without a program could not be had.
+    """
+
+    diagnostic: Diagnostic | None
+    captures: tuple[Capture, ...] = ()
+    mended: str = ""
+
+
 @dataclass(frozen=True)
 class Attachment:
-    """A frontend that listens. Nothing of it raises into the user's program."""
+    """A frontend that listens. Nothing of it raises into the user's program.
+
+    `tried` and `crashed` run code of the user's and are asked once, when the program has ended: `tried` gives
+    the calls whose hand-written rules never ran in the program, with the rules run, and `crashed` explains the
+    exception nobody caught.
+    """
 
     framework: str
     remove: Callable[[], None]
     skipped: Callable[[], list[Skipped]]
     failures: Callable[[], list[str]]
+    tried: Callable[[], Sequence[Capture]] = tuple
+    crashed: Callable[[BaseException], Crash | None] = lambda error: None

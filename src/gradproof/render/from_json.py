@@ -118,6 +118,7 @@ def _gradient(document: JSON, place: str) -> GradientReport:
         ),
         entries=None if entries is None else _entries(entries),
         intended=document.get("intended", False),
+        computed=document.get("computed", True),
     )
 
 

@@ -137,6 +137,7 @@ def _gradient() -> Schema:
         "call": _ref("span"),
         "order": _ORDINAL,
         "intended": _BOOLEAN,
+        "computed": _BOOLEAN,
         "budget": _list(_object({"span": _ref("span"), "share": _ref("real"), "op": _STRING})),
         "entries": _optional(_ref("entries")),
     }

@@ -65,6 +65,8 @@ def _missing(gradient: GradientReport) -> str:
     known = ""
     if gradient.reference is not None and gradient.reference.size == 1:
         known = f", {reference_word(gradient)} {_reference(gradient)}"
+    if not gradient.computed:
+        return f"{known}: {gradient.reason or 'it was never computed'}"
     return f": {framework_name(gradient.framework)} returned None{known}{_because(gradient)}"
 
 

@@ -49,6 +49,10 @@ def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]
 
 def last_line(report: Report) -> str:
     """What to do first, or that there is nothing to do."""
+    crash = None if report.script is None else report.script.crash
+    if crash is not None and crash.fix is not None:
+        tally = _tally(report) if report.gradients else "no gradient was computed"
+        return printable(f"gradproof: {tally}; first mend {crash.span} ({crash.kind}): {crash.fix.text}")
     if not report.gradients:
         if report.script is not None and report.script.exception:
             return printable(f"gradproof: no gradient was computed before {report.script.exception}")

@@ -72,6 +72,7 @@ def _gradient(gradient: GradientReport, full: bool) -> dict[str, JSON]:
         "call": _span(gradient.call),
         "order": gradient.order,
         "intended": gradient.intended,
+        "computed": gradient.computed,
         "budget": [
             {"span": _span(row.span), "share": _number(row.share), "op": row.op} for row in gradient.budget
         ],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from gradproof.frontends.attachment import Attachment, Policy, Receiver, Skipped
+from gradproof.frontends.attachment import Attachment, Crash, Policy, Receiver, Skipped
 from gradproof.frontends.tensorflow.importing import on_import
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
@@ -44,7 +44,23 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         remove,
         lambda: [skipped for observation in observations for skipped in _skipped(observation)],
         lambda: failures + [failure for observation in observations for failure in observation.failures],
+        lambda: [capture for observation in observations for capture in _tried(observation)],
+        lambda error: next((_crash(observation, error) for observation in observations), None),
     )
+
+
+def _tried(observation: Observation) -> Iterator[Capture]:
+    from gradproof.frontends.tensorflow.capture import to_capture
+
+    for call in observation.try_rules():
+        capture = to_capture(call)
+        yield replace(capture, facts={**capture.facts, "tried": True})
+
+
+def _crash(observation: Observation, error: BaseException) -> Crash | None:
+    from gradproof.frontends.tensorflow.crash import explain
+
+    return explain(observation, error)
 
 
 def _install(receiver: Receiver, policy: Policy, observations: list[Observation]) -> Callable[[], None]:

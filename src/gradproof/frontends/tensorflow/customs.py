@@ -71,7 +71,7 @@ class Customs:
                 scope = self._recorder.scopes[-1]
                 scope.inputs, scope.outputs, scope.complete = tuple(inputs), tuple(outputs), True
                 scope.variables = tuple(_closed_over(rule, "variables") or ())
-                rule = self._observed_rule(scope, rule)
+                rule = scope.rule = self._observed_rule(scope, rule)
             args = (op_type, outputs, inputs, rule)
         return original(*args, **kwargs)
 

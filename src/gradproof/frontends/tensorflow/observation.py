@@ -21,7 +21,7 @@ class Observation:
     comes. `executions` counts every execution of every gradient call, looked at or not. `failures` are
     faults of gradproof that could not be tied to one call; the user's program went on. `open_tapes()`
     gives the tapes that are still waiting to be asked, which is where a program that crashed has
-    stopped.
+    stopped. `try_rules()` runs the custom rules that the program left unused, which is for its end.
     """
 
     policy: Policy = by_powers_of_ten
@@ -31,6 +31,7 @@ class Observation:
     executions: dict[Hashable, int] = field(default_factory=dict)
     recorder: Recorder = field(default_factory=Recorder)
     open_tapes: Callable[[], list[OpenTape]] = list
+    try_rules: Callable[[], list[GradientCall]] = list
 
     def __post_init__(self) -> None:
         self.sites = Sites(self.policy)

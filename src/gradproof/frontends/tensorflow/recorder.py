@@ -74,6 +74,7 @@ class RawScope:
     outputs: tuple[Any, ...] = ()
     variables: tuple[Any, ...] = ()
     complete: bool = False
+    rule: Any = None
 
 
 @dataclass(slots=True, eq=False)

@@ -58,15 +58,20 @@ def first_user_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
-@lru_cache(maxsize=65536)
 def span_of(place: Place) -> Span:
     """The expression that was being evaluated at a place."""
     code, offset = place
+    # With the file in the key: code objects of two files are equal to Python if their text is.
+    return _span(code.co_filename, code, offset)
+
+
+@lru_cache(maxsize=65536)
+def _span(file: str, code: CodeType, offset: int) -> Span:
     position = next(islice(code.co_positions(), offset // 2, None), (None, None, None, None))
     line, end_line, column, end_column = position
     if line is None:
         line = code.co_firstlineno
-    return Span(code.co_filename, line, column, end_line, end_column, _qualified(code))
+    return Span(file, line, column, end_line, end_column, _qualified(code))
 
 
 def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:

@@ -16,11 +16,11 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 from tensorflow.python.framework import dtypes
-from tensorflow.python.ops import resource_variable_ops
+from tensorflow.python.ops import gen_array_ops, gen_resource_variable_ops, resource_variable_ops
 
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
-from gradproof.frontends.tensorflow.values import read_handle
+from gradproof.frontends.tensorflow.values import read_handle, unrecorded
 
 
 @dataclass(eq=False)
@@ -29,6 +29,7 @@ class Variables:
 
     known: dict[int, ReferenceType[Any]] = field(default_factory=dict)
     history: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+    owners: dict[int, int] = field(default_factory=dict)  # address -> the handle last seen there
     copied: dict[int, Any] = field(default_factory=dict)  # handles of variables that every read copies
 
     def patches(self) -> list[Patch]:
@@ -86,11 +87,21 @@ class Variables:
             return
         if address_of(read_handle(handle)) != address:
             self.copied[handle._id] = handle
+        elif self._is_shared(handle._id, address):
+            tensor = give_own_buffer(handle, tensor)
+            address = address_of(tensor)
+            assert address is not None
+        self.owners[address] = handle._id
         seen = self.history.setdefault(handle._id, [])
         if not seen or seen[-1][1] != address:
             # Tensors are numbered as they are made. One that is older than this look is not a read of the variable,
             # though it may be what was assigned to it and share its buffer.
             seen.append((next(numbers), address, tensor._id))
+
+    def _is_shared(self, id: int, address: int) -> bool:
+        """Whether another variable has the same buffer, as two that were made from one number do."""
+        other = self.owners.get(address, id)
+        return other != id and other in self.history and self.history[other][-1][1] == address
 
     def source_of(self, tensor: Any, index: int, is_fresh: bool) -> int | None:
         """The handle of the variable that a tensor was read from before some event; None if it is no variable's."""
@@ -111,6 +122,18 @@ class Variables:
             if held._numpy_internal().tobytes() == tensor._numpy_internal().tobytes():
                 return id
         return None
+
+
+def give_own_buffer(handle: Any, tensor: Any) -> Any:
+    """Move a variable to a buffer of its own, with the same bits in it; the tensor that has them.
+
+    TensorFlow lets variables share the buffer of the tensor they were made from until one of them changes, so
+    that this is no more than what it would do at the next assignment.
+    """
+    with unrecorded():
+        copy = gen_array_ops.deep_copy(tensor)
+        gen_resource_variable_ops.assign_variable_op(handle, copy)
+    return copy
 
 
 def address_of(tensor: Any) -> int | None:

@@ -1,0 +1,53 @@
+"""What is found out after a program has ended: rules it left unused, and the gradients it did not get to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gradproof.audit.examine import examine
+from gradproof.audit.never_computed import never_computed
+from gradproof.audit.unknown_name import diagnose, differences, examined, find_unknown_name, meant
+from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.report import GradientReport
+from gradproof.frontends.attachment import Attachment
+from gradproof.options import Options
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusion:
+    """Entries to be added, and the explanation of the crash, if there is one."""
+
+    gradients: list[GradientReport] = field(default_factory=list)
+    crash: Diagnostic | None = None
+
+
+def with_rules_tried(
+    gradients: list[GradientReport], attachments: Iterable[Attachment], options: Options
+) -> list[GradientReport]:
+    """The entries again, those that have hand-written rules which never ran with what the rules return."""
+    captures = [capture for attachment in attachments for capture in attachment.tried()]
+    again = {_key(report): report for capture in captures for report in examine(capture, options)}
+    return [again.get(_key(gradient), gradient) for gradient in gradients]
+
+
+def _key(gradient: GradientReport) -> tuple[object, ...]:
+    return gradient.call, gradient.occurrence, gradient.target, gradient.source
+
+
+def conclusion(error: BaseException, attachments: Iterable[Attachment], options: Options) -> Conclusion:
+    """Everything that the exception which ended the program gives reason to look at."""
+    text = f"{type(error).__name__}: {error}"
+    unknown = find_unknown_name(error)
+    if unknown is not None:
+        asked = meant(unknown)
+        found = [] if asked is None else examined(unknown, asked, options)
+        crash = diagnose(unknown, None if asked is None else differences(asked))
+        return Conclusion([never_computed(one, text, "computed at this point,") for one in found], crash)
+    for attachment in attachments:
+        known = attachment.crashed(error)
+        if known is not None:
+            found = [report for capture in known.captures for report in examine(capture, options)]
+            how = known.mended or "computed from what had run,"
+            return Conclusion([never_computed(one, text, how) for one in found], known.diagnostic)
+    return Conclusion()

@@ -1,0 +1,69 @@
+"""The exception that ended a program that uses TensorFlow: what it means, and which gradients it prevented."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from types import FrameType, TracebackType
+from typing import Any
+
+from gradproof.diagnosis.words import array_text, capped_list
+from gradproof.frontends.attachment import Crash
+from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.tensorflow.mismatch import Mismatch, casting, diagnose, find_mismatch
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.recording import GradientCall
+from gradproof.frontends.tensorflow.source import is_users, span_of
+from gradproof.frontends.tensorflow.unfinished import Unfinished, find_unfinished, finish, named_only
+from gradproof.ir.capture import Capture
+
+
+def explain(observation: Observation, error: BaseException) -> Crash | None:
+    """None where nothing is known of it and no gradient was under way."""
+    place = _last_user_place(error.__traceback__)
+    if place is None:
+        return None
+    frame, offset = place
+    mismatch = find_mismatch(error, span_of((frame.f_code, offset)))
+    tapes = observation.open_tapes()
+    waiting = find_unfinished(error.__traceback__, tapes)
+    calls = [_finished(one, observation, mismatch) for one in waiting]
+    reason = f"{type(error).__name__}: {error}"
+    captures = tuple(_capture(one, call, reason) for one, call in zip(waiting, calls))
+    if mismatch is None:
+        return Crash(None, captures) if captures else None
+    known = [call for call in calls if call is not None]
+    return Crash(
+        diagnose(mismatch, frame, tapes, _checked(known)), captures, "with the crash mended" if known else ""
+    )
+
+
+def _last_user_place(trace: TracebackType | None) -> tuple[FrameType, int] | None:
+    found = None
+    while trace is not None:
+        if is_users(trace.tb_frame.f_code.co_filename):
+            found = trace.tb_frame, trace.tb_lasti
+        trace = trace.tb_next
+    return found
+
+
+def _finished(one: Unfinished, observation: Observation, mismatch: Mismatch | None) -> GradientCall | None:
+    mends: list[AbstractContextManager[Any] | None] = (
+        [None] if mismatch is None else [None, casting(mismatch)]
+    )
+    return next((call for mend in mends if (call := finish(one, observation, mend)) is not None), None)
+
+
+def _capture(one: Unfinished, call: GradientCall | None, reason: str) -> Capture:
+    return named_only(one, reason) if call is None else to_capture(call)
+
+
+def _checked(calls: list[GradientCall]) -> str:
+    """What TensorFlow returned when the program was run to its next gradient call with the change."""
+    if not calls:
+        return ""
+    said = []
+    for source, seen in zip(calls[0].sources, calls[0].observed):
+        array = None if seen is None else seen.array
+        shown = "None" if array is None else array_text(array, source.value.dtype)
+        said.append(f"{shown} for `{source.name}`")
+    return f"with this change the program reaches line {calls[0].line}, where TensorFlow returns {capped_list(said)}"

@@ -1,0 +1,85 @@
+"""Custom gradients whose rule never ran, because no gradient was computed: run after the program has ended.
+
+Not earlier: a rule may draw random numbers, and those of the user's program must stay what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tensorflow.python.ops import array_ops
+
+from gradproof.frontends.sandbox import sandbox
+from gradproof.frontends.tensorflow.finish import program_of
+from gradproof.frontends.tensorflow.listening import Listener
+from gradproof.frontends.tensorflow.observation import Observation
+from gradproof.frontends.tensorflow.recorder import Collection, RawScope
+from gradproof.frontends.tensorflow.recording import GradientCall
+from gradproof.frontends.tensorflow.traced import Traces
+
+MOST = 16  # calls kept until the end, with the tensors they hold; a loop repeats what its first turns show
+
+
+@dataclass(eq=False)
+class Untried:
+    """A call that returned None, and the custom gradients before it that were not asked."""
+
+    call: GradientCall
+    collection: Collection
+    scopes: list[RawScope]
+
+
+class UntriedRules:
+    """Keeps the calls, and runs their rules when it is asked to."""
+
+    def __init__(self, observation: Observation, listener: Listener, traces: Traces) -> None:
+        self._observation = observation
+        self._listener = listener
+        self._traces = traces
+        self._kept: list[Untried] = []
+
+    def keep(self, call: GradientCall, collection: Collection) -> None:
+        asked = {pullback.scope for pullback in collection.pullbacks}
+        scopes = [s for s in collection.scopes if s.complete and s.rule is not None and s.id not in asked]
+        if not scopes or len(self._kept) >= MOST or all(seen is not None for seen in call.observed):
+            return
+        copy = Collection(
+            collection.id, list(collection.events), list(collection.pullbacks), list(collection.scopes)
+        )
+        self._kept.append(Untried(call, copy, scopes))
+
+    def run(self) -> list[GradientCall]:
+        """The calls again, with what each rule makes of an upstream gradient of ones."""
+        found = [self._run(one) for one in self._kept]
+        self._kept.clear()
+        return found
+
+    def _run(self, one: Untried) -> GradientCall:
+        recorder = self._observation.recorder
+        recorder.collections.append(one.collection)
+        recorder.within.append(one.call.id)
+        self._listener.update()
+        try:
+            for scope in one.scopes:
+                self._ask(scope)
+        finally:
+            recorder.within.remove(one.call.id)
+            recorder.collections[:] = [c for c in recorder.collections if c is not one.collection]
+            self._listener.update()
+        program = program_of(one.collection, one.call.id, self._traces, one.call.older)
+        return replace(
+            one.call,
+            events=tuple(program.events),
+            pullbacks=tuple(program.pullbacks),
+            scopes=tuple(program.scopes),
+            calls=tuple(program.calls),
+        )
+
+    def _ask(self, scope: RawScope) -> None:
+        with self._observation.recorder.silence():
+            ones = [array_ops.ones_like(output) for output in scope.outputs]
+        try:
+            with sandbox():
+                scope.rule(*ones)
+        except Exception:  # the record of the rule has its exception
+            return
