@@ -62,8 +62,12 @@ def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
 
 
 def write_json(report: Report, path: str, full: bool) -> None:
+    write_text(to_json(report, full=full), path)
+
+
+def write_text(text: str, path: str) -> None:
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(to_json(report, full=full))
+            file.write(text)
     except OSError as error:
         print(f"gradproof: the report could not be written to `{path}`: {error.strerror}", file=sys.stderr)

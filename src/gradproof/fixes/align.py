@@ -34,6 +34,11 @@ class Alignment:
             if definition is not None and self._covers(definition.value, node):
                 self.add(definition.value, id, (*names, expression.id))
             return
+        if isinstance(expression, ast.Subscript) and node.op not in ("input", "constant") and node.inputs:
+            self._noted(expression, node.id, names)
+            if self._covers(expression, node):
+                self.add(expression.value, self._inputs(node)[0], names)
+            return
         if not isinstance(expression, _PLAIN) and self._covers(expression, node):
             for part, operand in self._parts(expression, node):
                 self.add(part, operand, names)

@@ -66,9 +66,8 @@ def _aim(case: Case) -> Aim | None:
 def _lost_by_rounding(case: Case) -> bool:
     if case.verdict is Verdict.INACCURATE:
         return True
-    return (
-        case.verdict is Verdict.NONFINITE and case.nonfinite is not None and case.nonfinite.kind == "overflow"
-    )
+    found = case.nonfinite if case.verdict is Verdict.NONFINITE else None
+    return found is not None and found.kind in _ROUNDING
 
 
 def _places(case: Case) -> tuple[int, ...]:
@@ -125,21 +124,23 @@ def _in_wider_dtype(case: Case, program: Program, aim: Aim, replay: Replay | Non
 
 def _checked(case: Case, program: Program, aim: Aim, replay: Replay | None, equal: bool) -> str | None:
     """What the changed program returned, in the user's framework if it can run it; None if that is no better."""
-    framework = case.capture.framework
+    name, dtype = words.framework_name(case.capture.framework), case.source.dtype
     gradient = None if replay is None else replay(program, aim.gradients.wrt)
-    run_by = f"with this change {words.framework_name(framework)} returns"
+    said = f"with this change {name} returns"
     note = ""
     if gradient is None:
         gradient = rounded_gradient(program, aim.gradients.wrt)
-        run_by = f"{case.source.dtype} arithmetic gives for the changed program"
-        note = f"; it was not run in {words.framework_name(framework)}"
+        said = f"the changed program gives, in {dtype} arithmetic of NumPy,"
+        note = f"; it was not run in {name}"
     if gradient is None or not aim.is_reached(digits := aim.gradients.digits(gradient)):
         return None
     agreement = words.whole_digits_text(digits, aim.possible)
     proven = f" Both are equal in exact arithmetic, here and at {N_NEARBY} points nearby." if equal else ""
-    shown = _shown(gradient, case.source.dtype)
-    return f"{run_by} {shown} in {case.source.dtype}, the proven value to {agreement}{note}.{proven}"
+    return f"{said} {_shown(gradient, dtype)} to {agreement}{note}.{proven}"
 
 
 def _shown(gradient: Array, dtype: str) -> str:
-    return words.array_text(gradient, dtype)
+    """Numbers that can be read are shown; of more, only that they are right."""
+    if gradient.ndim > 1:
+        return f"the proven gradient in {dtype}"
+    return f"{words.array_text(gradient, dtype)} in {dtype}, the proven value"

@@ -96,11 +96,8 @@ def _diff(source: Source, edits: list[Edit], dropped: list[ast.stmt], file: str)
     for (line, column, end_line, end_column), text in edits:
         last = end_line or line
         head = before[line - 1].encode()[:column].decode()
-        tail = (
-            (after[last - 1] or "").encode()[end_column:].decode()
-            if last == line
-            else before[last - 1].encode()[end_column:].decode()
-        )
+        tail = (after[last - 1] or "").encode()[end_column:].decode()
+        head, tail = _without_parentheses(head, text, tail)
         after[line - 1] = head + text + tail
         after[line:last] = [None] * (last - line)
     for statement in dropped:
@@ -108,3 +105,13 @@ def _diff(source: Source, edits: list[Edit], dropped: list[ast.stmt], file: str)
             after[number] = None
     changed = [line for line in after if line is not None]
     return "".join(difflib.unified_diff(before, changed, file, file, n=0))
+
+
+def _without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
+    """A call needs no parentheses around it; those of a call that it is the argument of stay."""
+    is_call = isinstance(ast.parse(text, mode="eval").body, ast.Call | ast.Name)
+    before = head[:-1].rstrip()
+    is_argument = bool(before) and (before[-1].isalnum() or before[-1] in "_)]")
+    if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
+        return head[:-1], tail[1:]
+    return head, tail

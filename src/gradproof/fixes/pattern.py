@@ -16,6 +16,10 @@ COMMUTATIVE = frozenset({"add", "mul", "hypot", "logaddexp"})
 REDUCTIONS = frozenset({"sum", "mean", "logsumexp", "softmax", "log_softmax", "var", "prod"})
 AXES = "axes"
 SPREAD = "spread"  # a reduced array beside what it was reduced from; its axes of length one do not matter
+MOVED = "moved"  # its argument after one op that only picks, moves or repeats entries
+MOVES = frozenset(
+    {"strided_slice", "take", "take_along", "gather_nd", "transpose", "reshape", "tile", "reverse", "roll"}
+)
 COUNT = "count"  # how many entries of its argument lie along the axes
 
 Binding = Mapping[str, Any]  # names to terms, and the axes
@@ -93,6 +97,10 @@ def matches(graph: Graph, pattern: Pattern, term: Term, bound: Binding | None = 
             yield bound
     elif pattern.op == SPREAD:
         yield from matches(graph, pattern.args[0], term, bound)
+    elif pattern.op == MOVED:
+        for shown in graph.shown(term):
+            if shown.op in MOVES:
+                yield from matches(graph, pattern.args[0], shown.args[0], {**bound, MOVED: shown})
     else:
         for shown in graph.shown(term):
             if shown.op == pattern.op and len(shown.args) == len(pattern.args):

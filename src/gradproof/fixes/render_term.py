@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.fixes.align import Alignment
+from gradproof.fixes.pattern import MOVES
 from gradproof.fixes.source import position
 from gradproof.fixes.spelling import spell
 from gradproof.ir.program import Node, Program
@@ -80,12 +81,27 @@ class Renderer:
             return self._expression(node.inputs[0])
         if node.op == "reshape":
             return self._kept(node)
+        if node.op in MOVES:
+            return self._moved(node)
         args = [self._expression(id) for id in node.inputs]
         return self._spelt(node, args, dict(node.params))
 
+    def _moved(self, node: Node) -> ast.expr:
+        """The same subscript as in the source, of another array."""
+        for id, expression in self.alignment.expressions.items():
+            old = self.alignment.program[id]
+            same = old.op == node.op and old.params == node.params and old.inputs[1:] == node.inputs[1:]
+            if same and isinstance(expression, ast.Subscript):
+                written = self._as_written(expression)
+                assert isinstance(written, ast.Subscript)
+                return ast.Subscript(self._expression(node.inputs[0]), written.slice, ast.Load())
+        raise Unwritten
+
     def _kept(self, node: Node) -> ast.expr:
-        """A reduction whose axes stay with length one."""
+        """A reduction whose axes stay with length one; or a subscript that drops an axis."""
         inner = self.new[node.inputs[0]]
+        if inner.op in MOVES:
+            return self._moved(inner)
         if "axes" not in inner.params or inner.op in ("softmax", "log_softmax"):
             raise Unwritten
         argument = self.new[inner.inputs[0]]

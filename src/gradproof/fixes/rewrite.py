@@ -15,6 +15,7 @@ from gradproof.fixes.graph import Graph, Id, Shown, Term
 from gradproof.fixes.pattern import (
     AXES,
     COUNT,
+    MOVED,
     REDUCTIONS,
     SPREAD,
     Binding,
@@ -109,6 +110,10 @@ class _Replacement:
             return self.bound_term(self.bound[pattern.name])
         if pattern.op == SPREAD:
             return self.spread(pattern.args[0])
+        if pattern.op == MOVED:
+            move = self.bound[MOVED]
+            others = map(self.bound_term, move.args[1:])
+            return getattr(self.tracer, move.op)(self.term(pattern.args[0]), *others, **move.params)
         if pattern.op == COUNT:
             shape = self.term(pattern.args[0]).shape
             return self.constant(math.prod(shape[axis] for axis in self.bound[AXES]))

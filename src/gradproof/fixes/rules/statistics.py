@@ -24,6 +24,8 @@ rule("log(mean(exp(X)))", "logsumexp(X) - log(count(X))",
      "use logsumexp, which subtracts the largest exponent first", {"X": 100.0})
 rule("log(softmax(X))", "log_softmax(X)", "use log_softmax, which never forms the small probabilities",
      {"X": -150.0})
+rule("log(moved(softmax(X)))", "moved(log_softmax(X))", "use log_softmax, which never forms the small probabilities",
+     {"X": -150.0})
 rule("exp(X) / spread(sum(exp(X)))", "softmax(X)", "use softmax, which subtracts the largest exponent first",
      {"X": 100.0})
 rule("log(exp(X) / spread(sum(exp(X))))", "log_softmax(X)",

@@ -61,8 +61,17 @@ _WITH_PARAMS: dict[str, Callable[..., Any]] = {
     "stack": lambda tf, *xs, axis: tf.stack(xs, axis),
     "tile": lambda tf, x, repeats: tf.tile(x, repeats),
     "reverse": lambda tf, x, axes: tf.reverse(x, axes),
+    "strided_slice": lambda tf, x, begin, end, stride=None: x[_slices(begin, end, stride)],
+    "take_along": lambda tf, x, indices, axis: tf.experimental.numpy.take_along_axis(x, indices, axis),
+    "gather_nd": lambda tf, x, indices: tf.gather_nd(x, indices),
     "take": lambda tf, x, indices, axis: tf.gather(x, indices, axis=axis),
 }
+
+
+def _slices(begin: Any, end: Any, stride: Any) -> tuple[slice, ...]:
+    """With a negative stride an end of -1 includes the first entry; Python would count it from the back."""
+    strides = stride or (1,) * len(begin)
+    return tuple(slice(b, None if e < 0 else e, s) for b, e, s in zip(begin, end, strides))
 
 
 def emit(program: Program, wrt: int) -> Array | None:

@@ -1,0 +1,70 @@
+"""All fixes of a report that are patches, as one unified diff with context: what `patch` and `git apply` read."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gradproof.diagnosis.report import Report
+
+CONTEXT = 3  # lines around a change, as other tools show them
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """Lines that take the place of others: `old` begins at the line `first`, counted from 1."""
+
+    first: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+    @property
+    def lines(self) -> range:
+        return range(self.first, self.first + max(len(self.old), 1))
+
+
+def to_diff(report: Report) -> str:
+    """Empty where no fix can be shown as a change of lines. Of two that touch the same lines, the first counts."""
+    by_file: dict[str, list[Hunk]] = {}
+    for gradient in report.gradients:
+        for diagnostic in gradient.diagnostics:
+            if diagnostic.fix is not None and diagnostic.fix.patch and diagnostic.span is not None:
+                hunks = list(hunks_of(diagnostic.fix.patch))
+                _join(by_file.setdefault(diagnostic.span.file, []), hunks)
+    return "".join(_file_diff(file, hunks, report.sources) for file, hunks in sorted(by_file.items()))
+
+
+def hunks_of(patch: str) -> Iterator[Hunk]:
+    """The changes of a unified diff; a patch without line numbers cannot be placed, and gives none."""
+    lines = patch.splitlines()
+    starts = [k for k, line in enumerate(lines) if _HUNK.match(line)]
+    for start, end in zip(starts, [*starts[1:], len(lines)]):
+        match = _HUNK.match(lines[start])
+        assert match is not None
+        body = [line for line in lines[start + 1 : end] if line[:1] in ("-", "+", " ")]
+        old = tuple(line[1:] for line in body if line[0] != "+")
+        new = tuple(line[1:] for line in body if line[0] != "-")
+        # A hunk that only adds lines names the line after which they come.
+        first = int(match[1]) + (match[2] == "0")
+        yield Hunk(first, old, new)
+
+
+def _join(known: list[Hunk], hunks: list[Hunk]) -> None:
+    taken = {line for hunk in known for line in hunk.lines}
+    if not any(line in taken for hunk in hunks for line in hunk.lines):
+        known += hunks
+
+
+def _file_diff(file: str, hunks: list[Hunk], sources: Mapping[str, str]) -> str:
+    before = sources.get(file, "").splitlines()
+    after = list(before)
+    for hunk in sorted(hunks, key=lambda one: -one.first):
+        place = slice(hunk.first - 1, hunk.first - 1 + len(hunk.old))
+        if tuple(before[place]) != hunk.old:
+            return ""  # the file is not the one that was run
+        after[place] = hunk.new
+    diff = difflib.unified_diff(before, after, f"a/{file}", f"b/{file}", n=CONTEXT, lineterm="")
+    return "".join(line + "\n" for line in diff)
