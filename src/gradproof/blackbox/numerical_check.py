@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gradproof.blackbox.announce import announce
 from gradproof.blackbox.calls import Calls, Numbers, from_tensor
 from gradproof.blackbox.derivative import MAX_EVALUATIONS, entry_slopes
 from gradproof.blackbox.inputs import Input, as_input
@@ -117,7 +118,9 @@ def gradient_check_numerical(
     step = None if epsilon is None or differences is None else _judge(slopes, differences, epsilon, allowed)
     claimed = None if gradient is None else _claimed(gradient, inputs, slopes)
     verdict, cause, reason = _verdict(slopes, claimed, step, epsilon, allowed)
-    return NumericalCheck(verdict, cause, reason, slopes, differences, epsilon, allowed, step, calls.n_points)
+    check = NumericalCheck(verdict, cause, reason, slopes, differences, epsilon, allowed, step, calls.n_points)
+    announce(check, function)
+    return check
 
 
 def _differences(

@@ -1,0 +1,6 @@
+import numpy as np
+
+import gradproof as gp
+
+check = gp.gradient_check_numerical(np.sin, [1.0], epsilon=1e-12)  #~ step-size
+print(check.verdict)
