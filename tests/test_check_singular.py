@@ -62,3 +62,47 @@ def test_numbers_that_are_equal_at_the_point_only_part_on_both_sides() -> None:
 
 def test_numbers_that_are_equal_everywhere_stay_equal() -> None:
     assert verdict_of(lambda x: np.where(2 * x == x + x, x, 5 * x), 0.1) == "correct"
+
+
+def sinc(x: Any, at_zero: float) -> Any:
+    return np.where(x == 0, at_zero, np.sin(x) / np.where(x == 0, 1.0, x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: sinc(x, 1.0),
+        lambda x: np.sum(sinc(np.stack([x, x + 1]), 1.0)),
+        lambda x: sinc(x + 1.0, 1.0) if x > -2 else x,
+        lambda x: np.where(x > 0, np.exp(-1 / np.where(x > 0, x, 1.0)), 0.0),
+    ],
+)
+def test_a_gap_that_is_filled_with_the_limit_is_smooth(function: Callable[..., Any]) -> None:
+    assert verdict_of(function, 0.0) == "correct"
+
+
+@pytest.mark.parametrize(
+    ("function", "at"),
+    [
+        (lambda x: sinc(x, 5.0), 0.0),
+        (lambda x: np.where(x > 0, np.log(x), 0 * x), 0.0),
+        (lambda x: np.where(x > 0, np.sqrt(x), 0 * x), 0.0),
+        (lambda x: np.where(x >= 1, np.sqrt(x - 1), 0 * x), 1.0),
+        (lambda x: np.where(np.sqrt(x) > 0, 5 * x, x), 0.0),
+        (lambda x: np.where(x == 0, 0.0, x * np.sin(1 / np.where(x == 0, 1.0, x))), 0.0),
+        (lambda x: x + 1 if x >= 1 else x, 1.0),
+    ],
+)
+def test_a_side_that_is_steep_or_elsewhere_or_unknown_leaves_no_derivative(
+    function: Callable[..., Any], at: float
+) -> None:
+    assert verdict_of(function, at) == "undefined"
+
+
+def test_what_oscillates_is_left_undecided() -> None:
+    def wavy(x: Any) -> Any:
+        return np.where(x == 0, 0.0, x * x * np.sin(1 / np.where(x == 0, 1.0, x)))
+
+    (gradient,) = gradproof.check(wavy, 0.0).gradients
+    assert gradient.verdict.value == "unverified"
+    assert gradient.reason is not None

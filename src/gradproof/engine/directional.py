@@ -54,6 +54,9 @@ class Resolving:
     lean: float = 0.0  # 1 or -1: ties that the tangents leave open fall to one side or the other
 
 
+ALL_TIES = Resolving()
+
+
 @dataclass
 class _Sweep:
     """What a sweep has worked out so far."""
@@ -83,7 +86,7 @@ def directional(
     direction: Mapping[int, Array],
     domain: Any,
     base: Mapping[int, Decision] | None = None,
-    resolving: Resolving = Resolving(),
+    resolving: Resolving = ALL_TIES,
 ) -> Along:
     """Values and one-sided slopes of all nodes when the inputs start to move in `direction` (id to array).
 
@@ -237,4 +240,7 @@ def _rates(sweep: _Sweep, id: int) -> tuple[Array, Array]:
     if id not in sweep.tangents:
         still = np.zeros(np.shape(sweep.values[id]))
         return still, still
-    return sweep.run.m.domain.leave(sweep.tangents[id])  # type: ignore[no-any-return]
+    rate, radius = sweep.run.m.domain.leave(sweep.tangents[id])
+    # An unbounded slope leads nowhere that could be compared: left open, it is looked at one step ahead.
+    known = np.isfinite(rate) & np.isfinite(radius)
+    return np.where(known, rate, 0.0), np.where(known, radius, 0.0)

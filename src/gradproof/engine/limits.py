@@ -8,8 +8,8 @@ gradient. The error given is an estimate from how fast it tends there, not a pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from flint import arb
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import vjp
+from gradproof.engine.directional import directional
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Policy, run
 from gradproof.ir import types
@@ -37,6 +38,8 @@ NEGLIGIBLE = 2.0**-70  # errors so far below an entry that has a limit count as 
 SMALLEST = 2.0**-400  # and so do errors below this, which is no more than the noise of the balls
 VANISHES = 2.0**-200  # what is no larger two steps of 2**-64 further on, and still shrinks, tends to zero
 SEED = 20
+
+LEAPS = 2.0**8  # what grows so much from step to step is no oscillation: a pole, a root, their powers
 
 Kind = Literal["limit", "no value", "jump", "sides differ", "unbounded", "one side", "undecided"]
 
@@ -80,22 +83,25 @@ def limit_gradient(
     wrt: Sequence[int] | None = None,
     precision_bits: int = PRECISION_BITS,
     seeds: Sequence[Array] | None = None,
-    tied: Iterable[int] = (),
+    at_tie: bool = False,
 ) -> Limit:
-    """The limit of the gradient at the recorded inputs, with all decisions as recorded but those that are `tied`.
+    """The limit of the gradient at the recorded inputs, with all decisions as recorded.
 
-    A tie is settled at every point nearby by itself. `seeds` weigh the entries of the outputs; without them the
-    output is one number.
+    `at_tie`: but for those at a tie, which are settled on every side by where that side leads. `seeds` weigh the
+    entries of the outputs; without them the output is one number.
     """
     wrt = tuple(program.inputs if wrt is None else wrt)
     domain = BallDomain(precision_bits)
     sides = _directions(program, wrt)
-    open = frozenset(tied)
+    decided = [directional(program, side, domain).decisions if at_tie else {} for side in sides]
     nearby = [
-        [_evaluate(domain, program, wrt, side, bits, seeds, open) for side in sides] for bits in STEP_BITS
+        [_evaluate(domain, program, wrt, *side, bits, seeds) for side in zip(sides, decided)]
+        for bits in STEP_BITS
     ]
     with domain.active():
         values = _tends_to([[point.values for point in step] for step in nearby])
+        if at_tie:  # on the tie itself other code runs than beside it
+            values = _beside_own(values, _flat(run(domain, program).outputs()))
         gradients = [
             _tends_to([[point.gradients[k] for point in step] for step in nearby]) for k in range(len(wrt))
         ]
@@ -122,6 +128,7 @@ class _Tendency:
     differs: Array
     grows: Array
     has_one_side: Array
+    leaps: Array  # on one side at least, so fast that it is beyond doubt
 
 
 def _kind(values: _Tendency, gradients: list[_Tendency]) -> Kind:
@@ -131,7 +138,7 @@ def _kind(values: _Tendency, gradients: list[_Tendency]) -> Kind:
         return "limit"
     if any(one.differs.any() for one in gradients):
         return "sides differ"
-    if any(one.grows.any() for one in gradients):
+    if any(one.grows.any() or one.leaps.any() for one in gradients):
         return "unbounded"
     return "one side" if any(one.has_one_side.any() for one in gradients) else "undecided"
 
@@ -167,9 +174,9 @@ def _evaluate(
     program: Program,
     wrt: tuple[int, ...],
     side: dict[int, Array],
+    decisions: Mapping[int, Array],
     step_bits: int,
     seeds: Sequence[Array] | None,
-    open: frozenset[int],
 ) -> _Nearby:
     with domain.active():
         step = arb(2) ** -step_bits
@@ -177,11 +184,24 @@ def _evaluate(
             id: np.asarray(domain.enter(program[id].value) + domain.enter(direction) * step, dtype=object)
             for id, direction in side.items()
         }
-    result = run(domain, program, Policy(inputs=inputs, redecide=open))
+    result = run(domain, program, Policy(inputs=inputs, decisions=decisions))
     weights = [np.ones(()) for _ in program.outputs[:1]] if seeds is None else seeds
     gradients = vjp(result, [result.m.literal(weight) for weight in weights], wrt)
-    values = np.concatenate([np.asarray(value, dtype=object).reshape(-1) for value in result.outputs()])
-    return _Nearby(values, tuple(np.asarray(gradient, dtype=object).reshape(-1) for gradient in gradients))
+    return _Nearby(
+        _flat(result.outputs()),
+        tuple(np.asarray(gradient, dtype=object).reshape(-1) for gradient in gradients),
+    )
+
+
+def _flat(outputs: Sequence[Any]) -> Array:
+    return np.concatenate([np.asarray(value, dtype=object).reshape(-1) for value in outputs])
+
+
+def _beside_own(values: _Tendency, own: Array) -> _Tendency:
+    """A value that the function has at the point, and does not tend to, is a jump."""
+    allowed = 2.0 * values.error + NEGLIGIBLE * _sizes(values.mean) + SMALLEST
+    jumps = _distance(values.mean, own) > allowed
+    return replace(values, differs=values.differs | jumps, error=np.where(jumps, np.inf, values.error))
 
 
 def _tends_to(steps: list[list[Array]]) -> _Tendency:
@@ -200,6 +220,7 @@ def _tends_to(steps: list[list[Array]]) -> _Tendency:
         error=np.where(settles, 2.0 * late, np.inf),
         differs=alone.all(axis=0) & ~settles,
         grows=known.any(axis=0) & (grows | ~known).all(axis=0),
+        leaps=np.asarray((grows & (sizes[2] > LEAPS * sizes[1]) & (sizes[1] > LEAPS * sizes[0])).any(axis=0)),
         has_one_side=~known.all(axis=0) & known.any(axis=0) & (alone | ~known).all(axis=0),
     )
 

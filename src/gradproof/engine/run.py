@@ -32,17 +32,12 @@ class Run:
 class Policy:
     """How a run treats what the domain alone cannot settle.
 
-    Decisions are taken as recorded unless `decisions` overrides them or `redecide` asks the domain to decide anew:
-    all of them, or the nodes named.
+    Decisions are taken as recorded unless `decisions` overrides them or `redecide` asks the domain to decide anew.
     """
 
     inputs: Mapping[int, Any] = field(default_factory=dict)
     decisions: Mapping[int, Any] = field(default_factory=dict)
-    redecide: bool | frozenset[int] = False
-
-    def reopens(self, id: int) -> bool:
-        """Whether a decision that was recorded is to be taken anew."""
-        return self.redecide if isinstance(self.redecide, bool) else id in self.redecide
+    redecide: bool = False
 
 
 AS_RECORDED = Policy()
@@ -65,7 +60,7 @@ def evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy) 
         return policy.decisions[node.id]
     if node.op in ("input", "constant") or node.is_opaque:
         return _recorded(m, node)
-    if node.is_discrete and node.value is not None and not policy.reopens(node.id):
+    if node.is_discrete and node.value is not None and not policy.redecide:
         return node.value
     if node.op == "item":
         return values[node.inputs[0]][node.params["index"]]

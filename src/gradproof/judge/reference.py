@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -74,17 +74,26 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     decided = tuple(margins(refined.run))
     found = _at_ties(evidence, refined, decided, options)
     enclosures, at = refined.enclosures, refined.run
-    tied = {} if found is None or found.fact != "agree" else found.decisions
-    if tied:
-        enclosures, at = _beside(evidence, refined.run, tied)
+    at_tie = found is not None and bool(found.ties)
+    if found is not None and found.fact == "agree" and found.decisions:
+        enclosures, at = _beside(evidence, refined.run, found.decisions)
+    elif found is not None and _is_steep(evidence.program, found, decided):
+        found = replace(found, fact="agree")
+        enclosures = tuple(Enclosure(one.mid, np.full(one.rad.shape, np.inf)) for one in enclosures)
     enclosures = _without_hidden(evidence, at, enclosures)
     oracles: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     limit = None
     if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
-        limit, enclosures, oracles = _with_limits(evidence, enclosures, tied)
+        limit, enclosures, oracles = _with_limits(evidence, enclosures, at_tie)
     if enclosures is not refined.enclosures:
         comparisons = _comparisons(evidence, enclosures, refined.run, options)
     return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit)
+
+
+def _is_steep(program: Program, found: Sides, decided: Sequence[Decision]) -> bool:
+    """Whether sure ties could not be told because of what is beside them: only points nearby can answer then."""
+    unclear = any(bool(one.is_unclear.any()) for one in decided if one.node in found.ties)
+    return found.fact == "cannot tell" and bool(found.ties) and not unclear and _is_cheap(program)
 
 
 def _without_hidden(
@@ -169,12 +178,12 @@ def _beside(
 
 
 def _with_limits(
-    evidence: Evidence, enclosures: tuple[Enclosure, ...], tied: Iterable[int]
+    evidence: Evidence, enclosures: tuple[Enclosure, ...], at_tie: bool
 ) -> tuple[Limit | None, tuple[Enclosure, ...], tuple[Oracle, ...]]:
     """Entries without a bound replaced by the limit of the gradients nearby, where there is one."""
     balls: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
     try:
-        limit = limit_gradient(evidence.program, evidence.wrt, tied=tied)
+        limit = limit_gradient(evidence.program, evidence.wrt, at_tie=at_tie)
     except GradproofError:
         return None, enclosures, balls
     mended = tuple(
