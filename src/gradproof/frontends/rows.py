@@ -122,7 +122,7 @@ def _sum_of_rows(m: Tracer, program: Program, target: int, stand_ins: dict[int, 
         y = Traced(m, ids[target], program[target].value)
         part = m.strided_slice(y, begin=row, end=tuple(k + 1 for k in row)) if row else y
         entries.append(m.reshape(part, shape=()))
-    return m.sum(m.stack(*entries, axis=0), axes=(0,)) if entries else m.constant(np.zeros(()))  # type: ignore[no-any-return]
+    return m.sum(m.stack(*entries, axis=0), axes=(0,)) if entries else m.constant(np.zeros(()))
 
 
 def _copy(builder: Builder, node: Node, ids: dict[int, int]) -> int:

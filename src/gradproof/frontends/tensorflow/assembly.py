@@ -15,8 +15,15 @@ from gradproof.frontends.tensorflow.lower._table import TensorList
 from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall, OpEvent, Value
 from gradproof.ir import types
 from gradproof.ir.program import Builder
+from gradproof.ir.span import Span
 
 Known = Traced | TensorList
+
+READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+"""Ops that take a variable's handle and put out its numbers."""
+
+HANDED_ON = (RETURN_OP, "IdentityN")
+"""Ops whose outputs are their inputs, one by one."""
 
 
 class Assembly:
@@ -30,7 +37,9 @@ class Assembly:
         self.leaf_sources = {s.value.id: s for s in call.sources}
         self.faults: list[str] = []
         spans = {event.index: event.span for event in (*call.older, *call.events)}
-        self.rule_spans = {p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans}
+        self.rule_spans: dict[int | None, Span | None] = {
+            p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans
+        }
 
     def lower(self) -> None:
         """Lower all events that take part, in order."""
@@ -57,10 +66,10 @@ class Assembly:
         if event.op == "ReadVariableOp":
             self._read_variable(event)
             return
-        if event.op in ("ResourceGather", "ResourceGatherNd"):
+        if event.op in READS:
             self._gather_variable(event)
             return
-        if event.op in (RETURN_OP, "IdentityN"):
+        if event.op in HANDED_ON:
             self._hand_on(event)
             return
         self._note(event, self._results(event))

@@ -18,7 +18,7 @@ lower_to("reciprocal", "Reciprocal", "Inv")
 lower_to("stop_gradient", "StopGradient")
 
 
-@lower("AddN", "AccumulateNV2")
+@lower("AddN")
 def _add_n(m: Any, event: Any, *xs: Any) -> Any:
     total = xs[0]
     for x in xs[1:]:
@@ -37,7 +37,7 @@ def _same(m: Any, x: Any) -> Any:
 
 @lower(
     "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "CheckNumericsV2", "EnsureShape", "DebugIdentityV2",
-    "DebugGradientIdentity", "PlaceholderWithDefault", "Print", "_EagerConst",
+    "DebugGradientIdentity", "PlaceholderWithDefault", "Print",
 )  # fmt: skip
 def _identity(m: Any, event: Any, x: Any, *_: Any) -> Any:
     return _same(m, x)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradproof.frontends.tensorflow.lower._table import float_attr, ints, lower, lower_to
 from gradproof.frontends.tensorflow.lower.elementary import absolute
+from gradproof.ir import types
 
 for _op, _name in {
     "less": "Less",
@@ -156,10 +157,13 @@ def _argmin(m: Any, event: Any, x: Any, axis: Any) -> Any:
 
 @lower("Cast")
 def _cast(m: Any, event: Any, x: Any) -> Any:
-    """Between floats the number stays what it is; to an integer is a decision."""
+    """Between floats the number stays what it is; to an integer is a decision; complex ones gain or lose a part."""
     target = str(event.outputs[0].dtype)
-    if x.value.dtype.kind in "biu" or np.dtype(event.outputs[0].array.dtype).kind not in "biu":
+    if types.is_complex(target):
+        if np.iscomplexobj(x.value):
+            return m.identity(x)
+        return m.complex(m.cast(x, dtype="float64"), m.zeros(x.shape))
+    x = m.real(x) if np.iscomplexobj(x.value) else x
+    if x.value.dtype.kind in "biu" or not types.is_discrete(target):
         return m.cast(x, dtype=target)
-    if target == "bool":
-        return m.not_equal(x, 0)
-    return m.truncate(x)
+    return m.not_equal(x, 0) if target == "bool" else m.truncate(x)

@@ -89,7 +89,8 @@ def _set_diagonals(m: Any, event: Any, x: Any, diagonals: Any, k: Any) -> Any:
 
 @lower("MatrixSetDiag")
 def _set_diagonal(m: Any, event: Any, x: Any, diagonal: Any) -> Any:
-    return _replaced(m, x, diagonal, _Layout(0, 0, *x.shape[-2:], True, True).origin(), 1)
+    rows, columns = x.shape[-2:]
+    return _replaced(m, x, diagonal, _Layout(0, 0, rows, columns, True, True).origin(), 1)
 
 
 def _replaced(m: Any, x: Any, diagonals: Any, origin: Any, n_axes: int) -> Any:

@@ -87,7 +87,7 @@ def _eigh(m: Any, event: Any, a: Any) -> Any:
 def _svd(m: Any, event: Any, a: Any) -> Any:
     """(values, left vectors, right vectors)."""
     _refuse_complex(a)
-    s, u, v = event.outputs
+    u, v = event.outputs[1:]
     if not event.attrs.get("compute_uv", True):
         right = np.linalg.svd(np.asarray(a.value, np.float64), full_matrices=False)[2]
         values = m.svd(a, anchors_of(np.swapaxes(right, -1, -2)))[0]

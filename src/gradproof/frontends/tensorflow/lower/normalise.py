@@ -43,7 +43,12 @@ def _batch_norm(m: Any, event: Any, x: Any, scale: Any, offset: Any, mean: Any, 
             float_attr(event, "exponential_avg_factor") if "exponential_avg_factor" in event.attrs else 1.0
         )
         out_mean = _blend(m, mean, kept_mean, share)
-        out_variance = _blend(m, variance, m.div(m.mul(kept_variance, n), max(n - 1, 1)), share)
+        out_variance = _blend(
+            m,
+            variance,
+            m.div(m.mul(kept_variance, m.literal(float(n))), m.literal(float(max(n - 1, 1)))),
+            share,
+        )
     centred = x - _spread(m, event, kept_mean, x)
     factor = m.mul(m.rsqrt(kept_variance + epsilon), scale)
     y = m.mul(centred, _spread(m, event, factor, x)) + _spread(m, event, offset, x)
@@ -69,7 +74,7 @@ def _batch_norm_grad(
     g_scale = m.sum(m.mul(gy, standard), axes=axes)
     inner = gy
     if event.attrs.get("is_training", True):
-        n = math.prod(x.shape[axis] for axis in axes)
+        n = m.literal(float(math.prod(x.shape[axis] for axis in axes)))
         along = m.mul(standard, _spread(m, event, m.div(g_scale, n), x))
         inner = gy - _spread(m, event, m.div(g_offset, n), x) - along
     gx = m.mul(inner, _spread(m, event, m.mul(scale, root), x))

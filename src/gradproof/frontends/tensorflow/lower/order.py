@@ -9,19 +9,10 @@ import numpy as np
 from gradproof.frontends.tensorflow.lower._table import ints, lower
 
 
-def _top_k(m: Any, x: Any, k: int) -> Any:
-    places = m.top_k(x, k=k, axis=x.ndim - 1)
-    return m.take_along(x, places, axis=x.ndim - 1), places
-
-
 @lower("TopKV2")
-def _top_k_v2(m: Any, event: Any, x: Any, k: Any) -> Any:
-    return _top_k(m, x, ints(k)[0])
-
-
-@lower("TopK")
-def _top_k_v1(m: Any, event: Any, x: Any) -> Any:
-    return _top_k(m, x, int(event.attrs["k"]))
+def _top_k(m: Any, event: Any, x: Any, k: Any) -> Any:
+    places = m.top_k(x, k=ints(k)[0], axis=x.ndim - 1)
+    return m.take_along(x, places, axis=x.ndim - 1), places
 
 
 @lower("NthElement")

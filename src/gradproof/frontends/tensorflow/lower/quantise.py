@@ -105,15 +105,11 @@ def _symmetric_range(m: Any, event: Any, low: Any, high: Any, bits: int) -> tupl
     return step, m.mul(step, first), m.mul(step, last)
 
 
-@lower(
-    "QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4"
-)
+@lower("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 def _quantize_and_dequantize(m: Any, event: Any, x: Any, *rest: Any) -> Any:
     given = bool(event.attrs.get("range_given", False))
-    if event.op == "QuantizeAndDequantizeV3":
-        bits = int(rest[2].value)
-    else:
-        bits = int(event.attrs.get("num_bits", 8))
+    is_input = event.op == "QuantizeAndDequantizeV3"
+    bits = int(rest[2].value) if is_input else int(event.attrs.get("num_bits", 8))
     if given and len(rest) >= 2:
         low, high = (_per_slice(event, x, bound, m) for bound in rest[:2])
     elif not given and int(event.attrs.get("axis", -1)) == -1:

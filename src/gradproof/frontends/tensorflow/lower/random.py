@@ -32,3 +32,26 @@ def _random_gamma_v3(
 @lower("RandomGammaGrad")
 def _random_gamma_grad(m: Any, event: Any, alpha: Any, sample: Any) -> Any:
     return -(m.igamma_da(alpha, sample) / m.gamma_density(alpha, sample))
+
+
+@lower("StatelessParameterizedTruncatedNormal")
+def _truncated_normal(m: Any, event: Any, *inputs: Any) -> Any:
+    """As for the gamma distribution: the share of the mass below the sample stays the same."""
+    parameters = inputs[-4:]
+    drawn = m.constant(event.outputs[0].array)
+    fixed = tuple(m.stop_gradient(parameter) for parameter in parameters)
+    moved = _share_below(m, drawn, *parameters) - _share_below(m, drawn, *fixed)
+    mean, deviation, low, high = fixed
+    standard = (drawn - mean) / deviation
+    bell = m.times(m.exp(m.mul(m.square(standard), -0.5)), constant="1/sqrt(2pi)")
+    density = bell / (deviation * _mass(m, mean, deviation, low, high))
+    return drawn - moved / density
+
+
+def _mass(m: Any, mean: Any, deviation: Any, low: Any, high: Any) -> Any:
+    return m.ndtr((high - mean) / deviation) - m.ndtr((low - mean) / deviation)
+
+
+def _share_below(m: Any, x: Any, mean: Any, deviation: Any, low: Any, high: Any) -> Any:
+    below = m.ndtr((x - mean) / deviation) - m.ndtr((low - mean) / deviation)
+    return below / _mass(m, mean, deviation, low, high)

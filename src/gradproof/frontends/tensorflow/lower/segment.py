@@ -19,8 +19,8 @@ def _rows(m: Any, x: Any, groups: Any) -> tuple[Any, Any]:
 
 
 def _counts(groups: Any, size: int, ndim: int) -> Any:
-    """How many rows each group has, in a shape that broadcasts over rows."""
-    counts = np.bincount(groups, minlength=size)[:size]
+    """How many rows each group has, in a shape that broadcasts over rows; as floats, so that they can divide."""
+    counts = np.bincount(groups, minlength=size)[:size].astype(np.float64)
     return counts.reshape(size, *(1,) * (ndim - 1))
 
 
@@ -43,7 +43,7 @@ def _segment_sum(m: Any, event: Any, x: Any, groups: Any, *_: Any) -> Any:
 @lower("SegmentMean")
 def _segment_mean(m: Any, event: Any, x: Any, groups: Any) -> Any:
     rows, flat, size = _kept(m, event, x, groups)
-    return m.div(m.scatter_add(rows, flat, size=size), np.maximum(_counts(flat, size, rows.ndim), 1))
+    return _scaled(m, m.scatter_add(rows, flat, size=size), _counts(flat, size, rows.ndim), "Mean")
 
 
 @lower("SegmentProd", "SegmentProdV2", "UnsortedSegmentProd")
@@ -69,10 +69,10 @@ _segment_extreme("segment_argmin", "SegmentMin", "SegmentMinV2", "UnsortedSegmen
 
 def _scaled(m: Any, x: Any, counts: Any, kind: str) -> Any:
     """A sum of rows divided by their number, or by its square root."""
-    counts = np.maximum(counts, 1)
+    divisor = m.literal(np.maximum(counts, 1.0))
     if kind == "Mean":
-        return m.div(x, counts)
-    return m.div(x, m.sqrt(m.literal(counts.astype(np.float64)))) if kind == "SqrtN" else x
+        return m.div(x, divisor)
+    return m.div(x, m.sqrt(divisor)) if kind == "SqrtN" else x
 
 
 def _sparse_segment(kind: str) -> None:

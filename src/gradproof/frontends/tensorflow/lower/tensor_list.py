@@ -129,6 +129,16 @@ def _resize(m: Any, event: Any, items: Any, size: Any) -> Any:
     return TensorList((*items.items[:n], *(None,) * (n - len(items.items))))
 
 
+@lower("OptionalFromValue")
+def _boxed(m: Any, event: Any, *items: Any) -> Any:
+    return TensorList(items)
+
+
+@lower("OptionalGetValue")
+def _unboxed(m: Any, event: Any, box: Any) -> Any:
+    return box.items
+
+
 @lower("TensorListLength", "TensorListElementShape")
 def _fact(m: Any, event: Any, items: Any) -> Any:
     return m.constant(event.outputs[0].array)
