@@ -109,7 +109,7 @@ class Interpreter:
         results = self._results(frame, operation, inputs)
         if results is None:
             return
-        structural = operation.type in _STRUCTURAL
+        structural = operation.type in STRUCTURAL
         outputs = []
         for symbol, result in zip(operation.outputs, results):
             if isinstance(result, Unknown):
@@ -127,8 +127,8 @@ class Interpreter:
         kind = operation.type
         if kind in _SKIPPED:
             return None
-        if kind in _STRUCTURAL:
-            return _STRUCTURAL[kind](self, frame, operation, inputs)
+        if kind in STRUCTURAL:
+            return STRUCTURAL[kind](self, frame, operation, inputs)
         if kind in self._supplied:
             return self._supplied[kind]
         reason = _obstacle(operation, inputs)
@@ -191,7 +191,7 @@ class Interpreter:
             self._loop = outer
 
 
-_STRUCTURAL = {
+STRUCTURAL = {
     **dict.fromkeys(CALLS, Interpreter.call),
     **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), Interpreter.branch),
     **dict.fromkeys(("While", "StatelessWhile"), Interpreter.loop),

@@ -11,6 +11,7 @@ import numpy as np
 from tensorflow.python.eager import context, record
 from tensorflow.python.framework import dtypes, indexed_slices, op_def_registry, tensor_util
 from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.framework import tensor as tf_tensor
 from tensorflow.python.ops import gen_resource_variable_ops, handle_data_util
 
 from gradproof.frontends.tensorflow.recorder import numbers
@@ -55,6 +56,8 @@ def optional_value_of(tensor: Any) -> Value | None:
         return value_of(tensor)
     if hasattr(tensor, "handle"):
         return variable_value(tensor)
+    if isinstance(tensor, tf_tensor.Tensor):
+        return Value(tensor._id, tensor.dtype.name, shape_of(tensor), unknown="it is a tensor of a graph")
     return constant_value(tensor)
 
 
