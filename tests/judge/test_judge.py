@@ -125,3 +125,13 @@ def test_a_wrong_rule_is_not_excused_by_a_true_gradient_of_zero() -> None:
     with planted("sub", lambda op: replace(op, slopes=(op.slopes[0], lambda m, y, a, b: -0.5))):  # type: ignore[index]
         recorded = derive(program)
     assert judge_recorded(program, recorded, observed(recorded))[1].verdict is Verdict.WRONG
+
+
+def test_a_point_that_is_singular_in_one_input_only_is_an_ordinary_one_for_the_other() -> None:
+    def quotient(m: Any, a: Any, b: Any) -> Any:
+        is_zero = m.equal(b, m.zeros(()))
+        return m.select(is_zero, m.zeros(()), m.div(a, m.select(is_zero, m.literal(np.ones(())), b)))
+
+    of_a, of_b = judge_own(program_of(quotient, 1.0, 0.0))
+    assert of_a.verdict is Verdict.CORRECT
+    assert of_b.verdict is Verdict.UNDEFINED

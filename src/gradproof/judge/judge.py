@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gradproof.engine.decisions import Side, Sides
-from gradproof.engine.refine import Enclosure, Unknown, has_value, refine
+from gradproof.engine.refine import Enclosure, Unknown, entry_count, has_value, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import prune
 from gradproof.judge.compare import Comparison, compare
-from gradproof.judge.reference import Evidence, Oracle, Reference, find_reference
+from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
+
+MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
 __all__ = ["Evidence", "Judgement", "judge"]
 
@@ -39,6 +41,32 @@ class Judgement:
 
 def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     """One judgement per source; what cannot be decided is unverified, with its reason."""
+    joint = _judge(evidence, options)
+    if entry_count(evidence.program) > CHEAP_ENTRIES or len(evidence.program.inputs) > MAX_INPUTS_ALONE:
+        return joint
+    return tuple(_alone(k, judgement, evidence, options) for k, judgement in enumerate(joint))
+
+
+def _alone(k: int, joint: Judgement, evidence: Evidence, options: Options) -> Judgement:
+    """A gradient is taken with all other inputs held fixed: a point singular in them may be an ordinary one in this."""
+    odd = joint.verdict in (Verdict.UNDEFINED, Verdict.UNVERIFIED) and joint.reference is not None
+    others = set(evidence.program.inputs) - {evidence.wrt[k]}
+    if not odd or not others:
+        return joint
+    program = evidence.program
+    nodes = tuple(replace(node, op="constant") if node.id in others else node for node in program.nodes)
+    own = replace(
+        evidence,
+        program=replace(program, nodes=nodes, inputs=(evidence.wrt[k],)),
+        wrt=(evidence.wrt[k],),
+        observed=(evidence.observed[k],),
+        recorded=(evidence.recorded[k],) if evidence.recorded else (),
+    )
+    (alone,) = _judge(own, options)
+    return joint if alone.verdict is Verdict.UNVERIFIED else alone
+
+
+def _judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     try:
         reference = find_reference(evidence, options)
     except (NoDerivative, NotSupported, BeyondMemory) as error:
@@ -126,7 +154,10 @@ def _verdict(
     if outcome == "nonfinite":
         return Verdict.NONFINITE, None
     if outcome == "undecided":
-        return Verdict.UNVERIFIED, reference.refined.reason
+        return (
+            Verdict.UNVERIFIED,
+            reference.refined.reason or "the enclosure beside the tie is too wide to decide",
+        )
     if outcome == "unbounded":
         return Verdict.UNVERIFIED, "exact arithmetic finds no bound for the gradient at this point"
     if meant is None:
@@ -154,6 +185,8 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
             return Verdict.UNDEFINED, f"the function {word} at this point"
     if reference.oracles[k] == "none" and not _all_finite(evidence):
         return Verdict.UNVERIFIED, "an input of the function is NaN or infinite"
+    if reference.oracles[k] == "none" and reference.limit is not None and _has_infinity(evidence):
+        return Verdict.UNVERIFIED, "a constant of the function is infinite, which no real number is"
     if reference.oracles[k] == "none" and reference.limit is not None:
         if reference.limit.kind != "undecided":
             return Verdict.UNDEFINED, reference.limit.reason
@@ -166,6 +199,11 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
 def _all_finite(evidence: Evidence) -> bool:
     nodes = (evidence.program[id] for id in evidence.program.inputs)
     return all(bool(np.isfinite(node.value).all()) for node in nodes if not node.is_discrete)
+
+
+def _has_infinity(evidence: Evidence) -> bool:
+    constants = (np.asarray(node.value) for node in evidence.program.nodes if node.op == "constant")
+    return any(bool(np.isinf(value).any()) for value in constants if value.dtype.kind in "fc")
 
 
 def _one_sided(sides: Sides | None, id: int, enclosure: Enclosure) -> tuple[Array, Array] | None:
