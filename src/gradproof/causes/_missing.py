@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._source import line_of
@@ -32,7 +33,7 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
-        fix=fix,
+        fix=fix if fix is None or fix.checked else replace(fix, checked=case.replayed),
     )
 
 

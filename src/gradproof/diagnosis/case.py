@@ -47,7 +47,8 @@ class Case:
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
     `growth` is how the gradient's size changes along a loop.
     `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
-    another way of writing the same function: then the formula lost them, not the problem.
+    another way of writing the same function: then the formula lost them, not the problem. `replayed` says what the
+    framework returns for a missing gradient when a tape sees all that ran.
     """
 
     capture: Capture
@@ -74,6 +75,7 @@ class Case:
     growth: Growth | None = None
     fix: Fix | None = None
     is_formula: bool = False
+    replayed: str = ""
 
     @property
     def source(self) -> Source:

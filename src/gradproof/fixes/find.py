@@ -13,9 +13,10 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.loss import find_loss
+from gradproof.fixes.guard import guard_patch, guards
 from gradproof.fixes.patch import patch_of
 from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
-from gradproof.fixes.verify import N_NEARBY, Gradients, is_equal, rounded_gradient
+from gradproof.fixes.verify import N_NEARBY, Gradients, is_equal, rounded_gradient, tightened
 from gradproof.fixes.widen import widened
 from gradproof.ir import types
 from gradproof.ir.program import Program
@@ -24,6 +25,8 @@ from gradproof.judge.verdict import Verdict
 Array = np.ndarray[Any, Any]
 
 MOST_NODES = 2000  # in larger programs the search would take longer than the check itself
+_MASKED = "masked-branch"
+_UNSEEN = ("not-watched", "outside-tape")
 _ROUNDING = ("overflow", "underflow", "cancellation")  # the ways to a NaN that another way of writing avoids
 MOST_PROVEN = 8  # candidates for which the proof of equality is tried
 
@@ -41,6 +44,10 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     program, aim = case.capture.program, _aim(case)
     if program is None or aim is None or len(program.nodes) > MOST_NODES:
         return case
+    if case.verdict is Verdict.MISSING:
+        return replace(case, replayed=_checked(case, program, aim, replay, equal=False) or "")
+    if case.nonfinite is not None and case.nonfinite.kind == _MASKED:
+        return replace(case, fix=_guarded(case, program, aim, replay))
     started = time.monotonic()
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
     found = list(_offers(case, program, aim, replay, started + seconds))
@@ -53,21 +60,30 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
 
 def _aim(case: Case) -> Aim | None:
     source, true = case.source, case.true
-    if source.node is None or source.observed is None or true is None or not true.is_bounded:
+    program = case.capture.program
+    if (
+        source.node is None
+        or program is None
+        or true is None
+        or not true.is_bounded
+        or case.capture.order != 1
+    ):
         return None
-    if case.capture.order != 1 or not types.is_real(source.dtype) or not _lost_by_rounding(case):
+    if not types.is_real(source.dtype) or not _can_be_run_better(case):
         return None
+    true = tightened(program, source.node, true)
     gradients = Gradients(source.node, true, source.dtype, case.options)
-    return Aim(
-        gradients, gradients.digits(source.observed), types.digits_possible(source.dtype), _places(case)
-    )
+    digits = 0.0 if source.observed is None else gradients.digits(source.observed)
+    return Aim(gradients, digits, types.digits_possible(source.dtype), _places(case))
 
 
-def _lost_by_rounding(case: Case) -> bool:
-    if case.verdict is Verdict.INACCURATE:
-        return True
-    found = case.nonfinite if case.verdict is Verdict.NONFINITE else None
-    return found is not None and found.kind in _ROUNDING
+def _can_be_run_better(case: Case) -> bool:
+    """Digits were lost to rounding, a dropped branch sent NaN, or a tape did not see all that ran."""
+    if case.verdict is Verdict.MISSING:
+        return case.source.missing is not None and case.source.missing.kind in _UNSEEN
+    if case.verdict is Verdict.NONFINITE:
+        return case.nonfinite is not None and case.nonfinite.kind in (*_ROUNDING, _MASKED)
+    return case.verdict is Verdict.INACCURATE
 
 
 def _places(case: Case) -> tuple[int, ...]:
@@ -103,6 +119,16 @@ def _offers(
         best = candidate.digits if best is None else best
         if patch is not None:
             return
+
+
+def _guarded(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
+    for guard, guarded in guards(case):
+        if is_equal(program, guarded, aim.gradients.wrt):
+            checked = _checked(case, guarded, aim, replay, equal=True)
+            if checked is not None:
+                text = "give the unselected branch an input on which it is harmless"
+                return Fix(text, guard_patch(guard, case.sources, case.capture.framework), checked)
+    return None
 
 
 def _text(candidate: Candidate) -> str:

@@ -49,7 +49,7 @@ class Source:
         statement = self.statement(use)
         if statement is None:
             return None
-        before = [name for name in self._stores(use) if name.lineno < statement.lineno]
+        before = [name for name in self.stores(use) if name.lineno < statement.lineno]
         last = max(before, key=lambda name: name.lineno, default=None)
         found = None if last is None else self.parents.get(last)
         if not isinstance(found, ast.Assign) or found.targets != [last]:
@@ -61,9 +61,9 @@ class Source:
         first, last = self.statement(use), self.statement(place)
         if first is None or last is None or self.scope(use) is not self.scope(place):
             return False
-        return not any(first.lineno <= store.lineno < last.lineno for store in self._stores(use))
+        return not any(first.lineno <= store.lineno < last.lineno for store in self.stores(use))
 
-    def _stores(self, use: ast.Name) -> list[ast.Name]:
+    def stores(self, use: ast.Name) -> list[ast.Name]:
         """Every place in the same function, or module, that gives a name a value."""
         return [name for name in self.names(self.scope(use), use.id) if not isinstance(name.ctx, ast.Load)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradproof.diagnosis.report import Report
@@ -32,24 +32,37 @@ def to_diff(report: Report) -> str:
     for gradient in report.gradients:
         for diagnostic in gradient.diagnostics:
             if diagnostic.fix is not None and diagnostic.fix.patch and diagnostic.span is not None:
-                hunks = list(hunks_of(diagnostic.fix.patch))
+                text = report.sources.get(diagnostic.span.file, "")
+                hunks = list(hunks_of(diagnostic.fix.patch, text))
                 _join(by_file.setdefault(diagnostic.span.file, []), hunks)
     return "".join(_file_diff(file, hunks, report.sources) for file, hunks in sorted(by_file.items()))
 
 
-def hunks_of(patch: str) -> Iterator[Hunk]:
-    """The changes of a unified diff; a patch without line numbers cannot be placed, and gives none."""
+def hunks_of(patch: str, source: str) -> Iterator[Hunk]:
+    """The changes of a diff. One without line numbers is placed by its lines, if they occur once in the source."""
     lines = patch.splitlines()
     starts = [k for k, line in enumerate(lines) if _HUNK.match(line)]
+    if not starts:
+        yield from _placed(lines, source.splitlines())
     for start, end in zip(starts, [*starts[1:], len(lines)]):
         match = _HUNK.match(lines[start])
         assert match is not None
-        body = [line for line in lines[start + 1 : end] if line[:1] in ("-", "+", " ")]
-        old = tuple(line[1:] for line in body if line[0] != "+")
-        new = tuple(line[1:] for line in body if line[0] != "-")
         # A hunk that only adds lines names the line after which they come.
-        first = int(match[1]) + (match[2] == "0")
-        yield Hunk(first, old, new)
+        yield _hunk(int(match[1]) + (match[2] == "0"), lines[start + 1 : end])
+
+
+def _hunk(first: int, lines: Sequence[str]) -> Hunk:
+    body = [line for line in lines if line[:1] in ("-", "+", " ")]
+    old = tuple(line[1:] for line in body if line[0] != "+")
+    new = tuple(line[1:] for line in body if line[0] != "-")
+    return Hunk(first, old, new)
+
+
+def _placed(lines: Sequence[str], source: Sequence[str]) -> Iterator[Hunk]:
+    old = _hunk(0, lines).old
+    places = [k for k in range(len(source) - len(old) + 1) if tuple(source[k : k + len(old)]) == old]
+    if old and len(places) == 1:
+        yield _hunk(places[0] + 1, lines)
 
 
 def _join(known: list[Hunk], hunks: list[Hunk]) -> None:
