@@ -139,6 +139,26 @@ FUNCTIONS: tuple[Function, ...] = (
 )
 
 
+# Right rules of functions that are hard on finite differences: noise, oscillation, scales, a kink nearby.
+HARD: tuple[Function, ...] = (
+    Function("offset", lambda x: 1e8 + np.sin(x), lambda dy, y, x: dy * np.cos(x), (_V,)),
+    Function("oscillation", lambda x: np.sin(1e4 * x), lambda dy, y, x: dy * 1e4 * np.cos(1e4 * x), (_V,)),
+    Function("tiny inputs", lambda x: np.exp(x * 1e9), lambda dy, y, x: dy * y * 1e9, (_V * 1e-9,)),
+    Function(
+        "huge inputs",
+        lambda x: np.sin(x * 1e-12),
+        lambda dy, y, x: dy * 1e-12 * np.cos(x * 1e-12),
+        (_V * 1e12,),
+    ),
+    Function("steep", lambda x: np.exp(30.0 * x), lambda dy, y, x: dy * 30.0 * y, (_P,)),
+    Function("kink nearby", np.abs, lambda dy, y, x: dy * np.sign(x), (_V * 1e-9,)),
+    Function("edge of the domain", np.sqrt, lambda dy, y, x: dy / (2 * y), (_P * 1e-9,)),
+    Function("saturated", np.tanh, lambda dy, y, x: dy / np.cosh(x) ** 2, (_V * 8.0,)),
+    Function("high power", lambda x: x**20, lambda dy, y, x: dy * 20 * x**19, (_P,)),
+    Function("sum of scales", lambda x: x * 1e6 + x**2, lambda dy, y, x: dy * (1e6 + 2 * x), (_V,)),
+)
+
+
 def _each(rule: Rule, change: Callable[[Any], Any]) -> Rule:
     """The rule with its first gradient changed."""
 
@@ -183,7 +203,7 @@ _ENTRYWISE = (
     "product with a sine",
     "sine of a square",
 )
-_FACTORS = (2.0, 0.5, -3.0, 1.001, 1e-3, 10.0)
+_FACTORS = (2.0, 0.5, -3.0, 1.001, 1.000001, 0.9999999, 1e-3, 10.0)
 
 
 def planted() -> Iterator[Planted]:
@@ -211,7 +231,7 @@ def _in_any(function: Function) -> Iterator[Planted]:
     yield Planted("sign", function, _each(rule, lambda g: -g), ("has the wrong sign",))
     for factor in _FACTORS:
         scaled = _each(rule, lambda g, factor=factor: factor * g)  # type: ignore[misc]
-        yield Planted(f"factor {factor:g}", function, scaled, ("times too",))
+        yield Planted(f"factor {factor:.8g}", function, scaled, ("times too", "of its size"))
     yield Planted("zero", function, _each(rule, lambda g: 0 * g), ("is zero, but",))
     yield Planted("extra term", function, _with_extra(rule), ("has a term too many", "is not linear"))
     ones = _with_upstream(rule, lambda dy: np.ones(np.shape(dy)))
@@ -239,7 +259,13 @@ def _with_extra(rule: Rule) -> Rule:
 
 
 def _quotients(function: Function) -> Iterator[Planted]:
-    for scheme, step in (("forward", 1e-2), ("forward", 1e-4), ("backward", 1e-3), ("central", 1e-2)):
+    for scheme, step in (
+        ("forward", 1e-2),
+        ("forward", 1e-4),
+        ("forward", 1e-6),
+        ("backward", 1e-3),
+        ("central", 1e-2),
+    ):
         rule = _quotient(function, step, scheme)
         yield Planted(f"{scheme} difference {step:g}", function, rule, ("is a finite difference",))
 

@@ -9,7 +9,7 @@ import gradproof
 from gradproof.diagnosis.report import Report
 from gradproof.judge.verdict import Verdict
 
-from .planted_custom import FUNCTIONS, Function, Planted, as_gradient, as_operation, planted
+from .planted_custom import FUNCTIONS, HARD, Function, Planted, as_gradient, as_operation, planted
 
 ALL = tuple(planted())
 # Without an incoming gradient these cannot be made; a copy is told from their sum by its incoming gradient.
@@ -53,7 +53,7 @@ def test_a_mistake_in_a_gradient_function_is_found_and_named(case: Planted) -> N
     assert _is_named(case, report), _errors(report)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+@pytest.mark.parametrize("function", [*FUNCTIONS, *HARD], ids=lambda function: function.name)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_the_innocent_twin_raises_no_alarm(function: Function, dtype: str) -> None:
     args = [np.asarray(array, dtype) for array in function.args]

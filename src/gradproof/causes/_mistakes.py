@@ -54,12 +54,19 @@ def _factor(case: Case, mistake: Mistake) -> Said:
     factor = mistake.numbers["factor"]
     size = abs(factor)
     amount = words.significant(size if size > 1 else 1 / size, 6).removesuffix(".0")
-    what = f"is {amount} times too {'large' if size > 1 else 'small'}"
+    way = "large" if size > 1 else "small"
+    # Near 1 a ratio says little: what is said is how much is too much.
+    near = abs(size - 1) < 1e-2
+    what = (
+        f"is too {way} by {words.significant(abs(size - 1), 2)} of its size"
+        if near
+        else f"is {amount} times too {way}"
+    )
     sign = " and has the wrong sign" if factor < 0 else ""
-    number = words.significant(1 / factor, 6).removesuffix(".0")
+    number = words.significant(1 / factor, 10).removesuffix(".0")
     return Said(
         what + sign,
-        f"{words.significant(factor, 6).removesuffix('.0')} times the derivative",
+        f"{words.significant(factor, 10).removesuffix('.0')} times the derivative",
         "The rule returns the derivative of its forward times the same number at every point and entry tried: a "
         "constant factor was forgotten, or counted twice.",
         f"multiply what the rule returns by {number}",
