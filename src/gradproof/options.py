@@ -17,7 +17,8 @@ class Options:
     share_of_largest: float = 1e-3
     precision_cap_bits: int = 2048
     memory_limit_bytes: int = 4 * 2**30
-    seconds: float | None = None
+    # Checked between the rungs of the ladder: no gradient is worth more than this unless the user says so.
+    seconds: float | None = 60.0
 
     def tolerance(self, dtype: str) -> float:
         return self.tolerances[dtype]
