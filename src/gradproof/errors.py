@@ -6,7 +6,7 @@ class GradproofError(Exception):
 
 
 class InvalidProgram(GradproofError):
-    """A program that is not well formed: an unbound or doubly bound id, an unknown parameter, shapes that do not fit."""
+    """A program that is not well formed: an id unbound or bound twice, an odd parameter, shapes that do not fit."""
 
 
 class InvalidInput(GradproofError):

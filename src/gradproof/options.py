@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 # Relative error up to which a gradient counts as correct (design, section 2).
-TOLERANCES = {"float64": 1e-8, "float32": 1e-3, "float16": 3e-2, "bfloat16": 3e-2, "complex128": 1e-8, "complex64": 1e-3}
+TOLERANCES = {
+    "float64": 1e-8,
+    "float32": 1e-3,
+    "float16": 3e-2,
+    "bfloat16": 3e-2,
+    "complex128": 1e-8,
+    "complex64": 1e-3,
+}
 
 
 @dataclass(frozen=True)
