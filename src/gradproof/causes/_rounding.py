@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,13 +16,28 @@ from gradproof.ir import types
 from gradproof.ir.program import Node
 from gradproof.judge.verdict import Verdict
 
+_ADDITIONS = ("add", "sub")
+
 
 def loss_of(case: Case, kind: Kind) -> Loss | None:
     """The loss of an inaccurate gradient, if it is of this kind."""
-    if case.verdict is not Verdict.INACCURATE:
+    if case.verdict is not Verdict.INACCURATE or case.nonfinite is not None:
         return None
     loss = find_loss(case)
+    if loss is not None and case.is_formula:
+        loss = _of_the_formula(loss)
     return loss if loss is not None and loss.kind == kind else None
+
+
+def _of_the_formula(loss: Loss) -> Loss:
+    """Another way of writing the function keeps the digits: then an addition lost them, and not the problem."""
+    if loss.kind != "ill-conditioned":
+        return loss
+    if loss.place.op in _ADDITIONS:
+        return replace(loss, kind="cancellation")
+    if loss.origin.op in _ADDITIONS and loss.origin.shape == loss.place.shape:
+        return replace(loss, kind="absorption", place=loss.origin)
+    return loss
 
 
 def diagnose(

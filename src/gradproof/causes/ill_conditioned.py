@@ -42,11 +42,17 @@ def find(case: Case) -> Iterator[Diagnostic]:
         lost_at=f"a relative error grows {words.ratio(loss.growth)} times",
         why=(
             f"The error begins as an ordinary rounding of a {loss.origin.dtype}. The function computed here is "
-            "so steep at this point that even the last digit of its input matters. Writing the same steps "
-            "differently does not help; more precision does."
+            f"so steep at this point that even the last digit of its input matters. {_remedy(case)}"
         ),
         fix=Fix("compute this part in a wider dtype"),
     )
+
+
+def _remedy(case: Case) -> str:
+    """Whether the formula is to blame or the problem: decided by a rewriting that was run."""
+    if case.is_formula:
+        return "Another way of writing the same function avoids this step."
+    return "Writing the same steps differently does not help; more precision does."
 
 
 CAUSE = Cause(name="ill-conditioned", find=find, doc=__doc__ or "")

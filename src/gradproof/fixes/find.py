@@ -26,6 +26,11 @@ Array = np.ndarray[Any, Any]
 
 MOST_NODES = 2000  # in larger programs the search would take longer than the check itself
 _MASKED = "masked-branch"
+_RULES = (
+    "framework-rule",
+    "custom-gradient",
+    "step-size",
+)  # a derivative rule lost the digits, not the formula
 _UNSEEN = ("not-watched", "outside-tape")
 _ROUNDING = ("overflow", "underflow", "cancellation")  # the ways to a NaN that another way of writing avoids
 MOST_PROVEN = 8  # candidates for which the proof of equality is tried
@@ -83,7 +88,8 @@ def _can_be_run_better(case: Case) -> bool:
         return case.source.missing is not None and case.source.missing.kind in _UNSEEN
     if case.verdict is Verdict.NONFINITE:
         return case.nonfinite is not None and case.nonfinite.kind in (*_ROUNDING, _MASKED)
-    return case.verdict is Verdict.INACCURATE
+    loss = find_loss(case) if case.verdict is Verdict.INACCURATE else None
+    return loss is not None and loss.kind not in _RULES
 
 
 def _places(case: Case) -> tuple[int, ...]:

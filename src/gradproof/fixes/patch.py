@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from keyword import iskeyword
 
 from gradproof.fixes.align import Alignment
 from gradproof.fixes.render_term import Renderer, Unwritten
@@ -110,8 +112,8 @@ def _diff(source: Source, edits: list[Edit], dropped: list[ast.stmt], file: str)
 def _without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
     """A call needs no parentheses around it; those of a call that it is the argument of stay."""
     is_call = isinstance(ast.parse(text, mode="eval").body, ast.Call | ast.Name)
-    before = head[:-1].rstrip()
-    is_argument = bool(before) and (before[-1].isalnum() or before[-1] in "_)]")
+    before = re.search(r"(\w+|[\])])\s*$", head[:-1])
+    is_argument = before is not None and not iskeyword(before[1])
     if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
         return head[:-1], tail[1:]
     return head, tail

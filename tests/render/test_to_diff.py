@@ -1,0 +1,71 @@
+"""The diff of all fixes: it applies to the sources, and says nothing it cannot place."""
+
+from __future__ import annotations
+
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.render.to_diff import to_diff
+
+SOURCE = "import numpy as np\n\n\ndef f(x):\n    y = np.exp(x)\n    z = y - 1\n    return z * z\n"
+NUMBERED = "--- a.py\n+++ a.py\n@@ -5,2 +5 @@\n-    y = np.exp(x)\n-    z = y - 1\n+    z = np.expm1(x)\n"
+UNNUMBERED = " def f(x):\n+    tape.watch(x)\n     y = np.exp(x)\n"
+
+
+def _report(*patches: str, source: str = SOURCE) -> Report:
+    gradients = tuple(
+        GradientReport(
+            call=Span("a.py", 9),
+            framework="numpy",
+            target="y",
+            source="x",
+            shape=(),
+            dtype="float64",
+            verdict=Verdict.INACCURATE,
+            diagnostics=(
+                Diagnostic(
+                    "cancellation",
+                    "error",
+                    "proven",
+                    "a fault",
+                    Annotation(Span("a.py", 6)),
+                    fix=Fix("mend it", patch),
+                ),
+            ),
+        )
+        for patch in patches
+    )
+    return Report(gradients, sources={"a.py": source})
+
+
+def _added(diff: str) -> list[str]:
+    return [
+        line[1:].strip() for line in diff.splitlines() if line.startswith("+") and not line.startswith("+++")
+    ]
+
+
+def test_a_patch_becomes_a_diff_with_context() -> None:
+    diff = to_diff(_report(NUMBERED))
+    assert diff.startswith("--- a/a.py\n+++ b/a.py\n@@ -2,6 +2,5 @@\n")
+    assert _added(diff) == ["z = np.expm1(x)"]
+
+
+def test_a_patch_without_line_numbers_is_placed_by_its_lines() -> None:
+    assert _added(to_diff(_report(UNNUMBERED))) == ["tape.watch(x)"]
+
+
+def test_lines_that_occur_twice_place_nothing() -> None:
+    assert to_diff(_report(UNNUMBERED, source=SOURCE + SOURCE)) == ""
+
+
+def test_of_two_changes_of_the_same_lines_the_first_counts() -> None:
+    assert _added(to_diff(_report(NUMBERED, NUMBERED.replace("expm1", "other")))) == ["z = np.expm1(x)"]
+
+
+def test_a_file_that_is_not_the_one_that_ran_is_left_alone() -> None:
+    assert to_diff(_report(NUMBERED, source=SOURCE.replace("y - 1", "y - 2"))) == ""
+
+
+def test_without_patches_the_diff_is_empty() -> None:
+    assert to_diff(_report("")) == ""
