@@ -193,3 +193,17 @@ def test_a_program_that_ends_well_has_no_crash(tmp_path: Path) -> None:
     report = audited(tmp_path, text)
     assert report.script is not None and report.script.crash is None
     assert [str(one.verdict) for one in report.gradients] == ["correct"]
+
+
+def test_a_fault_of_ours_in_the_explanation_leaves_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr("gradproof.frontends.tensorflow.crash.find_mismatch", fail)
+    text = FLOAT_CONDITION.replace("POINT", "2.0").replace("x = tf", "x = y = tf", 1)
+    report = audited(tmp_path, text)
+    assert report.script is not None and report.script.crash is None
+    assert report.script.exception is not None
+    assert "a fault of gradproof" in report.notes[0] and "planted" in report.notes[0]

@@ -127,6 +127,7 @@ class Session:
             return unexamined(unread(fault_reason(error)))
         except Exception:
             self.faults.append(traceback.format_exc())
+            self._unspoken.append(self.faults[-1])
             return []
 
     def report(self, script: Script | None = None, timing: Mapping[str, float] | None = None) -> Report:
