@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gradproof.causes._evidence import comparison_rows, subject
-from gradproof.causes._source import line_of
+from gradproof.causes._source import assigned, line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.capture import Break
@@ -35,6 +35,14 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         why=why,
         fix=fix if fix is None or fix.checked else replace(fix, checked=case.replayed),
     )
+
+
+def with_origin(case: Case, missing: Break, label: str) -> Break:
+    """The break with the line where the source was made, unless it is there already."""
+    made = assigned(case, case.source.name, case.capture.call)
+    if made is None or made.line in {span.line for span, _ in missing.contributing}:
+        return missing
+    return replace(missing, contributing=((made, label), *missing.contributing))
 
 
 def lacks(case: Case) -> str:

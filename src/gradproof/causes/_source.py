@@ -50,6 +50,26 @@ def returned(case: Case, span: Span | None) -> tuple[ast.Return, str] | None:
     return returns[0], ast.get_source_segment(case.sources[span.file], value) or ""
 
 
+def assigned(case: Case, name: str, before: Span) -> Span | None:
+    """The expression that a name was last given before a place, in the same function and by a call."""
+    tree = _tree(case.sources.get(before.file, ""))
+    around = function_around(case, before)
+    body = tree if around is None or isinstance(around, ast.Lambda) else around
+    if body is None or not name.isidentifier():
+        return None
+    found = [node for node in _own(body) if isinstance(node, ast.Assign) and node.lineno < before.line]
+    named = [
+        n
+        for n in found
+        if isinstance(n.targets[0], ast.Name) and n.targets[0].id == name and len(n.targets) == 1
+    ]
+    last = max(named, key=lambda node: node.lineno, default=None)
+    if last is None or not isinstance(last.value, ast.Call):
+        return None
+    value = last.value
+    return Span(before.file, value.lineno, value.col_offset, value.end_lineno, value.end_col_offset)
+
+
 def first_parameter(case: Case, span: Span | None) -> str | None:
     function = function_around(case, span)
     if function is None or not function.args.args:
@@ -69,8 +89,8 @@ def _covers(node: Function, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
-def _own(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions inside it."""
+def _own(function: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function, or of a file, without those of functions inside it."""
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()

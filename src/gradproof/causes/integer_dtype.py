@@ -25,9 +25,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradproof.causes._missing import broken, diagnose, lacks
-from gradproof.causes._source import replaced_line, text_of
+from gradproof.causes._source import assigned, replaced_line, text_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -41,6 +42,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if missing is None:
         return
     name, dtype = case.source.name, case.source.dtype
+    made = assigned(case, name, case.capture.call)
+    if made is not None and missing.span == case.capture.call:
+        missing = replace(missing, span=made, contributing=((case.capture.call, "returns None"),))
     yield from diagnose(
         case,
         missing,

@@ -29,7 +29,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._missing import broken, diagnose, indentation, indented_below, lacks, no_zero, tape_line
+from gradproof.causes._missing import (
+    broken,
+    diagnose,
+    indentation,
+    indented_below,
+    lacks,
+    no_zero,
+    tape_line,
+    with_origin,
+)
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -41,6 +50,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     name, target = case.source.name, case.capture.target
     what = missing.facts["what"]
+    missing = with_origin(case, missing, f"`{name}` is {what}")
     kind = "the constant" if what == "a constant" else f"`{name}`"
     yield from diagnose(
         case,
