@@ -106,3 +106,39 @@ def test_what_oscillates_is_left_undecided() -> None:
     (gradient,) = gradproof.check(wavy, 0.0).gradients
     assert gradient.verdict.value == "unverified"
     assert gradient.reason is not None
+
+
+def test_code_beside_the_point_that_is_too_steep_is_named() -> None:
+    (gradient,) = gradproof.check(guarded_norm, ZEROS).gradients
+    assert [diagnostic.kind for diagnostic in gradient.diagnostics] == ["singular-point"]
+    assert "beside this point" in str(gradproof.check(guarded_norm, ZEROS))
+
+
+def test_digits_are_not_counted_where_there_is_nothing_to_compare_with() -> None:
+    (gradient,) = gradproof.check(guarded_norm, ZEROS).gradients
+    assert gradient.digits is None
+
+
+def test_kinks_that_cancel_leave_a_derivative() -> None:
+    assert verdict_of(lambda x: np.abs(x) - np.abs(x), 0.0) == "correct"
+
+
+def test_a_bound_at_infinity_is_never_near() -> None:
+    assert verdict_of(lambda x: np.sum(np.minimum(x, np.inf)), np.array([1.0, 2.0])) == "correct"
+    assert verdict_of(lambda x: np.max(np.maximum(x, -np.inf)), np.array([1.0, 2.0])) == "correct"
+
+
+def test_an_infinite_constant_in_a_formula_is_said_and_not_called_undefined() -> None:
+    def masked_softmax(x: Any) -> Any:
+        weights = np.exp(x + np.array([0.0, -np.inf]))
+        return weights[0] / np.sum(weights)
+
+    (gradient,) = gradproof.check(masked_softmax, np.array([1.0, 2.0])).gradients
+    assert gradient.verdict.value == "unverified"
+    assert "infinite" in str(gradient.reason)
+
+
+def test_equations_that_are_nearly_singular_are_ill_conditioned_and_no_fault_of_the_library() -> None:
+    hilbert = 1.0 / (np.arange(10)[:, None] + np.arange(10) + 1.0)
+    (gradient,) = gradproof.check(lambda b: np.sum(np.linalg.solve(hilbert, b)), np.ones(10)).gradients
+    assert [diagnostic.kind for diagnostic in gradient.diagnostics] == ["ill-conditioned"]

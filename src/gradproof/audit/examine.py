@@ -25,6 +25,7 @@ from gradproof.ir.capture import Capture, Source
 from gradproof.ir.meeting import with_sums_placed
 from gradproof.ir.program import ancestors, prune
 from gradproof.judge.blame import departures
+from gradproof.judge.compare import Comparison
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -162,7 +163,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
     if errors:
         case = _with_fault(case, errors[0])
     diagnostics = with_notes(case, diagnostics)
-    source, judgement, comparison = case.source, case.judgement, case.judgement.comparison
+    source, judgement, comparison = case.source, case.judgement, _measured(case.judgement)
     known = types.is_real(source.dtype) or types.is_complex(source.dtype)
     true = None if judgement.verdict is Verdict.UNDEFINED else judgement.enclosure
     return GradientReport(
@@ -188,6 +189,13 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         computed=case.capture.facts.get("exception") is None,
         budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
     )
+
+
+def _measured(judgement: Judgement) -> Comparison | None:
+    """How far the gradient is off; None where there is nothing that it could be measured against."""
+    comparison = judgement.comparison
+    is_known = comparison is not None and comparison.outcome != "unbounded"
+    return comparison if is_known and judgement.verdict is not Verdict.UNDEFINED else None
 
 
 def _stated_reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:

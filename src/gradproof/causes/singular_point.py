@@ -42,7 +42,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     found = nonfinite_of(case, "singular-point")
     if found is not None:
         yield from _smooth_as_a_whole(case, found)
-    elif case.verdict is Verdict.UNDEFINED and case.singular is not None and not case.without_value:
+    elif case.verdict is Verdict.UNDEFINED and case.singular is not None and not case.lacks_a_value:
         yield from _singular(case)
 
 
@@ -79,9 +79,12 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
     assert case.singular is not None and case.judgement.reference is not None
     program = case.judgement.reference.run.program
     node = program[case.singular.node]
-    at = f"at {spoken(case, program, case.singular.operand)}"
+    is_beside = case.singular.is_beside
+    at = "beside this point" if is_beside else f"at {spoken(case, program, case.singular.operand)}"
     index = _entry(case)
-    severity: Severity = "error" if case.nonfinite is not None else "warning"
+    # A branch that was not selected and sends NaN is the fault; that there is no derivative comes on top of it.
+    is_fault = case.nonfinite is not None and case.nonfinite.kind != "masked-branch"
+    severity: Severity = "error" if is_fault else "warning"
     yield Diagnostic(
         kind="singular-point",
         severity=severity,
@@ -111,6 +114,11 @@ def _behaviour(case: Case) -> Rows:
 
 def _why(case: Case, program: Program, node: Node, at: str) -> str:
     assert case.singular is not None
+    if case.singular.is_beside:
+        return (
+            f"{capital(line_of(node.span))} treats this point apart. Just beside it {op_words(node)} is computed where "
+            "its curve stands upright. What was returned is the slope of the code for this one point, and no derivative."
+        )
     value = number_at(program, case.singular.operand)
     first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its curve stands upright. "
     second = "There is no number that is its slope. "

@@ -16,6 +16,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Scope
 from gradproof.ir.program import Node, ancestors
 from gradproof.judge.custom import rule_of
+from gradproof.ops import TABLE
 
 Array = np.ndarray[Any, Any]
 Kind = Literal[
@@ -44,7 +45,7 @@ class Loss:
     origin: Node
     place: Node
     index: tuple[int, ...]  # the entry of `place` that matters
-    growth: float  # relative error of the result over that of the operands, at `place`; the step of a "step-size"
+    growth: float  # at `place`, relative error of the result over that of operands; the step of a "step-size"
     share: float  # of the origin's source line in the whole error
 
 
@@ -157,8 +158,12 @@ def difference_step(case: Case, place: Node) -> float | None:
     for node in rule.piece.nodes:
         if node.id not in behind or node.op not in _ADDITIONS or not set(node.inputs) & set(rule.inputs):
             continue
-        steps = [rule.piece[id] for id in node.inputs if rule.piece[id].op == "constant" and id not in rule.inputs]
-        sizes = {abs(float(x)) for step in steps for x in np.asarray(step.value, np.float64).reshape(-1)} - {0.0}
+        steps = [
+            rule.piece[id] for id in node.inputs if rule.piece[id].op == "constant" and id not in rule.inputs
+        ]
+        sizes = {abs(float(x)) for step in steps for x in np.asarray(step.value, np.float64).reshape(-1)} - {
+            0.0
+        }
         if len(sizes) == 1:
             return sizes.pop()
     return None
@@ -178,8 +183,12 @@ def custom_scope(case: Case, node: Node) -> Scope | None:
 
 
 def _is_nonsense(case: Case, origin: Node) -> bool:
-    """The op's own error is far beyond a rounding of its result: its implementation is at fault."""
-    if origin.op in _ADDITIONS | _SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
+    """The op's own error is far beyond a rounding of its result: its implementation is at fault.
+
+    Entry by entry only: how far a solution of equations may be off depends on the equations.
+    """
+    joint = origin.op in TABLE and TABLE[origin.op].slopes is None
+    if joint or origin.op in _ADDITIONS | _SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
         return False
     index = _worst_entry(case, origin)
     value = abs(complex(np.asarray(origin.value)[index]))

@@ -19,10 +19,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Singular:
-    """An op and the operand at which exact arithmetic finds no bound for its slope."""
+    """An op and the operand at which exact arithmetic finds no bound for its slope.
+
+    `is_beside`: the op runs just beside the point, which the program itself treats apart.
+    """
 
     node: int
     operand: Place
+    is_beside: bool = False
 
 
 def steepest(proven: Run, source: int) -> Singular | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,11 +58,33 @@ def margins(result: Run) -> list[Decision]:
     needed = ancestors(program, program.outputs)
     moving = moving_nodes(program)
     with result.m.domain.active():
-        return [
+        found = [
             assess(result.m, node, result.values[node.id], [result.values[id] for id in node.inputs], moving)
             for node in decisions(program)
             if node.id in needed and can_switch(program, node)
         ]
+    return [_beside_infinity(result, decision) for decision in found]
+
+
+def _beside_infinity(result: Run, decision: Decision) -> Decision:
+    """What is known is on the near side of an infinite constant, however it moves: such a decision is clear."""
+    program, node = result.program, result.program[decision.node]
+    if TABLE[node.op].compares != "pair" or not any(_is_infinite(program[id]).any() for id in node.inputs):
+        return decision
+    with result.m.domain.active():
+        known = [np.isfinite(bounds(result.m, result.values[id])[1]) for id in node.inputs]
+    a, b = (program[id] for id in node.inputs)
+    clear = (_is_infinite(a) & known[1]) | (_is_infinite(b) & known[0])
+    return replace(
+        decision,
+        margin=np.where(clear, np.inf, decision.margin),
+        radius=np.where(clear, 0.0, decision.radius),
+    )
+
+
+def _is_infinite(node: Node) -> Array:
+    is_constant = node.op == "constant" and not node.is_discrete
+    return np.isinf(np.asarray(node.value)) if is_constant else np.zeros(node.shape, bool)
 
 
 def moving_nodes(program: Program) -> set[int]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradproof.domains.ball import BallDomain
 from gradproof.engine.absorbed import absorbed
 from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
@@ -29,6 +30,7 @@ Oracle = Literal["ball", "limit", "none"]
 # show the true gradient to all digits of a float64, and a limit can be tried.
 CHEAP_ENTRIES = 20_000
 SHARP = 1e-12
+PRECISE_BITS = 256  # tells any two numbers of a float64 program apart, short of a tie
 _BALL: Oracle = "ball"
 
 
@@ -53,6 +55,7 @@ class Reference:
     """Enclosures of the true gradients and how the observed ones compare, with what was learnt on the way.
 
     `oracles` says per gradient where its enclosure comes from: balls at the point, or the limit of balls nearby.
+    `beside` is the run with the ties settled as they are on one of the sides, where the sides agree.
     """
 
     enclosures: tuple[Enclosure, ...]
@@ -62,6 +65,7 @@ class Reference:
     decisions: tuple[Decision, ...]
     sides: Sides | None
     limit: Limit | None
+    beside: Run | None = None
 
     @property
     def run(self) -> Run:
@@ -77,6 +81,12 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     at_tie = found is not None and bool(found.ties)
     if found is not None and found.fact == "agree" and found.decisions:
         enclosures, at = _beside(evidence, refined.run, found.decisions)
+        open = any(
+            one.outcome == "undecided" for one in _comparisons(evidence, enclosures, at, options) if one
+        )
+        if open and _is_cheap(evidence.program):
+            precise = run(_precise(options), evidence.program)
+            enclosures, at = _beside(evidence, precise, found.decisions)
     elif found is not None and _is_steep(evidence.program, found, decided):
         found = replace(found, fact="agree")
         enclosures = tuple(Enclosure(one.mid, np.full(one.rad.shape, np.inf)) for one in enclosures)
@@ -87,7 +97,8 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
         limit, enclosures, oracles = _with_limits(evidence, enclosures, at_tie)
     if enclosures is not refined.enclosures:
         comparisons = _comparisons(evidence, enclosures, refined.run, options)
-    return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit)
+    beside = None if at is refined.run else at
+    return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit, beside)
 
 
 def _is_steep(program: Program, found: Sides, decided: Sequence[Decision]) -> bool:
@@ -162,9 +173,11 @@ def _at_ties(
     found = sides(evidence.program, refined.run.m.domain, evidence.wrt)
     if found.fact != "cannot tell" or refined.precision_bits > 53 or not _is_cheap(evidence.program):
         return found
-    from gradproof.domains.ball import BallDomain
+    return sides(evidence.program, _precise(options), evidence.wrt)
 
-    return sides(evidence.program, BallDomain(min(256, options.precision_cap_bits)), evidence.wrt)
+
+def _precise(options: Options) -> BallDomain:
+    return BallDomain(min(PRECISE_BITS, options.precision_cap_bits))
 
 
 def _beside(
