@@ -56,7 +56,11 @@ def _with_singular(case: Case) -> Case:
     reference, source = case.judgement.reference, case.source.node
     if reference is None or source is None or case.verdict not in _ROUGH or case.judgement.oracle == "ball":
         return case
-    return replace(case, singular=steepest(reference.run, source), without_value=without_value(reference.run))
+    singular = steepest(reference.run, source)
+    if singular is None and reference.beside is not None:
+        beside = steepest(reference.beside, source)
+        singular = None if beside is None else replace(beside, is_beside=True)
+    return replace(case, singular=singular, without_value=without_value(reference.run))
 
 
 def _with_flips(case: Case) -> Case:
