@@ -27,7 +27,11 @@ def _with_mistakes(case: Case) -> Case:
         return replace(case, mistakes=custom_faults(case.capture, results, case.options))
     if case.verdict is not Verdict.WRONG or program is None:
         return case
-    own = [found for found in case.departures if case.reaching & set(found.pullback.results)]
+    own = [
+        found
+        for found in case.departures
+        if case.reaching & set(found.pullback.results) and not _is_custom(case, found.pullback)
+    ]
     mistakes = custom_faults(case.capture, case.reaching, case.options)
     boundless: tuple[Pullback, ...] = ()
     if not own and not mistakes:
@@ -41,6 +45,12 @@ def _with_mistakes(case: Case) -> Case:
     )
 
 
+def _is_custom(case: Case, rule: Pullback) -> bool:
+    """In graphs a custom gradient hangs on an op of the framework, whose rule is then the user's."""
+    results = set(rule.results) - {None}
+    return any(results == set(scope.results or ()) - {None} for scope in case.capture.scopes)
+
+
 def _with_hidden_stop(case: Case) -> Case:
     """Only where a gradient is differentiated again: for a first derivative a constant inside is as good."""
     program, source, true = case.capture.program, case.source.node, case.true
@@ -48,7 +58,7 @@ def _with_hidden_stop(case: Case) -> Case:
         return case
     if source is None or true is None:
         return case
-    return replace(case, hidden_stop=find_hidden_stop(program, source, true.mid, case.sources, case.options))
+    return replace(case, hidden_stop=find_hidden_stop(program, source, true.mid, case.sources))
 
 
 def _with_suspicions(case: Case) -> Case:

@@ -13,7 +13,6 @@ from gradproof.engine.derive import gradient
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
-from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
 
@@ -31,10 +30,9 @@ class HiddenStop:
 
 
 def find_hidden_stop(
-    program: Program, source: int, true: Array, sources: Mapping[str, str], options: Options
+    program: Program, source: int, true: Array, sources: Mapping[str, str]
 ) -> HiddenStop | None:
     """The first whose removal changes the gradient; one that the user's own line spells out is the user's choice."""
-    del options
     stops = [node for node in program.nodes if node.op == "stop_gradient" and not _is_users(node, sources)]
     if not stops or np.iscomplexobj(true):
         return None
