@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gradproof.causes._evidence import Rows, observed_text, proven_text, subject
 from gradproof.causes._places import number_at
@@ -14,7 +14,11 @@ from gradproof.diagnosis.flow import Place
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
-_SEEN_IN_THE_RUN = frozenset({"masked-branch", "overflow", "underflow"})
+_SEEN_IN_THE_RUN: Mapping[Verdict, tuple[Kind, ...]] = {
+    Verdict.UNVERIFIED: ("masked-branch", "overflow", "underflow"),
+    Verdict.UNDEFINED: ("masked-branch",),  # it makes NaN of what would be the slope of one side
+    Verdict.INACCURATE: ("overflow",),  # 1/inf is an ordinary 0
+}
 MOST_STATIONS = 4  # lines of the way that are told; the first and the last matter most
 
 
@@ -24,7 +28,8 @@ def nonfinite_of(case: Case, kind: Kind) -> Nonfinite | None:
     if found is None or found.kind != kind:
         return None
     # What was seen to go wrong in the run needs no verdict; what a function lacks in exact arithmetic does.
-    seen = case.verdict is Verdict.UNVERIFIED and kind in _SEEN_IN_THE_RUN
+    # A target without a value has no gradient that could be spoilt: that is invalid-domain.
+    seen = kind in _SEEN_IN_THE_RUN.get(case.verdict, ()) and not case.lacks_a_value
     return found if seen or case.verdict is Verdict.NONFINITE else None
 
 

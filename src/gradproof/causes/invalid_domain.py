@@ -43,7 +43,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     found = nonfinite_of(case, "invalid-domain")
     if found is not None:
         yield from _from_the_run(case, found)
-    elif case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
+    elif case.lacks_a_value and case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
         yield from _from_exact_arithmetic(case)
 
 

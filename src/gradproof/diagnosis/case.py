@@ -91,6 +91,18 @@ class Case:
         return self.judgement.enclosure
 
     @property
+    def lacks_a_value(self) -> bool:
+        """Neither exact arithmetic nor the run has a value for the target.
+
+        Either alone does not say so: balls that touch the end of a domain have no value, and in floating point
+        exp(log(0)) is 0.
+        """
+        program = self.capture.program
+        if not self.without_value or program is None:
+            return False
+        return not bool(np.isfinite(np.asarray(program[program.outputs[0]].value)).all())
+
+    @property
     def subject(self) -> str:
         """The heading of the evidence: `d loss / d x`."""
         return f"d {self.capture.target} / d {self.source.name}"
