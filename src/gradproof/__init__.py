@@ -28,6 +28,9 @@ _PUBLIC = {
     "watch": "gradproof.checking",
 }
 
+# Modules for one tool each, which they import.
+_MODULES = ("keras",)
+
 __all__ = [
     "GradientTape",
     "Options",
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"gradproof.{name}")
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'gradproof' has no attribute {name!r}")
@@ -68,4 +73,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return sorted({*globals(), *_PUBLIC, *_MODULES})

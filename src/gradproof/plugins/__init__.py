@@ -1,0 +1,1 @@
+"""Gradproof inside other tools: each file is imported only by those who use its tool."""
