@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.first_nonfinite import first_nonfinite
+from gradproof.diagnosis.first_nonfinite import first_nonfinite, swallowed_overflow
 from gradproof.diagnosis.flips import flips
 from gradproof.diagnosis.growth import steepest_growth
 from gradproof.diagnosis.singular import steepest, without_value
@@ -26,12 +26,14 @@ Array = np.ndarray[Any, Any]
 
 CLEAR_BITS = 256  # enough to tell any two numbers of a float64 program apart, short of a tie
 
+EXPLAINED = 0.5  # roundings that add up to the error but for this share of it are its reason
+
 _SMOOTH = (Verdict.CORRECT, Verdict.INACCURATE)
 _ROUGH = (Verdict.UNDEFINED, Verdict.UNVERIFIED, Verdict.NONFINITE)
 
 
 def with_facts(case: Case) -> Case:
-    return _with_growth(_with_flips(_with_singular(_with_nonfinite(case))))
+    return _with_growth(_with_flips(_with_singular(_with_overflow(_with_nonfinite(case)))))
 
 
 def _with_nonfinite(case: Case) -> Case:
@@ -42,6 +44,20 @@ def _with_nonfinite(case: Case) -> Case:
     if not bad.any():
         return case
     return replace(case, nonfinite=first_nonfinite(program, recorded, _bad_entry(case, bad)))
+
+
+def _with_overflow(case: Case) -> Case:
+    """An infinity that was divided by leaves a finite gradient, and an error that no rounding explains."""
+    observed, recorded, program = case.source.observed, case.source.recorded, case.capture.gradient_program
+    comparison, true = case.judgement.comparison, case.true
+    if case.verdict is not Verdict.INACCURATE or observed is None or recorded is None or program is None:
+        return case
+    if comparison is None or comparison.worst is None or true is None:
+        return case
+    error = float(np.abs(observed[comparison.worst] - true.mid[comparison.worst]))
+    if abs(abs(case.total_error) - error) <= EXPLAINED * error:
+        return case
+    return replace(case, nonfinite=swallowed_overflow(program, recorded, comparison.worst))
 
 
 def _bad_entry(case: Case, bad: Array) -> tuple[int, ...]:

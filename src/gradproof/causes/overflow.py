@@ -33,6 +33,7 @@ from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.exact_entry import LARGEST
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.ir.program import Node
+from gradproof.judge.verdict import Verdict
 
 MANY = 3  # from so many executions on, a line is a loop
 
@@ -67,6 +68,8 @@ def _why(case: Case, found: Nonfinite, node: Node, largest: str) -> str:
         met = found.program[found.meeting.id]
         third = f"In the backward ops of {line_of(met.span)} it meets a zero or another infinity, which gives NaN."
         return first + second + third
+    if case.verdict is Verdict.INACCURATE:
+        return f"{first}{second}What is divided by it is 0, and that zero goes into the gradient."
     return f"{first}{second}Everything that the chain rule multiplies by it is infinite too."
 
 

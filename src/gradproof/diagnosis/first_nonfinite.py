@@ -21,7 +21,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
-from gradproof.ir.program import Node, Program, prune
+from gradproof.ir.program import Node, Program, ancestors, prune
 from gradproof.ops import TABLE
 
 Array = np.ndarray[Any, Any]
@@ -76,6 +76,23 @@ def first_nonfinite(program: Program, recorded: int, index: tuple[int, ...]) -> 
         return None
     found = _masked(program, way) or _unmasked(program, way)
     return None if found is None else replace(found, reruns=reruns)
+
+
+def swallowed_overflow(program: Program, recorded: int, index: tuple[int, ...]) -> Nonfinite | None:
+    """The first number on the way to a finite gradient that was too large for its dtype: 1/inf is an ordinary 0."""
+    reaching = ancestors(program, [recorded])
+    for node in program.nodes:
+        if node.id not in reaching or node.is_discrete or node.value is None or isinstance(node.value, tuple):
+            continue
+        bad = np.argwhere(np.isinf(np.asarray(node.value)))
+        if not len(bad):
+            continue
+        place = Place(node.id, tuple(int(k) for k in bad[0]))
+        exact = exact_entry(program, place)
+        if exact is None or not exact.is_beyond(node.dtype):
+            return None
+        return Nonfinite("overflow", program, (place, Place(recorded, index)), exact)
+    return None
 
 
 def _trail(program: Program, end: Place) -> tuple[Place, ...]:
