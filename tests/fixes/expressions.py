@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.fixes.pattern import COUNT, REDUCTIONS, SPREAD, Call, Number, Pattern, parse
+from gradproof.fixes.pattern import COUNT, MOVED, REDUCTIONS, SPREAD, Call, Number, Pattern, parse
 from gradproof.ir.program import Builder, Program
 
 Axes = Callable[[Any], tuple[int, ...]]
@@ -59,6 +59,8 @@ def _term(m: Tracer, pattern: Pattern, bound: Mapping[str, Traced], dtype: str, 
     args = [_term(m, argument, bound, dtype, axes) for argument in pattern.args]
     if pattern.op == SPREAD:
         return args[0] if args[0].ndim == 0 else m.reshape(args[0], shape=(*args[0].shape, 1))
+    if pattern.op == MOVED:
+        return m.reverse(args[0], axes=(args[0].ndim - 1,))
     if pattern.op == COUNT:
         return m.constant(np.asarray(math.prod(args[0].shape[axis] for axis in axes(args[0])), dtype))
     params: dict[str, Any] = {}

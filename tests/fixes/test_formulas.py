@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -15,10 +17,11 @@ from gradproof.ir.program import Program
 from gradproof.options import Options
 from tests.fixes.digits import true_gradient
 from tests.fixes.expressions import program_of
-from tests.fixes.formulas import FORMULAS, outcome
+from tests.fixes.formulas import FORMULAS, HELD_OUT, outcome
 
 LEAST = 60  # formulas that really lose digits
 SHARE = 0.7
+SHARE_HELD_OUT = 0.6
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,18 @@ def test_at_least_seven_of_ten_unstable_formulas_are_mended(outcomes: list) -> N
     assert sum(found.fix is not None for found in unstable) >= SHARE * len(unstable)
 
 
-@pytest.mark.parametrize("n_points", [25, pytest.param(1000, marks=pytest.mark.nightly)])
+def test_formulas_that_no_rule_was_written_for_are_mended_too() -> None:
+    found = [outcome(formula) for formula in HELD_OUT]
+    assert all(one.is_unstable for one in found)
+    assert sum(one.fix is not None for one in found) >= SHARE_HELD_OUT * len(found)
+
+
+_NIGHTLY = pytest.mark.skipif(
+    "GRADPROOF_NIGHTLY" not in os.environ, reason="the nightly size takes two minutes"
+)
+
+
+@pytest.mark.parametrize("n_points", [25, pytest.param(1000, marks=[pytest.mark.nightly, _NIGHTLY])])
 def test_what_is_offered_equals_the_formula_at_random_points(outcomes: list, n_points: int) -> None:
     """The points lie around the one at which the fix was found; where the formula has no value, nothing is asked."""
     for formula, found in outcomes:

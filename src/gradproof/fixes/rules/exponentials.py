@@ -49,5 +49,7 @@ rule("2 * sigmoid(X) - 1", "tanh(X / 2)", "use tanh(x / 2), which is the same an
 rule("1 / (1 + exp(-X))", "sigmoid(X)", "use sigmoid, which does not overflow", {"X": -100.0})
 rule("1 / (1 + exp(X))", "sigmoid(-X)", "use sigmoid, which does not overflow", {"X": 100.0})
 rule("exp(X) / (1 + exp(X))", "sigmoid(X)", "use sigmoid, which does not overflow")
+rule("exp(A) / (exp(A) + exp(B))", "sigmoid(A - B)", "use sigmoid of the difference, which does not overflow",
+     {"A": 100.0, "B": 99.0})
 rule("exp(X) / (exp(X) - 1)", "-1 / expm1(-X)", "divide by expm1(-x), which neither cancels nor overflows",
      {"X": 1e-6}, X=POSITIVE)
