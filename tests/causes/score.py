@@ -28,11 +28,12 @@ def main() -> int:
     known = [f for f in FRAMEWORKS.values() if f == "numpy" or importlib.util.find_spec(f) is not None]
     for path in (path for path in scripts() if framework_of(path) in known):
         places, marked = outcomes(framework_of(path))[name_of(path)].places, markers(path)
-        if role_of(path) != "guilty":
-            innocent[cause_of(path)] += 1
-            places = {(kind, line) for kind, line in places if kind == cause_of(path)} | _errors(path)
         hits.update(kind for kind, _ in places & marked)
         misses.update(kind for kind, _ in marked - places)
+        if role_of(path) != "guilty":
+            innocent[cause_of(path)] += 1
+            # Another cause may warn there, with reason; an error, or this cause, is a false alarm.
+            places = {(kind, line) for kind, line in places if kind == cause_of(path)} | _errors(path)
         alarms.update(kind for kind, _ in places - marked)
     print(f"{'cause':<24}{'hits':>6}{'misses':>8}{'false alarms':>14}{'innocent scripts':>18}")
     for cause in sorted({*hits, *misses, *alarms, *innocent}):
