@@ -15,12 +15,14 @@ from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import prune
 from gradproof.judge.compare import Comparison, compare
+from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
 
+INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
 __all__ = ["Evidence", "Judgement", "judge"]
@@ -41,6 +43,22 @@ class Judgement:
 
 def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     """One judgement per source; what cannot be decided is unverified, with its reason."""
+    beside = with_stand_ins(evidence)
+    if not beside:
+        return _each(evidence, options)
+    own, *others = (_each(one, options) for one in beside)
+    return tuple(_agreed(*same) for same in zip(own, *others))
+
+
+def _agreed(first: Judgement, *others: Judgement) -> Judgement:
+    """What was found with one large number in the place of infinity, if it was found with another one as well."""
+    last = others[-1]
+    if all(one.verdict is first.verdict and agree(first.enclosure, one.enclosure) for one in others):
+        return replace(last, oracle="limit" if last.oracle == "ball" else last.oracle)
+    return replace(last, verdict=Verdict.UNVERIFIED, reason=INFINITE_CONSTANT)
+
+
+def _each(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     joint = _judge(evidence, options)
     if entry_count(evidence.program) > CHEAP_ENTRIES or len(evidence.program.inputs) > MAX_INPUTS_ALONE:
         return joint
@@ -186,7 +204,7 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
     if reference.oracles[k] == "none" and not _all_finite(evidence):
         return Verdict.UNVERIFIED, "an input of the function is NaN or infinite"
     if reference.oracles[k] == "none" and reference.limit is not None and _has_infinity(evidence):
-        return Verdict.UNVERIFIED, "a constant of the function is infinite, which no real number is"
+        return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
         if reference.limit.kind != "undecided":
             return Verdict.UNDEFINED, reference.limit.reason

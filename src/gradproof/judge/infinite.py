@@ -1,0 +1,112 @@
+"""Infinite constants: masks of minus infinity, logarithms of zero that do not depend on the inputs.
+
+No real number is infinite, so exact arithmetic has no meaning for them, and yet they are the usual way to exclude an
+entry from a softmax or a maximum. What is meant is the limit: a number so large that it makes no difference how
+large. The program is judged with two such numbers in the place of infinity; what both lead to counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ball import BallDomain
+from gradproof.engine.refine import Enclosure
+from gradproof.engine.run import run
+from gradproof.errors import GradproofError
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program, descendants, prune
+from gradproof.judge.reference import Evidence
+
+Array = np.ndarray[Any, Any]
+
+# So large that exp of its negative, and its reciprocal, vanish beside every number of a program; and so far apart that
+# what depends on the size shows it. Their squares are finite in float64.
+STAND_INS = (2.0**300, 2.0**400)
+EXACT_BITS = 128  # enough to tell an overflow from an infinity
+SAME = 2.0**-100  # what two gradients may differ by, relative to the largest entry: 1/inf is not quite 0
+
+
+def with_stand_ins(evidence: Evidence) -> tuple[Evidence, ...]:
+    """The evidence once for every stand-in; empty if no constant is infinite, or an input itself is."""
+    program = evidence.program
+    if any(_is_infinite(program[id]).any() for id in evidence.wrt):
+        return ()
+    fixed = _fixed_infinities(program, evidence.wrt)
+    if not fixed:
+        return ()
+    whole = evidence.gradient_program
+    also = () if whole is None else _fixed_infinities(whole, evidence.wrt)
+    return tuple(
+        replace(
+            evidence,
+            program=_replaced(program, fixed, size),
+            gradient_program=None if whole is None else _replaced(whole, also, size),
+        )
+        for size in STAND_INS
+    )
+
+
+def agree(one: Enclosure | None, other: Enclosure | None) -> bool:
+    """Whether it made no difference which stand-in was taken."""
+    if one is None or other is None:
+        return one is other
+    if not (one.is_bounded and other.is_bounded):
+        return one.is_bounded == other.is_bounded
+    scale = float(np.max(np.abs(other.mid), initial=0.0))
+    return bool((np.abs(one.mid - other.mid) <= one.rad + other.rad + SAME * scale).all())
+
+
+def _fixed_infinities(program: Program, wrt: Sequence[int]) -> tuple[int, ...]:
+    """Nodes that are infinite somewhere, in truth as in the run, and do not depend on what is differentiated for."""
+    moving = descendants(program, wrt)
+    found = [node for node in program.nodes if node.id not in moving and bool(_is_infinite(node).any())]
+    leaves = tuple(node.id for node in found if node.op in ("constant", "input"))
+    computed = [node for node in found if node.id not in leaves]
+    if not computed:
+        return leaves
+    try:
+        exact = run(BallDomain(EXACT_BITS), prune(program, [node.id for node in computed]))
+    except GradproofError:
+        return leaves
+    # What only overflowed is a number, and exact arithmetic knows it.
+    return (*leaves, *(node.id for node in computed if not _has_value(exact.values[node.id], node)))
+
+
+def _has_value(balls: Array, node: Node) -> bool:
+    return all(ball.is_finite() for ball in np.asarray(balls, object)[_is_infinite(node)].reshape(-1))
+
+
+def _is_infinite(node: Node) -> Array:
+    known = node.value is not None and not isinstance(node.value, tuple) and types.is_real(node.dtype)
+    return np.isinf(np.asarray(node.value)) if known else np.zeros((), bool)
+
+
+def _replaced(program: Program, fixed: Sequence[int], size: float) -> Program:
+    """After every such node a selection: the stand-in where it is infinite, the node itself elsewhere."""
+    nodes: list[Node] = []
+    renamed: dict[int, int] = {}
+    next_id = max(node.id for node in program.nodes) + 1
+    for node in program.nodes:
+        node = replace(node, inputs=tuple(renamed.get(id, id) for id in node.inputs))
+        nodes.append(node)
+        if node.id in fixed:
+            mask, filler = _is_infinite(node), np.sign(np.asarray(node.value, np.float64)) * size
+            filler = np.where(mask, filler, 0.0)
+            ids = (next_id, next_id + 1, node.id)
+            nodes += [
+                _constant(ids[0], mask, "bool"),
+                _constant(ids[1], filler, "float64"),
+                replace(node, id=next_id + 2, op="select", inputs=ids, params={}),
+            ]
+            renamed[node.id] = next_id + 2
+            next_id += 3
+    outputs = tuple(renamed.get(id, id) for id in program.outputs)
+    return replace(program, nodes=tuple(nodes), outputs=outputs)
+
+
+def _constant(id: int, value: Array, dtype: str) -> Node:
+    return Node(id, "constant", (), dtype, value.shape, value=value)
