@@ -13,10 +13,11 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.loss import find_loss
+from gradproof.engine.refine import entry_count
 from gradproof.fixes.guard import guard_patch, guards
 from gradproof.fixes.patch import patch_of
 from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
-from gradproof.fixes.verify import N_NEARBY, Gradients, is_equal, rounded_gradient, tightened
+from gradproof.fixes.verify import MOST_ENTRIES, N_NEARBY, Gradients, is_equal, rounded_gradient, tightened
 from gradproof.fixes.widen import widened
 from gradproof.ir import types
 from gradproof.ir.program import Program
@@ -48,6 +49,8 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     """
     program, aim = case.capture.program, _aim(case)
     if program is None or aim is None or len(program.nodes) > MOST_NODES:
+        return case
+    if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
         return case
     if case.verdict is Verdict.MISSING:
         return replace(case, replayed=_checked(case, program, aim, replay, equal=False) or "")
