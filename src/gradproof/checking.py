@@ -13,6 +13,7 @@ from gradproof.audit.budget import parse_checks
 from gradproof.audit.examine import examine, unexamined
 from gradproof.audit.impure import impure_reports, with_impurity
 from gradproof.audit.intended import finished
+from gradproof.audit.left_part import with_left
 from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
@@ -76,6 +77,8 @@ def _gradients(request: Request, call: Span, options: Options) -> list[GradientR
     found += [shape_report(wrong, request.name, call, hand) for wrong in checked.wrong_shapes]
     if checked.impurity is not None:
         found = [with_impurity(report, checked.impurity, request.name, definition) for report in found]
+    if checked.left is not None:
+        found = [with_left(report, checked.left) for report in found]
     return found
 
 

@@ -117,7 +117,7 @@ def _why(case: Case, program: Program, node: Node, at: str) -> str:
     if case.singular.is_beside:
         return (
             f"{capital(line_of(node.span))} treats this point apart. Just beside it {op_words(node)} is computed where "
-            "its curve stands upright. What was returned is the slope of the code for this one point, and no derivative."
+            "its curve stands upright. What was returned is the slope of the code for this point alone, no derivative."
         )
     value = number_at(program, case.singular.operand)
     first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its curve stands upright. "

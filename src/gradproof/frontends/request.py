@@ -67,6 +67,15 @@ class WrongShape:
     hint: str = ""
 
 
+@dataclass(frozen=True)
+class Left:
+    """Numbers that left the framework and came back as constants though they move with some arguments."""
+
+    how: str
+    span: Span | None
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Checked:
     """What a frontend found out: the gradients to be examined, and what stands in their way."""
@@ -76,6 +85,7 @@ class Checked:
     names: tuple[str, ...] = ()  # of all arguments that can be differentiated for
     impurity: Impurity | None = None
     wrong_shapes: tuple[WrongShape, ...] = ()
+    left: Left | None = None
 
 
 def name_of(function: Callable[..., Any]) -> str:

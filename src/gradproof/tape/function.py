@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradproof.errors import InvalidInput
 from gradproof.frontends.purity import Impurity, Trial, impurity
 from gradproof.frontends.request import (
     Checked,
+    Left,
     Request,
     WrongShape,
     called,
@@ -26,7 +28,9 @@ from gradproof.tape.announce import LISTENERS, Finished
 from gradproof.tape.array import Array
 from gradproof.tape.by_hand import by_hand, with_rule, with_zeros
 from gradproof.tape.capture import to_captures
+from gradproof.tape.leaving import left_part
 from gradproof.tape.missing import Missing
+from gradproof.tape.proof import Proof
 from gradproof.tape.structure import flatten, unflatten
 from gradproof.tape.tape import GradientTape
 from gradproof.tape.variable import Variable
@@ -65,12 +69,15 @@ def check(request: Request) -> Checked:
     is_each = request.output == "each" or (request.gradient is not None and result.size != 1)
     checked_result(result, request, is_each)
     wrong_shapes: list[WrongShape] = []
-    finished = _differentiated(request, arguments, is_each, wrong_shapes)
+    left: list[Left] = []
+    finished = _differentiated(request, arguments, is_each, wrong_shapes, left)
     captures = tuple(capture for each in finished for capture in to_captures(each))
     if request.gradient is not None:
         name, place = name_of(request.gradient), definition_of(request.gradient)
         captures = tuple(with_rule(capture, name, place) for capture in captures)
-    return Checked(FRAMEWORK, captures, tuple(arguments.names), impure, tuple(wrong_shapes))
+    return Checked(
+        FRAMEWORK, captures, tuple(arguments.names), impure, tuple(wrong_shapes), next(iter(left), None)
+    )
 
 
 def _arguments(request: Request) -> Arguments:
@@ -147,7 +154,11 @@ def _tried(request: Request, arguments: Arguments) -> tuple[Impurity | None, Any
 
 
 def _differentiated(
-    request: Request, arguments: Arguments, is_each: bool, wrong_shapes: list[WrongShape]
+    request: Request,
+    arguments: Arguments,
+    is_each: bool,
+    wrong_shapes: list[WrongShape],
+    left: list[Left],
 ) -> Iterator[Finished]:
     variables = [Variable(array, name) for array, name in zip(arguments.arrays, arguments.names)]
     args, kwargs = arguments.filled(variables)
@@ -160,11 +171,26 @@ def _differentiated(
     with _listening() as heard:
         # Also for a gradient written by hand: the tape knows the program that it has to be the derivative of.
         tape.jacobian(target, variables) if is_each else tape.gradient(target, variables)
+    part = left_part(heard[-1].proof, tape._leaves, variables, partial(_elsewhere, request, arguments))
+    left += [] if part is None else [part]
     finished = with_zeros(_renamed(heard[-1], request), variables)
     if request.gradient is None:
         yield finished
     else:
         yield by_hand(finished, variables, returned, name_of(request.gradient), wrong_shapes)
+
+
+def _elsewhere(request: Request, arguments: Arguments, at: list[np.ndarray[Any, Any]]) -> Proof | None:
+    """The same call with other numbers; None where the function cannot be called there."""
+    variables = [Variable(array, name) for array, name in zip(at, arguments.names)]
+    try:
+        with GradientTape() as tape:
+            target = _target(request, *arguments.filled(variables))
+        with _listening() as heard:
+            tape.gradient(target, variables)
+    except Exception:  # whatever the user's function raises there
+        return None
+    return heard[-1].proof
 
 
 def _target(request: Request, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
