@@ -17,6 +17,7 @@ from gradproof.causes import find_all
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
+from gradproof.diagnosis.words import shape_text
 from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, propagate_errors
 from gradproof.fixes.find import with_fix
 from gradproof.frontends.select import replay_in
@@ -94,12 +95,28 @@ def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
         evidence = Evidence(
             capture.program,
             tuple(node for k in reached if (node := capture.sources[k].node) is not None),
-            tuple(capture.sources[k].observed for k in reached),
+            tuple(_fitting(capture.sources[k]) for k in reached),
             tuple(recorded),
             capture.gradient_program,
         )
         judged = dict(zip(reached, judge(evidence, options)))
+        judged = {k: _of_another_shape(capture.sources[k], found) for k, found in judged.items()}
     return [judged.get(k) or _unjudged(capture, k) for k in range(len(capture.sources))]
+
+
+def _fitting(source: Source) -> Array | None:
+    """What was returned, if it has the shape of a gradient for its source."""
+    observed = source.observed
+    return observed if observed is not None and observed.shape == source.shape else None
+
+
+def _of_another_shape(source: Source, judgement: Judgement) -> Judgement:
+    """A gradient has the shape of its source; one that has not is wrong, whatever its numbers are."""
+    if source.observed is None or source.observed.shape == source.shape:
+        return judgement
+    found, wanted = shape_text(source.observed.shape), shape_text(source.shape)
+    reason = f"it has shape {found}, and the gradient has shape {wanted}"
+    return replace(judgement, verdict=Verdict.WRONG, reason=reason)
 
 
 def _is_reached(capture: Capture, k: int) -> bool:

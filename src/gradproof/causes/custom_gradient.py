@@ -47,8 +47,9 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.loss import Loss, custom_scope
 from gradproof.ir import types
 from gradproof.ir.capture import Scope
+from gradproof.ir.program import Node
 from gradproof.ir.span import Span
-from gradproof.judge.custom import CustomFault
+from gradproof.judge.custom import CustomFault, fits, shape_hint
 from gradproof.judge.suspicion import Suspicion
 
 
@@ -59,10 +60,54 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if not fault.mistake.is_intended and key not in seen:
             seen.add(key)  # a rule that is used in a loop has one mistake, not one per step
             yield _diagnose(case, fault)
+    if not case.mistakes:
+        yield from _misfits(case)
     loss = loss_of(case, "custom-gradient")
     if loss is not None:
         yield _narrow(case, loss)
     yield from (_suspected(case, suspicion) for suspicion in case.suspicions)
+
+
+def _misfits(case: Case) -> Iterator[Diagnostic]:
+    """Rules whose results cannot be gradients of their arguments, in a call that failed or returned such a thing."""
+    program, observed = case.program, case.source.observed
+    failed = observed is None and case.capture.facts.get("exception") is not None
+    if program is None or not (failed or (observed is not None and observed.shape != case.source.shape)):
+        return
+    for scope in case.capture.scopes:
+        for id, result in zip(scope.inputs, scope.results or ()):
+            if result is not None and not fits(program[id], program[result]):
+                yield _misfit(case, scope, program[id], program[result])
+                return
+
+
+def _misfit(case: Case, scope: Scope, wanted: Node, found: Node) -> Diagnostic:
+    if wanted.shape != found.shape:
+        returned, needed = f"shape {words.shape_text(found.shape)}", f"shape {words.shape_text(wanted.shape)}"
+        fix = "sum over the axes along which the argument was broadcast"
+        hint = f": {shape_hint(found.shape, wanted.shape)}" if shape_hint(found.shape, wanted.shape) else ""
+    else:
+        returned, needed, hint = found.dtype, wanted.dtype, ""
+        fix = f"cast what the rule returns to {wanted.dtype}"
+    handed_on = found.id in (*scope.inputs, *(scope.upstream or ()))
+    span = scope.rule_at or scope.defined_at if handed_on else found.span
+    return Diagnostic(
+        kind="custom-gradient",
+        severity="error",
+        certainty="proven",
+        headline=f"{_called(scope)} returns {returned} for an argument of {needed}",
+        primary=None if span is None else Annotation(span, f"{returned}{hint}"),
+        subject=subject(case)
+        if case.source.observed is None
+        else f"d {case.capture.target} / d {case.source.name}",
+        evidence=(("returned", returned), ("needed", needed)),
+        why=(
+            "A gradient has one entry for every entry of what it is taken for, in the same place and of the same "
+            "dtype. What this rule returns has not, so that the gradient is either refused or handed on misshapen."
+        ),
+        fix=Fix(fix),
+        op=scope.name,
+    )
 
 
 def _narrow(case: Case, loss: Loss) -> Diagnostic:
@@ -169,14 +214,16 @@ def _numbers(fault: CustomFault) -> str:
 
 def _secondary(case: Case, fault: CustomFault, primary: Span | None) -> Iterator[Annotation]:
     about = op_span(case, fault.mistake)
-    output = case.node(fault.mistake.rule.outputs[0]).span
+    output = case.node(fault.mistake.rule.outputs[0])
+    while output.op == "identity":  # frameworks hand copies on; the line of interest is that of the op
+        output = case.node(output.inputs[0])
     label = {"branch": "decides here", "missing term": "the way that is left out"}.get(
         fault.mistake.kind, "the slope that is left out"
     )
     if about is not None and about != primary:
         yield Annotation(about, label)
-    if output is not None and output not in (primary, about) and fault.scope.upstream:
-        yield Annotation(output, "the forward")
+    if output.span is not None and output.span not in (primary, about) and fault.scope.upstream:
+        yield Annotation(output.span, "the forward")
 
 
 def _rows(case: Case, fault: CustomFault) -> Rows:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
-from gradproof.ir.program import Program
+from gradproof.ir.program import Node, Program
 from gradproof.judge.blame import Departure
 from gradproof.judge.mistake import Mistake, find_mistakes
 from gradproof.judge.rule import Rule
@@ -91,9 +93,10 @@ def _rule(
 ) -> Rule | None:
     inputs = tuple(_root(program, x) for x in inputs)
     real = [(x, r) for x, r in zip(inputs, results) if not types.is_discrete(program[x].dtype)]
-    fits = len(inputs) == len(results) and len(upstream) in (0, len(outputs)) and bool(outputs)
+    complete = len(inputs) == len(results) and len(upstream) in (0, len(outputs)) and bool(outputs)
+    misfit = any(r is not None and program[r].shape != program[x].shape for x, r in real)
     # An input that is passed twice is one node: what belongs to which place cannot be told apart.
-    if not fits or not real or len({x for x, _ in real}) < len(real):
+    if not complete or misfit or not real or len({x for x, _ in real}) < len(real):
         return None
     return Rule(program, name, tuple(x for x, _ in real), outputs, upstream, tuple(r for _, r in real))
 
@@ -103,3 +106,19 @@ def _root(program: Program, id: int) -> int:
     while program[id].op == "identity":
         id = program[id].inputs[0]
     return id
+
+
+def fits(argument: Node, result: Node) -> bool:
+    """Whether a result has the shape and the dtype of a gradient for its argument."""
+    return argument.shape == result.shape and argument.dtype == result.dtype
+
+
+def shape_hint(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """The mistake that such a shape usually comes from."""
+    if found == wanted[::-1]:
+        return "it is transposed"
+    try:
+        repeated = np.broadcast_shapes(found, wanted) == found
+    except ValueError:
+        return ""
+    return "the copies that broadcasting made are not summed" if repeated else ""

@@ -38,7 +38,7 @@ class Assembly:
         self.faults: list[str] = []
         spans = {event.index: event.span for event in (*call.older, *call.events)}
         self.rule_spans: dict[int | None, Span | None] = {
-            p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans
+            p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans and p.scope is None
         }
 
     def lower(self) -> None:
@@ -61,7 +61,8 @@ class Assembly:
                 yield event
 
     def _lower(self, event: OpEvent) -> None:
-        # A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients.
+        # A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients; what
+        # the user's own rules compute belongs to their lines.
         self.m.place(self.rule_spans.get(event.pullback, event.span), event.phase, event.scope)
         if event.op == "ReadVariableOp":
             self._read_variable(event)
@@ -80,11 +81,14 @@ class Assembly:
                 self.nodes[output.id] = result
 
     def _hand_on(self, event: OpEvent) -> None:
-        """Every output is its input; what is not known of one says nothing about the others."""
+        """Every output is its input, or what the user's own mode made of it; what is not known of one says nothing
+        about the others."""
         for given, output in zip(event.inputs, event.outputs):
             x, since = self.tensor(given), self.m.builder.next_id
             if isinstance(x, Traced) and output.array is not None:
-                self.nodes[output.id] = self.m.settle_value(self.m.identity(x), output.array, since)
+                self.nodes[output.id] = self.m.settle_value(
+                    self.m.identity(x), output.array, since, same=False
+                )
             elif isinstance(x, TensorList):
                 self.nodes[output.id] = x
 

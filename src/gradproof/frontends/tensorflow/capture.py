@@ -46,9 +46,14 @@ def unread(call: GradientCall, reason: str) -> Capture:
         sources,
         None,
         occurrence=call.occurrence,
-        facts={"mode": call.mode, "call": call},
+        facts={"mode": call.mode, "call": call, **_failed(call)},
         failure=reason,
     )
+
+
+def _failed(call: GradientCall) -> dict[str, str]:
+    """The exception of a gradient call that raised one."""
+    return {} if call.exception is None else {"exception": call.exception}
 
 
 def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
@@ -94,7 +99,7 @@ def _with_program(made: Assembly, sources: tuple[Source, ...], whole: Program, p
         scopes=scopes,
         occurrence=call.occurrence,
         order=_order(call),
-        facts={"mode": call.mode, "call": call, "faults": tuple(made.faults)},
+        facts={"mode": call.mode, "call": call, "faults": tuple(made.faults), **_failed(call)},
         failure=call.failure,
     )
 
@@ -199,7 +204,7 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
         None if node is None else node.id,
         array,
         None if observed is None else _recorded(made, observed),
-        find_break(call, k) if array is None else None,
+        find_break(call, k) if array is None and call.observed else None,
     )
 
 
