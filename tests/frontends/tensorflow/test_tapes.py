@@ -271,3 +271,18 @@ def test_a_rule_that_needs_no_tensors_is_matched_by_the_gradient_that_came_in():
     found = {call.events[rule.forward].span.line for rule in rules}
     made = {event.span.line for event in call.events if event.op == "Neg" and event.phase == "forward"}
     assert len(rules) == 2 and found == made
+
+
+def test_a_number_equal_to_the_start_value_of_a_variable_is_not_a_read_of_it():
+    with observe() as seen:
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            y = tf.pow(x, 2.0) * 2.0
+        tape.gradient(y, x)
+        x.assign(0.5)
+        with tf.GradientTape() as tape:
+            y = x * 0.5
+        tape.gradient(y, x)
+    for call in seen.calls:
+        assert ops(call, "forward").count("ReadVariableOp") == 1
+    assert x.numpy() == 0.5

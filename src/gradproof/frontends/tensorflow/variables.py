@@ -87,7 +87,7 @@ class Variables:
             return
         if address_of(read_handle(handle)) != address:
             self.copied[handle._id] = handle
-        elif self._is_shared(handle._id, address):
+        elif self._is_shared(handle._id, address) or self._may_be_cached(handle._id, tensor, address):
             tensor = give_own_buffer(handle, tensor)
             address = address_of(tensor)
             assert address is not None
@@ -102,6 +102,11 @@ class Variables:
         """Whether another variable has the same buffer, as two that were made from one number do."""
         other = self.owners.get(address, id)
         return other != id and other in self.history and self.history[other][-1][1] == address
+
+    def _may_be_cached(self, id: int, tensor: Any, address: int) -> bool:
+        """Whether a buffer is new and holds one number: TensorFlow gives every `2.0` of a program the same buffer."""
+        seen = self.history.get(id)
+        return tensor.shape.rank == 0 and (not seen or seen[-1][1] != address)
 
     def source_of(self, tensor: Any, index: int, is_fresh: bool) -> int | None:
         """The handle of the variable that a tensor was read from before some event; None if it is no variable's."""
@@ -127,8 +132,8 @@ class Variables:
 def give_own_buffer(handle: Any, tensor: Any) -> Any:
     """Move a variable to a buffer of its own, with the same bits in it; the tensor that has them.
 
-    TensorFlow lets variables share the buffer of the tensor they were made from until one of them changes, so
-    that this is no more than what it would do at the next assignment.
+    TensorFlow lets variables share the buffer of the tensor they were made from, and of equal Python numbers, until one
+    of them changes, so that this is no more than what it would do at the next assignment.
     """
     with unrecorded():
         copy = gen_array_ops.deep_copy(tensor)
