@@ -184,8 +184,11 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def short_name(function: str) -> str:
-    """`__inference_energy_12` and `__backward_energy_30` are both `energy` to the user."""
+    """`__inference_energy_12` and `__inference___backward_energy_30_41` are both `energy` to the user."""
+    name = function
     for mark in ("__inference_", "__forward_", "__backward_"):
-        function = function.removeprefix(mark)
-    head, _, tail = function.rpartition("_")
-    return head if tail.isdecimal() and head else function
+        shorter = name.removeprefix(mark)
+        if shorter != name:
+            head, _, tail = shorter.rpartition("_")  # every mark comes with a number at the end
+            name = head if tail.isdecimal() and head else shorter
+    return name
