@@ -6,6 +6,7 @@ a `Lowering` it appends nodes; the last one then gets the value the framework re
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir import types
 from gradproof.ir.program import Builder, Phase
 from gradproof.ir.span import Span
+from gradproof.ops import TABLE
 
 
 class Lowering(Tracer):
@@ -47,15 +49,23 @@ class Lowering(Tracer):
         place: dict[str, Any] = {"span": self.span, "phase": self.phase, "scope": self.scope}
         return Traced(self, self.builder.add(f"opaque:{name}", *ids, value=value, **place), value)
 
-    def settle_value(self, result: Traced, value: Any, since: int) -> Traced:
+    def settle_value(self, result: Traced, value: Any, since: int, same: bool = True) -> Traced:
         """`result` with the value the framework returned.
 
         If the lowering made no node of its own (it returned one of its inputs), nothing is replaced: that node
-        has its own recorded value. `since` is the first id the lowering could have made.
+        has its own recorded value. `since` is the first id the lowering could have made. With `same`, entries that
+        are only moved must be the ones that were there; not so where another execution mode computed them.
         """
         value = np.asarray(value)
         if tuple(result.shape) != value.shape:
             raise ValueError(f"the lowering gives shape {result.shape}, the framework returned {value.shape}")
+        if (
+            same
+            and self._only_moved(since)
+            and not np.array_equal(result.value, value, equal_nan=value.dtype.kind in "fc")
+        ):
+            # No rounding can explain it: what ran is not what the lowering says, so it must not be judged by it.
+            raise ValueError("the framework returned other entries than the ones this op moves")
         dtype = types.dtype_name(value)
         if types.dtype_name(result.value) != dtype and not types.is_complex(dtype):
             result = self.cast(result, dtype=dtype)
@@ -67,3 +77,10 @@ class Lowering(Tracer):
         # Complex numbers are not cast: NumPy computes wider ones than the framework, which is no rounding of its own.
         self.builder.nodes[place] = replace(self.builder.nodes[place], value=value, dtype=dtype)
         return Traced(self, result.id, value)
+
+    def _only_moved(self, since: int) -> bool:
+        """Whether the nodes made since then move entries and compute nothing."""
+        made = list(itertools.takewhile(lambda node: node.id >= since, reversed(self.builder.nodes)))
+        return bool(made) and all(
+            node.op == "constant" or (node.op in TABLE and TABLE[node.op].moves_only) for node in made
+        )

@@ -167,6 +167,7 @@ def _select_pullback(m: Any, i: int, gy: Any, y: Any, condition: Any, a: Any, b:
 
 op(
     "select",
+    moves_only=True,
     forward=_select,
     pullback=_select_pullback,
     linear="jointly",

@@ -28,6 +28,7 @@ def _take_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, indices: Any, axis: 
 
 op(
     "take",
+    moves_only=True,
     forward=_take,
     pullback=_take_pullback,
     linear="jointly",
@@ -110,6 +111,7 @@ def _scatter_nd(m: Any, x: Any, indices: Any, shape: tuple[int, ...]) -> Any:
 
 op(
     "gather_nd",
+    moves_only=True,
     forward=_gather_nd,
     pullback=lambda m, i, gy, y, x, indices: m.scatter_nd(gy, indices, shape=x.shape),
     linear="jointly",
@@ -164,6 +166,7 @@ def _last_writer(m: Any, indices: Any, shape: tuple[int, ...]) -> Any:
 op("last_writer", forward=_last_writer)  # integers to booleans: nothing to differentiate
 op(
     "scatter_update",
+    moves_only=True,
     forward=_scatter_update,
     pullback=_scatter_update_pullback,
     linear="jointly",
@@ -199,6 +202,7 @@ def _mirror_pad_pullback(
 
 op(
     "mirror_pad",
+    moves_only=True,
     forward=_mirror_pad,
     pullback=_mirror_pad_pullback,
     linear="jointly",

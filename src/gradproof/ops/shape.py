@@ -34,6 +34,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 op(
     "reshape",
+    moves_only=True,
     forward=_reshape,
     pullback=lambda m, i, gy, y, x, shape: m.reshape(gy, shape=x.shape),
     linear="jointly",
@@ -41,6 +42,7 @@ op(
 )
 op(
     "broadcast",
+    moves_only=True,
     forward=_broadcast,
     pullback=lambda m, i, gy, y, x, shape: m.sum_to(gy, shape=x.shape),
     linear="jointly",
@@ -55,6 +57,7 @@ op(
 )
 op(
     "transpose",
+    moves_only=True,
     forward=lambda m, x, order: m.domain.lift(lambda v: np.transpose(v, order), x),
     pullback=lambda m, i, gy, y, x, order: m.transpose(gy, order=_inverse(order)),
     linear="jointly",
@@ -88,6 +91,7 @@ def _stack_pullback(m: Any, i: int, gy: Any, y: Any, *xs: Any, axis: int) -> Any
 
 op(
     "concat",
+    moves_only=True,
     forward=_concat,
     pullback=_concat_pullback,
     linear="jointly",
@@ -98,6 +102,7 @@ op(
 )
 op(
     "stack",
+    moves_only=True,
     forward=_stack,
     pullback=_stack_pullback,
     linear="jointly",
@@ -121,6 +126,7 @@ op(
 )
 op(
     "reverse",
+    moves_only=True,
     forward=lambda m, x, axes: m.domain.lift(lambda v: np.flip(v, axes), x),
     pullback=lambda m, i, gy, y, x, axes: m.reverse(gy, axes=axes),
     linear="jointly",
@@ -128,6 +134,7 @@ op(
 )
 op(
     "roll",
+    moves_only=True,
     forward=lambda m, x, shifts, axes: m.domain.lift(lambda v: np.roll(v, shifts, axes), x),
     pullback=lambda m, i, gy, y, x, shifts, axes: m.roll(
         gy, shifts=tuple(-shift for shift in shifts), axes=axes

@@ -79,6 +79,7 @@ def _embed_pullback(
 
 op(
     "strided_slice",
+    moves_only=True,
     forward=_strided_slice,
     pullback=_strided_slice_pullback,
     linear="jointly",
@@ -91,6 +92,7 @@ op(
 )
 op(
     "embed",
+    moves_only=True,
     forward=_embed,
     pullback=_embed_pullback,
     linear="jointly",
@@ -130,6 +132,7 @@ def _pad_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, *value: Any, widths: 
 
 op(
     "pad",
+    moves_only=True,
     forward=_pad,
     pullback=_pad_pullback,
     linear="jointly",
@@ -169,6 +172,7 @@ def _diag(m: Any, x: Any, rows: int, columns: int, offset: int = 0) -> Any:
 
 op(
     "diag_part",
+    moves_only=True,
     forward=_diag_part,
     pullback=lambda m, i, gy, y, x, offset=0: m.diag(
         gy, rows=x.shape[-2], columns=x.shape[-1], offset=offset
@@ -182,6 +186,7 @@ op(
 )
 op(
     "diag",
+    moves_only=True,
     forward=_diag,
     pullback=lambda m, i, gy, y, x, rows, columns, offset=0: m.diag_part(gy, offset=offset),
     linear="jointly",
@@ -202,6 +207,7 @@ def _band(m: Any, x: Any, lower: int, upper: int) -> Any:
 
 op(
     "band",
+    moves_only=True,
     forward=_band,
     pullback=lambda m, i, gy, y, x, lower, upper: m.band(gy, lower=lower, upper=upper),
     linear="jointly",
