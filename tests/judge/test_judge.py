@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from gradproof.engine.derive import derive
+from gradproof.engine.trace import Traced, Tracer
+from gradproof.ir.program import Builder
 from gradproof.judge.judge import Evidence, judge
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
@@ -135,3 +137,21 @@ def test_a_point_that_is_singular_in_one_input_only_is_an_ordinary_one_for_the_o
     of_a, of_b = judge_own(program_of(quotient, 1.0, 0.0))
     assert of_a.verdict is Verdict.CORRECT
     assert of_b.verdict is Verdict.UNDEFINED
+
+
+def test_a_constant_rounded_to_sixteen_bits_is_not_a_wrong_rule() -> None:
+    """erf in bfloat16: its rule multiplies by 2/sqrt(pi), which that dtype holds to two digits only."""
+    builder = Builder()
+    m = Tracer(builder, phase="forward")
+    x = np.linspace(-1.0, 1.0, 5).astype(np.float32)
+    wide = Traced(m, builder.input(x), x)
+    narrow = m.cast(wide, dtype="bfloat16")
+    factor = np.asarray(1.1283791670955126, ml_dtypes.bfloat16)
+    y = m.sum(m.cast(m.erf(narrow), dtype="float32"), axes=(0,))
+    program = builder.build([y.id])
+    slope = m.mul(m.literal(factor), m.exp(m.neg(m.mul(narrow, narrow))))
+    gradient = m.cast(slope, dtype="float32")
+    recorded = builder.build([gradient.id])
+    evidence = Evidence(program, (wide.id,), (np.asarray(gradient.value),), (gradient.id,), recorded)
+    (judgement,) = judge(evidence, Options())
+    assert judgement.verdict is Verdict.INACCURATE

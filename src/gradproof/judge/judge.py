@@ -13,7 +13,7 @@ from gradproof.engine.refine import Enclosure, Unknown, entry_count, has_value, 
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
-from gradproof.ir.program import prune
+from gradproof.ir.program import Program, prune
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
@@ -113,6 +113,8 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
     if evidence.gradient_program is None or not suspects:
         return meant
     outputs = [id for k in suspects if (id := recorded[k]) is not None]
+    program = prune(evidence.gradient_program, outputs)
+    dtype = _coarsest(program)
     found: list[Comparison] = []
     unknown = Unknown()
 
@@ -121,7 +123,7 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
         found[:] = [
-            compare(exact.mid, _widened(reference.enclosures[k], exact), _dtype(evidence, k), options)
+            compare(exact.mid, _widened(reference.enclosures[k], exact), dtype, options)
             for k, exact in zip(suspects, enclosures)
         ]
         unknown.see(enclosures)
@@ -129,7 +131,7 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
         return all(comparison.outcome in settled for comparison in found)
 
     try:
-        refine(prune(evidence.gradient_program, outputs), measure, is_decided, options)
+        refine(program, measure, is_decided, options)
     except (NotSupported, BeyondMemory):
         return meant
     for k, comparison in zip(suspects, found):
@@ -138,10 +140,10 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
     return meant
 
 
-def _dtype(evidence: Evidence, k: int) -> str:
-    observed = evidence.observed[k]
-    assert observed is not None
-    return types.dtype_name(observed)
+def _coarsest(program: Program) -> str:
+    """The dtype with the fewest digits: constants of a rule are rounded to it, which is not the rule's fault."""
+    dtypes = {node.dtype for node in program.nodes if types.is_real(node.dtype) or types.is_complex(node.dtype)}
+    return min(dtypes, key=types.precision_bits)
 
 
 def _widened(enclosure: Enclosure, by: Enclosure) -> Enclosure:
