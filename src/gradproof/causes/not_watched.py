@@ -42,6 +42,7 @@ from gradproof.causes._missing import (
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.ir.capture import Break
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -50,6 +51,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     name, target = case.source.name, case.capture.target
     what = missing.facts["what"]
+    if what.startswith("watched"):
+        yield _late(case, missing)
+        return
     missing = with_origin(case, missing, f"`{name}` is {what}")
     kind = "the constant" if what == "a constant" else f"`{name}`"
     yield from diagnose(
@@ -66,6 +70,21 @@ def find(case: Case) -> Iterator[Diagnostic]:
             _patch(case, name),
         ),
     )
+
+
+def _late(case: Case, missing: Break) -> Diagnostic:
+    name, target = case.source.name, case.capture.target
+    (found,) = diagnose(
+        case,
+        missing,
+        headline=f"{lacks(case)} because the tape was told too late to watch `{name}`",
+        why=(
+            f"{no_zero(case)}A tape records what is computed from a tensor from the moment it watches it. What "
+            f"`{target}` needs of `{name}` had been computed before this line."
+        ),
+        fix=Fix(f"watch `{name}` at the top of the tape's block, before it is used"),
+    )
+    return found
 
 
 def _patch(case: Case, name: str) -> str:

@@ -96,3 +96,15 @@ def test_an_op_without_a_rule_is_named_where_the_call_raised():
     found = find_break(seen.calls[0], 0)
     assert (found.kind, found.facts["op"]) == ("no-gradient-registered", "ResizeArea")
     assert text(found).startswith("small = ")
+
+
+def test_a_tensor_watched_after_it_was_used_is_found_where_it_is_watched():
+    with observe() as seen:
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            half = x * x
+            tape.watch(x)
+            loss = half * 3.0
+        tape.gradient(loss, x)
+    found = find_break(seen.calls[0], 0)
+    assert (found.kind, text(found)) == ("not-watched", "tape.watch(x)")

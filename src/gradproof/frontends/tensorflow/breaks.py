@@ -41,7 +41,7 @@ class _Search:
 
     def reason(self) -> Break:
         steps = (self._integer, self._rebound, self._not_watched, self._blocked, self._outside, self._unregistered,
-                 self._reassigned, self._left, self._stored, self._not_connected)  # fmt: skip
+                 self._watched_late, self._reassigned, self._left, self._stored, self._not_connected)  # fmt: skip
         return next(found for step in steps if (found := step()) is not None)
 
     def _integer(self) -> Break | None:
@@ -154,6 +154,20 @@ class _Search:
 
     def _no_rule(self, event: OpEvent, label: str) -> Break:
         return Break("no-gradient-registered", event.span, label, self._called(), {"op": event.op})
+
+    def _watched_late(self) -> Break | None:
+        """The tape ran no rule for what it recorded of the path: it was told to watch only afterwards."""
+        tape = self.call.tape
+        watch = next((span for id, span in tape.watched if id == self.source.value.id), None)
+        ran = {pullback.forward for pullback in self.call.pullbacks}
+        first = next((event for event in self.path if tape.id in event.tapes), None)
+        if watch is None or first is None or first.index in ran:
+            return None
+        used = (
+            () if first.span is None else ((first.span, f"`{self.source.name}` is used here, before that"),)
+        )
+        facts = {"what": "watched only after it was used"}
+        return Break("not-watched", watch, "too late for what was computed before", used, facts)
 
     def _reassigned(self) -> Break | None:
         """The name means something newer than what the target was computed from."""
