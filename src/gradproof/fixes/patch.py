@@ -37,18 +37,17 @@ def patch_of(
         return None
     file = files.pop()
     source = parsed(sources.get(file, ""))
-    alias = None if source is None else alias_of(source.tree, framework)
-    if source is None or alias is None:
+    if source is None:
         return None
     try:
-        edits, dropped = _edits(old, new, roots, source, framework, alias)
+        edits, dropped = _edits(old, new, roots, source, framework, alias_of(source.tree, framework))
     except Unwritten:
         return None
     return Patch(file, _diff(source, edits, dropped, file))
 
 
 def _edits(
-    old: Program, new: Program, roots: list[Node], source: Source, framework: str, alias: str
+    old: Program, new: Program, roots: list[Node], source: Source, framework: str, alias: str | None
 ) -> tuple[list[Edit], list[ast.stmt]]:
     """New texts by position, and statements that nothing needs any more."""
     texts: dict[Position, str] = {}

@@ -26,7 +26,7 @@ class Renderer:
     """Expressions for nodes, at the place of one expression; `looked_behind` are names no longer needed there."""
 
     def __init__(
-        self, new: Program, alignment: Alignment, changed: set[int], framework: str, alias: str
+        self, new: Program, alignment: Alignment, changed: set[int], framework: str, alias: str | None
     ) -> None:
         self.new, self.alignment, self.changed = new, alignment, changed
         self.place = next(iter(alignment.expressions.values()))  # the expression that is replaced

@@ -34,9 +34,12 @@ _ROWS = frozenset({"softmax", "log_softmax"})
 
 
 def spell(
-    framework: str, alias: str, op: str, args: Sequence[ast.expr], params: dict[str, Any], ndim: int
+    framework: str, alias: str | None, op: str, args: Sequence[ast.expr], params: dict[str, Any], ndim: int
 ) -> ast.expr | None:
-    """The call that computes an op; None where the framework has no function for it. `ndim` is of the argument."""
+    """The call that computes an op; None where the framework has no function for it. `ndim` is of the argument.
+
+    Without an `alias` the file has not imported the framework, and only operators can be written.
+    """
     if op in OPERATORS and len(args) == 2:
         return ast.BinOp(args[0], OPERATORS[op](), args[1])
     if op == "neg":
@@ -46,7 +49,7 @@ def spell(
     if op == "reciprocal":
         return ast.BinOp(ast.Constant(1), ast.Div(), args[0])
     text = SPELLINGS.get(framework, {}).get(op)
-    if text is None:
+    if text is None or alias is None:
         return None
     template = ast.parse(text, mode="eval").body
     alias_names = {MODULES[framework][1]: alias}
