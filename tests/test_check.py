@@ -195,7 +195,7 @@ BAD_INPUT: dict[str, tuple[Any, tuple[Any, ...], type[Exception], str]] = {
     "no number": (lambda x: 1.0, ("a",), InvalidInput, "at least one argument of real numbers"),
     "no argument": (lambda: 1.0, (), InvalidInput, "at least one argument of real numbers"),
     "ragged argument": (lambda x: x, ([[1.0], [2.0, 3.0]],), InvalidInput, "ragged"),
-    "no function": (3, (1.0,), InvalidInput, "needs a function, but got a int"),
+    "no function": (3, (1.0,), InvalidInput, "needs a function, but got an object of type int"),
 }
 
 
@@ -209,7 +209,7 @@ def test_bad_input_is_refused_by_name(what: str) -> None:
 BAD_GRADIENTS: dict[str, tuple[Any, str]] = {
     "raises": (raising, "the gradient `raising` raised ValueError"),
     "None": (lambda x: None, "returned None for `x`"),
-    "text": (lambda x: "a", "returned a str for `x`"),
+    "text": (lambda x: "a", "returned an object of type str for `x`"),
     "ragged": (lambda x: [[1.0], [2.0, 3.0]], "is not an array"),
 }
 

@@ -50,7 +50,7 @@ def check(
     the function.
     """
     if not callable(function):
-        raise InvalidInput(f"check() needs a function, but got a {type(function).__name__}")
+        raise InvalidInput(f"check() needs a function, but got an object of type {type(function).__name__}")
     if order not in ORDERS:
         raise InvalidInput(f"order= is 1 or 2, not {order!r}")
     if order == 2 and gradient is not None:

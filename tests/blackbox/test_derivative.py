@@ -166,3 +166,7 @@ def test_steps_in_the_usable_range_are_usable_and_steps_outside_are_not() -> Non
     assert error(high / 1.5) < 1e-6
     assert error(high * 5) > 1e-6
     assert error(low / 1e4) > 1e-6
+
+
+def test_one_evaluation_is_told_in_the_singular() -> None:
+    assert "1 evaluation," in str(derivative(lambda x: float("nan"), 1.0))

@@ -88,7 +88,7 @@ MISUSE = {
     ":f": "is not MODULE:FUNCTION",
     "functions:": "is not MODULE:FUNCTION",
     "functions:powrs": "has no function `powrs`; there is one with a similar name: `powers`",
-    "functions:limit": "is a float, not a function",
+    "functions:limit": "is no function but of type float",
     "nowhere:f": "`nowhere` could not be imported",
     "nowhere.py:f": "there is no file `nowhere.py`",
 }
@@ -114,3 +114,9 @@ def test_values_are_read_and_never_evaluated() -> None:
             parse_value(text, "float64")
     with pytest.raises(InvalidInput, match="has no name"):
         parse_values(["x=1", "2"], "float64")
+
+
+def test_values_may_follow_one_option_or_several(tmp_path: Path) -> None:
+    (tmp_path / "products.py").write_text("def area(a, b):\n    return a * b\n")
+    for at in (["--at", "1.0", "2.0"], ["--at", "1.0", "--at", "2.0"]):
+        assert gradproof(tmp_path, "check", "products:area", *at).returncode == 0

@@ -14,7 +14,7 @@ from gradproof.blackbox.derivative import MAX_EVALUATIONS, entry_slopes
 from gradproof.blackbox.inputs import Input, as_input
 from gradproof.blackbox.ladder import Floats
 from gradproof.blackbox.lines import along_entry
-from gradproof.blackbox.result import Derivative, Derivatives, shown
+from gradproof.blackbox.result import Derivative, Derivatives, counted, shown
 from gradproof.errors import InvalidInput
 
 CheckVerdict = Literal["agrees", "disagrees", "unverified"]
@@ -82,7 +82,7 @@ class NumericalCheck:
                 f"  predicted   truncation {step.predicted_truncation:.1e}, "
                 f"rounding {step.predicted_rounding:.1e}",
             ]
-        return "\n".join([*lines, f"  {self.evaluations} evaluations"])
+        return "\n".join([*lines, f"  {counted(self.evaluations)}"])
 
 
 def gradient_check_numerical(
@@ -118,7 +118,9 @@ def gradient_check_numerical(
     step = None if epsilon is None or differences is None else _judge(slopes, differences, epsilon, allowed)
     claimed = None if gradient is None else _claimed(gradient, inputs, slopes)
     verdict, cause, reason = _verdict(slopes, claimed, step, epsilon, allowed)
-    check = NumericalCheck(verdict, cause, reason, slopes, differences, epsilon, allowed, step, calls.n_points)
+    check = NumericalCheck(
+        verdict, cause, reason, slopes, differences, epsilon, allowed, step, calls.n_points
+    )
     announce(check, function)
     return check
 

@@ -120,7 +120,7 @@ class Derivative:
             if usable
             else ""
         )
-        return f"{self.evaluations} evaluations, noise {self.noise:.0e}{steps}"
+        return f"{counted(self.evaluations)}, noise {self.noise:.0e}{steps}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,7 +150,7 @@ class Derivatives:
 
     def __repr__(self) -> str:
         lines = [
-            f"Derivatives of shape {self.value.shape}, {self.evaluations} evaluations",
+            f"Derivatives of shape {self.value.shape}, {counted(self.evaluations)}",
             f"  {self._summary()}",
         ]
         troubled = np.argwhere(self.status != "ok")
@@ -167,6 +167,11 @@ class Derivatives:
             return "no entry has a derivative"
         worst = float(np.max(self.error[self.status == "ok"]))
         return f"{n_ok} of {self.status.size} entries have a derivative, the widest error bar is {worst:.1e}"
+
+
+def counted(evaluations: int) -> str:
+    """`1 evaluation`, `17 evaluations`."""
+    return f"{evaluations} evaluation" if evaluations == 1 else f"{evaluations} evaluations"
 
 
 def shown(value: float, error: float) -> str:

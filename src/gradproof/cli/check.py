@@ -28,7 +28,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("function", metavar="MODULE:FUNCTION")
     parser.add_argument(
-        "--at", nargs="+", required=True, metavar="VALUE", help="the arguments of the function"
+        "--at",
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="VALUE",
+        help="the arguments of the function",
     )
     parser.add_argument(
         "--dtype", choices=DTYPES, default="float64", help="of the arguments (default: float64)"
@@ -107,7 +112,9 @@ def _function(module: ModuleType, name: str) -> Callable[..., Any]:
     found: Any = module
     for part in name.split("."):
         names = (
-            [each for each in vars(found) if not each.startswith("__")] if hasattr(found, "__dict__") else []
+            [key for key, each in vars(found).items() if not key.startswith("__") and callable(each)]
+            if hasattr(found, "__dict__")
+            else []
         )
         if not hasattr(found, part):
             close = get_close_matches(part, names, 1)
@@ -115,5 +122,7 @@ def _function(module: ModuleType, name: str) -> Callable[..., Any]:
             raise InvalidInput(f"`{module.__name__}` has no function `{name}`{similar}")
         found = getattr(found, part)
     if not callable(found):
-        raise InvalidInput(f"`{name}` of `{module.__name__}` is a {type(found).__name__}, not a function")
+        raise InvalidInput(
+            f"`{name}` of `{module.__name__}` is no function but of type {type(found).__name__}"
+        )
     return found  # type: ignore[no-any-return]

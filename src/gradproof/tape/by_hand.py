@@ -117,9 +117,10 @@ def _parts(returned: Any, variables: Sequence[Variable], name: str) -> list[Any]
     parts = flatten(returned)
     if len(parts) != len(variables):
         names = ", ".join(f"`{variable.name}`" for variable in variables)
+        arrays = "1 array" if len(parts) == 1 else f"{len(parts)} arrays"
+        arguments = "1 argument has" if len(variables) == 1 else f"{len(variables)} arguments have"
         raise InvalidInput(
-            f"the gradient `{name}` returned {len(parts)} arrays, but {len(variables)} arguments have to be "
-            f"differentiated for: {names}"
+            f"the gradient `{name}` returned {arrays}, but {arguments} to be differentiated for: {names}"
         )
     return parts
 
@@ -143,7 +144,9 @@ def _traced(part: Any, variable: Variable, name: str) -> Any:
     except ValueError as error:
         raise InvalidInput(f"the gradient `{name}` for `{variable.name}` is not an array: {error}") from error
     if values.dtype.kind not in "biufc":
-        raise InvalidInput(f"the gradient `{name}` returned a {type(part).__name__} for `{variable.name}`")
+        raise InvalidInput(
+            f"the gradient `{name}` returned an object of type {type(part).__name__} for `{variable.name}`"
+        )
     return m.of(constant(values, phase="backward"))
 
 

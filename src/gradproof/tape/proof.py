@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.derive import jacobian
-from gradproof.engine.refine import Enclosure, Measure, gradient_measure, refine
+from gradproof.engine.refine import Enclosure, Measure, entry_count, gradient_measure, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
@@ -27,6 +27,10 @@ Array = np.ndarray[Any, Any]
 
 ERROR_SHARE = 0.1  # the radius of an enclosure may add a tenth to the error it is used to measure ...
 ROUNDING_SHARE = 2.0**-5  # ... or this much of one rounding, where the error itself is below that
+
+MAX_SHARPENED = (
+    200_000  # numbers in a program: beyond, a bound by `arb` would take many seconds and much memory
+)
 
 
 @dataclass(eq=False)
@@ -111,6 +115,8 @@ class Proof:
             return Enclosure(enclosure.mid, np.where(undefined, np.inf, enclosure.rad))
         if not self.is_jacobian and (judgement.oracle != "ball" or _is_tight(observed, judgement.enclosure)):
             return judgement.enclosure
+        if not self.is_jacobian and entry_count(self.program(index)) > MAX_SHARPENED:
+            return judgement.enclosure  # a true bound as well, if a wider one
         source = [self.sources[index]]
         if self.is_jacobian:
             program = build([self.targets[0]], source).program
