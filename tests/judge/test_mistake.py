@@ -149,3 +149,17 @@ def test_a_number_that_no_relation_explains_is_called_other() -> None:
 def test_one_number_is_no_constant_multiple_of_another_if_the_slope_is_frozen() -> None:
     found = _mistake(_sin, lambda m, up, y, x: m.mul(up, 1.37), x=np.array(0.8), up=np.array(2.0))
     assert found.kind == "other"
+
+
+def test_a_step_that_explains_one_entry_only_makes_no_difference_quotient() -> None:
+    """One number can be had from a quotient with some step; the others have to follow from the same step."""
+    step = 0.001
+    off = np.zeros(4)
+    off[2] = (np.sin(X[2] + step) - np.sin(X[2])) / step - np.cos(X[2])
+
+    def backward(m: Tracer, up: Any, y: Any, x: Any) -> Any:
+        slope = m.add(_slope(m, x), m.literal(off))
+        unused = m.mul(m.add(x, step), 0.0)
+        return m.mul(up, m.add(slope, unused))
+
+    assert _mistake(_sin, backward).kind == "entries"
