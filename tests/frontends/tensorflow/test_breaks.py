@@ -9,7 +9,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from gradproof.frontends.tensorflow.breaks import find_break
+from gradproof.frontends.tensorflow.breaks import find_break, find_break_of_raised
 from gradproof.frontends.tensorflow.hooks import observe
 from gradproof.ir.capture import Break
 
@@ -93,8 +93,8 @@ def test_an_op_without_a_rule_is_named_where_the_call_raised():
             small = tf.image.resize(image, [2, 2], method="area")
         with pytest.raises(LookupError):
             tape.gradient(small, image)
-    found = find_break(seen.calls[0], 0)
-    assert (found.kind, found.facts["op"]) == ("no-gradient-registered", "ResizeArea")
+    found = find_break_of_raised(seen.calls[0], 0)
+    assert found is not None and (found.kind, found.facts["op"]) == ("no-gradient-registered", "ResizeArea")
     assert text(found).startswith("small = ")
 
 

@@ -28,6 +28,11 @@ def find_break(call: GradientCall, k: int) -> Break:
     return _Search(call, call.sources[k], k).reason()
 
 
+def find_break_of_raised(call: GradientCall, k: int) -> Break | None:
+    """The same for a call that raised, where the exception names an op on the way that has no rule."""
+    return _Search(call, call.sources[k], k).without_rule()
+
+
 class _Search:
     """The flow of data around one source: what it reached, and what the target was made of."""
 
@@ -138,10 +143,6 @@ class _Search:
 
     def _unregistered(self) -> Break | None:
         """A rule ran and returned nothing for this input, or there is no rule."""
-        unknown = _NO_RULE.search(self.call.exception or "")
-        for op in self.path:
-            if unknown is not None and op.op == unknown.group(1):
-                return self._no_rule(op, f"{op.op} has no gradient")
         by_index = {event.index: event for event in self.forward}
         for pullback in self.call.pullbacks:
             event = None if pullback.forward is None else by_index.get(pullback.forward)
@@ -151,6 +152,11 @@ class _Search:
                 if result is None and value.id in self.reached and not types.is_discrete(value.dtype):
                     return self._no_rule(event, f"{event.op} returns no gradient for this input")
         return None
+
+    def without_rule(self) -> Break | None:
+        unknown = _NO_RULE.search(self.call.exception or "")
+        named = [event for event in self.path if unknown is not None and event.op == unknown.group(1)]
+        return self._no_rule(named[0], f"{named[0].op} has no gradient") if named else None
 
     def _no_rule(self, event: OpEvent, label: str) -> Break:
         return Break("no-gradient-registered", event.span, label, self._called(), {"op": event.op})

@@ -12,11 +12,11 @@ from gradproof.engine.trace import Traced
 from gradproof.errors import GradproofError
 from gradproof.frontends import rows
 from gradproof.frontends.tensorflow.assembly import Assembly
-from gradproof.frontends.tensorflow.breaks import find_break
+from gradproof.frontends.tensorflow.breaks import find_break, find_break_of_raised
 from gradproof.frontends.tensorflow.recording import CustomScope, GradientCall, Observed, Operand, Value
 from gradproof.frontends.tensorflow.state import with_state
 from gradproof.ir import types
-from gradproof.ir.capture import Capture, Pullback, Scope, Source
+from gradproof.ir.capture import Break, Capture, Pullback, Scope, Source
 from gradproof.ir.program import Program, prune
 from gradproof.ir.span import Span
 
@@ -59,9 +59,13 @@ def _failed(call: GradientCall) -> dict[str, str]:
 def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
     observed = call.observed[k] if k < len(call.observed) else None
     array = None if observed is None else observed.array
-    is_none = array is None and bool(call.observed)  # the call did not fail: it returned None
-    broken = find_break(call, k) if is_none else None
+    broken = _broken(call, k) if array is None else None
     return Source(operand.name, operand.value.shape or (), operand.value.dtype, None, array, missing=broken)
+
+
+def _broken(call: GradientCall, k: int) -> Break | None:
+    """Why there is no gradient. A call that failed has an exception to say it, which may name an op."""
+    return find_break(call, k) if call.observed else find_break_of_raised(call, k)
 
 
 def _target_name(call: GradientCall) -> str:
@@ -204,7 +208,7 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
         None if node is None else node.id,
         array,
         None if observed is None else _recorded(made, observed),
-        find_break(call, k) if array is None and call.observed else None,
+        _broken(call, k) if array is None else None,
     )
 
 
