@@ -44,6 +44,41 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from _smooth_as_a_whole(case, found)
     elif case.verdict is Verdict.UNDEFINED and case.singular is not None and not case.lacks_a_value:
         yield from _singular(case)
+    elif case.verdict is Verdict.UNDEFINED and case.singular is None:
+        yield from _guarded(case)
+
+
+def _guarded(case: Case) -> Iterator[Diagnostic]:
+    """The code for this one point is harmless, and so is all that ran; what would run beside it is not."""
+    reference = case.judgement.reference
+    if (
+        reference is None
+        or reference.limit is None
+        or reference.limit.kind != "unbounded"
+        or reference.sides is None
+    ):
+        return
+    program = reference.run.program
+    guard = next((program[id] for id in reference.sides.ties if program[id].span is not None), None)
+    if guard is None or guard.span is None:
+        return
+    index = _entry(case)
+    yield Diagnostic(
+        kind="singular-point",
+        severity="warning",
+        certainty="proven",
+        headline=f"`{case.capture.target}` has no derivative here: beside this point its slope grows without bound",
+        primary=Annotation(guard.span, "treats this point apart"),
+        subject=subject(case, index),
+        evidence=(*returned_rows(case, index), *_behaviour(case)),
+        why=(
+            f"{capital(line_of(guard.span))} has a value of its own for this one point. Towards it the slope of the "
+            "function grows without bound. What was returned is the slope of the code for this one point, and no "
+            "derivative."
+        ),
+        fix=Fix(_FIX),
+        op=guard.op,
+    )
 
 
 def _smooth_as_a_whole(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
