@@ -286,3 +286,14 @@ def test_a_number_equal_to_the_start_value_of_a_variable_is_not_a_read_of_it():
     for call in seen.calls:
         assert ops(call, "forward").count("ReadVariableOp") == 1
     assert x.numpy() == 0.5
+
+
+def test_a_constant_with_the_numbers_of_a_gathered_variable_is_not_a_read_of_it():
+    with observe() as seen:
+        x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            rows = tf.gather_nd(x, [[0, 1]])
+            y = tf.reduce_sum(rows) + tf.reduce_sum(tf.sin(x) * [[1.0, 2.0], [3.0, 4.0]])
+        tape.gradient(y, x)
+    (call,) = seen.calls
+    assert ops(call, "forward").count("ReadVariableOp") == 1

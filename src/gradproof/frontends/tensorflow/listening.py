@@ -99,6 +99,8 @@ class Listener:
                 return
             stopped = pywrap_tfe.TFE_Py_TapeSetIsStopped()
             event = recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()), stopped)
+            if recorder.collections:
+                self._variables.note_operands(event)
             if not event.outputs or op.startswith("ResourceGather"):
                 self._variables.on_event(event)
             if recorder.idle > IDLE_EVENTS:

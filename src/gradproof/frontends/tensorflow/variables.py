@@ -17,6 +17,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 from tensorflow.python.framework import dtypes
 from tensorflow.python.ops import gen_array_ops, gen_resource_variable_ops, resource_variable_ops
+from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetShouldRecordBackprop as should_record
 
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
@@ -31,6 +32,7 @@ class Variables:
     history: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     owners: dict[int, int] = field(default_factory=dict)  # address -> the handle last seen there
     copied: dict[int, Any] = field(default_factory=dict)  # handles of variables that every read copies
+    unknown_to_tapes: set[int] = field(default_factory=set)  # tensors, since there are such variables
 
     def patches(self) -> list[Patch]:
         """Follow the variables from now on; those that exist already are found by the garbage collector."""
@@ -61,6 +63,7 @@ class Variables:
     def refresh(self) -> None:
         """Look where every variable is now: at the start of a record, when nothing was heard before."""
         alive = set()
+        self.unknown_to_tapes.clear()
         for reference in list(self.known.values()):
             variable = reference()
             handle = getattr(variable, "_handle", None)
@@ -79,6 +82,11 @@ class Variables:
             self._look(event.inputs[0])
         elif event.op.startswith("ResourceGather"):
             self.copied[event.inputs[0]._id] = event.inputs[0]
+
+    def note_operands(self, event: RawEvent) -> None:
+        """What the tapes know of the operands of an op, asked where reads are told by their numbers only."""
+        if self.copied and event.tapes:
+            self.unknown_to_tapes.update(t._id for t in event.inputs if not should_record([t]))
 
     def _look(self, handle: Any) -> None:
         tensor = read_handle(handle)
@@ -120,6 +128,8 @@ class Variables:
         return self._equal_copy(tensor) if is_fresh else None
 
     def _equal_copy(self, tensor: Any) -> int | None:
+        if tensor._id in self.unknown_to_tapes:
+            return None  # a constant with the same numbers: a tape knows what was read from a variable it watches
         for id, handle in self.copied.items():
             held = read_handle(handle)
             if held is None or held.dtype != tensor.dtype or held.shape != tensor.shape:
