@@ -114,7 +114,7 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
         return meant
     outputs = [id for k in suspects if (id := recorded[k]) is not None]
     program = prune(evidence.gradient_program, outputs)
-    dtype = _coarsest(program)
+    dtype = _coarsest(evidence.program)
     found: list[Comparison] = []
     unknown = Unknown()
 
@@ -141,7 +141,11 @@ def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options
 
 
 def _coarsest(program: Program) -> str:
-    """The dtype with the fewest digits: constants of a rule are rounded to it, which is not the rule's fault."""
+    """The dtype with the fewest digits that the function itself computes in.
+
+    The constants of its derivative are rounded to it, which is not the fault of the rule; a rule that is
+    narrower than its function is.
+    """
     dtypes = {node.dtype for node in program.nodes if types.is_real(node.dtype) or types.is_complex(node.dtype)}
     return min(dtypes, key=types.precision_bits)
 
