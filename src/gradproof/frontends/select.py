@@ -76,7 +76,9 @@ def replay_in(framework: str) -> Callable[[Program, int], Any] | None:
         return rounded_gradient  # the tape computes its gradients with NumPy's own arithmetic
     if framework not in FRAMEWORKS:
         return None
-    replay: Callable[[Program, int], Any] = importlib.import_module(f"gradproof.frontends.{framework}.emit").emit
+    replay: Callable[[Program, int], Any] = importlib.import_module(
+        f"gradproof.frontends.{framework}.emit"
+    ).emit
     return replay
 
 
