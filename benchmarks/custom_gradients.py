@@ -117,7 +117,9 @@ METHODS = (
 
 def main() -> None:
     cases = tuple(planted())
-    print(f"{len(cases)} mistakes in {len(FUNCTIONS)} functions, and {len(INNOCENT)} functions with right rules")
+    print(
+        f"{len(cases)} mistakes in {len(FUNCTIONS)} functions, and {len(INNOCENT)} functions with right rules"
+    )
     print(f"\n{'method':<28}{'found':>9}{'named':>9}{'false alarms':>14}{'seconds':>9}   missed")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

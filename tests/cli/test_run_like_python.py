@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -123,7 +124,8 @@ def test_an_interrupted_script_is_reported_with_what_is_known(tmp_path: Path) ->
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.startswith("Traceback (most recent call last):\n")
-    assert "line 7, in <module>\n    time.sleep(60)\n" in errors
+    # The signal may arrive before the script has gone on from its print.
+    assert re.search(r"line [67], in <module>\n    (time.sleep|print)", errors)
     assert "\nKeyboardInterrupt\n\n" in errors
     assert "the script ended with KeyboardInterrupt" in errors
     assert "1 gradient correct, proven" in errors

@@ -39,7 +39,9 @@ def impure_reports(checked: Checked, name: str, call: Span, definition: Span | N
 def with_impurity(
     report: GradientReport, impurity: Impurity, name: str, definition: Span | None
 ) -> GradientReport:
-    """The verdict holds for the run that was recorded; that another run differs is a warning."""
+    """The verdict holds for the run that was recorded; that another run differs is a warning, said once."""
+    if any(diagnostic.kind == KIND for diagnostic in report.diagnostics):
+        return report
     found = diagnose(impurity, name, definition, "warning")
     return replace(report, diagnostics=(*report.diagnostics, found))
 

@@ -24,7 +24,9 @@ def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Spa
     """One entry per argument. Where the step is to blame nothing is known about the gradient itself."""
     name = name_of(function)
     found = step_size.of_check(check, name) or tolerance.of_check(check, name)
-    diagnostics = () if found is None else (replace(found, primary=Annotation(call, "checks with differences")),)
+    diagnostics = (
+        () if found is None else (replace(found, primary=Annotation(call, "checks with differences")),)
+    )
     verdict = _verdict(check)
     return [
         GradientReport(

@@ -154,5 +154,7 @@ class Capture:
     baked: tuple[Baked, ...] = ()
     mode_gaps: tuple[ModeGap, ...] = ()
     history: History | None = None
-    targets: tuple[int, ...] = ()  # who the targets are, by numbers that mean the same in all calls of a frontend
+    targets: tuple[
+        int, ...
+    ] = ()  # who the targets are, by numbers that mean the same in all calls of a frontend
     made_of: frozenset[int] = frozenset()  # and what they were computed from

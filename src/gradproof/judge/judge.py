@@ -146,7 +146,9 @@ def _coarsest(program: Program) -> str:
     The constants of its derivative are rounded to it, which is not the fault of the rule; a rule that is
     narrower than its function is.
     """
-    dtypes = {node.dtype for node in program.nodes if types.is_real(node.dtype) or types.is_complex(node.dtype)}
+    dtypes = {
+        node.dtype for node in program.nodes if types.is_real(node.dtype) or types.is_complex(node.dtype)
+    }
     return min(dtypes, key=types.precision_bits)
 
 
@@ -209,6 +211,11 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
             return Verdict.UNDEFINED, f"the function {word} at this point"
     if reference.oracles[k] == "none" and not _all_finite(evidence):
         return Verdict.UNVERIFIED, "an input of the function is NaN or infinite"
+    if reference.oracles[k] == "none" and _has_unknown(evidence):
+        return (
+            Verdict.UNVERIFIED,
+            "what the program would compute on the other side of a condition is not known",
+        )
     if reference.oracles[k] == "none" and reference.limit is not None and _has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
@@ -218,6 +225,12 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
             return Verdict.UNVERIFIED, "exact arithmetic finds no value of the function at this point"
         return Verdict.UNVERIFIED, reference.limit.reason
     return None
+
+
+def _has_unknown(evidence: Evidence) -> bool:
+    """Whether NaN stands for code that did not run and whose result nobody knows."""
+    constants = (node for node in evidence.program.nodes if node.op == "constant" and not node.is_discrete)
+    return any(bool(np.isnan(node.value).any()) for node in constants)
 
 
 def _all_finite(evidence: Evidence) -> bool:
