@@ -171,3 +171,14 @@ def test_the_precision_is_left_as_it_was_also_by_an_error() -> None:
     with pytest.raises(ZeroDivisionError, match="77"):
         _fail_at(77)
     assert ctx.prec == before
+
+
+def test_large_arguments_do_not_take_minutes_at_high_precision() -> None:
+    """The ball stays as wide as at a moderate precision, and holds the same number."""
+    large = arb(10) ** 6
+    with precision(1024):
+        frugal = ENTRYWISE["igamma"](large, large)
+    with precision(256):
+        expected = ENTRYWISE["igamma"](large, large)
+    assert frugal.overlaps(expected)
+    assert float(frugal.rad()) < 1e-60
