@@ -21,7 +21,7 @@ import torch
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import derive, gradient
-from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, push_errors
+from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, push_errors, recorded_run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder, Program
 from gradproof.judge.judge import Evidence, judge
@@ -98,10 +98,11 @@ def first_rung(n: int) -> dict[str, Any]:
         judgements = judge(evidence, Options())
         middle = time.perf_counter()
         errors = local_errors(derived.program)
-        push_errors(derived.program, errors)
+        at = recorded_run(derived.program)
+        push_errors(derived.program, errors, at)
         weights = [np.zeros(derived.program[id].shape) for id in derived.program.outputs]
         weights[0].flat[0] = 1.0
-        budget_of(errors, error_adjoints(derived.program, errors, weights))
+        budget_of(errors, error_adjoints(derived.program, errors, weights, at))
         times["verdict"], times["budget"] = middle - start, time.perf_counter() - middle
         assert all(judgement.verdict is Verdict.CORRECT for judgement in judgements)
 

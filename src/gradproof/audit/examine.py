@@ -18,7 +18,13 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
 from gradproof.diagnosis.words import shape_text
-from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, propagate_errors
+from gradproof.engine.rounding import (
+    budget_of,
+    error_adjoints,
+    local_errors,
+    propagate_errors,
+    recorded_run,
+)
 from gradproof.fixes.find import with_fix
 from gradproof.frontends.select import replay_in
 from gradproof.ir import types
@@ -159,7 +165,8 @@ def _with_budget(case: Case) -> Case:
     comparison = case.judgement.comparison
     assert comparison is not None
     weight[comparison.worst or ()] = 1.0
-    adjoints = error_adjoints(program, errors, [weight])
+    at = recorded_run(program)
+    adjoints = error_adjoints(program, errors, [weight], at)
     shares = budget_of(errors, adjoints)
     total = sum(shares.values())
     if total:
@@ -167,7 +174,7 @@ def _with_budget(case: Case) -> Case:
     return replace(
         case,
         local_errors=errors,
-        propagated=propagate_errors(program, errors),
+        propagated=propagate_errors(program, errors, at),
         adjoints=adjoints,
         total_error=total,
         budget=shares,

@@ -47,7 +47,7 @@ class Ieee:
         if np.iscomplexobj(array):
             return array
         if self.dtype is not None:
-            return array.astype(self.dtype)
+            return array.astype(self.dtype, copy=False)
         return array.astype(np.float64) if array.dtype.kind in "biu" else array
 
     def settle(self, y: Any, dtype: str) -> Any:

@@ -62,6 +62,8 @@ def _local_error(program: Program, node: Node, narrow: Arithmetic, wide: Arithme
     if node is maker and TABLE[node.op].moves_only and types.is_real(node.dtype):
         return _moved_difference(node, values)
     fits_narrow = all(_fits_narrow(program[id].dtype) for id in (*maker.inputs, node.id))
+    if fits_narrow and node is maker and node.op in _PLAIN and node.value.size >= MANY:
+        return _float64_difference(node, values)
     for m in (narrow, wide) if fits_narrow else (wide,):
         try:
             return _difference(m, node, maker, values)
@@ -76,6 +78,26 @@ def _moved_difference(node: Node, values: list[Any]) -> Array:
     with m.domain.active():
         moved = getattr(m, node.op)(*(m.literal(value) for value in values), **node.params)
         return np.asarray(node.value, np.float64) - np.asarray(moved, np.float64)
+
+
+# For many entries of at most 24 bits, float64 itself is exact enough: these ops are right to a few of its 53 bits.
+_PLAIN = frozenset({
+    "add", "sub", "mul", "div", "neg", "square", "sum", "mean", "sum_to", "matmul", "tanh", "exp", "log", "sqrt", "sigmoid",
+})  # fmt: skip
+MANY = 50_000
+NOISE = 2.0**-50  # below this share of the largest entry a difference is the rounding of float64 itself
+
+
+def _float64_difference(node: Node, values: list[Any]) -> Array | None:
+    m = Arithmetic(Ieee("float64"))
+    with m.domain.active():
+        exact = getattr(m, node.op)(*(m.literal(value) for value in values), **node.params)
+        error = np.subtract(node.value, exact)
+    largest = float(np.max(np.abs(exact), initial=0.0))
+    if not np.isfinite(largest):
+        return None
+    error[np.abs(error) <= NOISE * largest] = 0.0
+    return np.asarray(error)
 
 
 def _fits_narrow(dtype: str) -> bool:
@@ -93,9 +115,17 @@ def _difference(m: Arithmetic, node: Node, maker: Node, values: list[Any]) -> Ar
     return np.where(np.abs(mid) > rad, mid, 0.0)
 
 
+LARGE = 1_000_000  # numbers in a program from which the linear passes are made in its own float32
+
+
 def recorded_run(program: Program) -> Run:
-    """The recorded values as a float64 run: the point at which the program is linearised."""
-    m = Arithmetic(Ieee("float64"))
+    """The recorded values as a run: the point at which the program is linearised.
+
+    Errors need few digits, so that a large program of at most 24 bits is followed in float32, at half the cost.
+    """
+    entries = sum(node.value.size for node in program.nodes if not isinstance(node.value, tuple))
+    narrow = entries > LARGE and all(node.dtype == types.TUPLE or _fits_narrow(node.dtype) for node in program.nodes)
+    m = Arithmetic(Ieee("float32" if narrow else "float64"))
     values: dict[int, Any] = {}
     for node in program.nodes:
         if isinstance(node.value, tuple):
@@ -105,15 +135,16 @@ def recorded_run(program: Program) -> Run:
     return Run(program, m, values)
 
 
-def push_errors(program: Program, errors: Mapping[int, Array]) -> dict[int, Array]:
+def push_errors(program: Program, errors: Mapping[int, Array], at: Run | None = None) -> dict[int, Array]:
     """The error of every entry of the outputs that the local errors explain, to first order (one JVP)."""
-    moved = propagate_errors(program, errors)
+    moved = propagate_errors(program, errors, at)
     return {id: np.asarray(moved.get(id, np.zeros(program[id].shape))) for id in program.outputs}
 
 
-def propagate_errors(program: Program, errors: Mapping[int, Array]) -> dict[int, Array]:
-    """What has become of the local errors at every node that they reach."""
-    return push_forward(recorded_run(program), errors)
+def propagate_errors(program: Program, errors: Mapping[int, Array], at: Run | None = None) -> dict[int, Array]:
+    """What has become of the local errors at every node that they reach; `at` is its recorded run, if it is at hand."""
+    at = recorded_run(program) if at is None else at
+    return push_forward(at, {id: at.m.literal(error) for id, error in errors.items()})
 
 
 def error_budget(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, float]:
@@ -121,12 +152,15 @@ def error_budget(program: Program, errors: Mapping[int, Array], weights: Sequenc
     return budget_of(errors, error_adjoints(program, errors, weights))
 
 
-def error_adjoints(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, Array]:
+def error_adjoints(
+    program: Program, errors: Mapping[int, Array], weights: Sequence[Any], at: Run | None = None
+) -> dict[int, Array]:
     """How `sum(weights * output)` depends on each node that an error passes through."""
+    at = recorded_run(program) if at is None else at
     seeds: dict[int, Any] = {}
     for id, weight in zip(program.outputs, weights):
-        seeds[id] = np.asarray(weight, np.float64) + seeds.get(id, 0.0)
-    return pull_back(recorded_run(program), seeds, errors, keep_all=True)
+        seeds[id] = at.m.literal(np.asarray(weight, np.float64) + seeds.get(id, 0.0))
+    return pull_back(at, seeds, errors, keep_all=True)
 
 
 def budget_of(errors: Mapping[int, Array], adjoints: Mapping[int, Array]) -> dict[int, float]:
