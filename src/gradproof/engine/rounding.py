@@ -82,7 +82,8 @@ def _moved_difference(node: Node, values: list[Any]) -> Array:
 
 # For many entries of at most 24 bits, float64 itself is exact enough: these ops are right to a few of its 53 bits.
 _PLAIN = frozenset({
-    "add", "sub", "mul", "div", "neg", "square", "sum", "mean", "sum_to", "matmul", "tanh", "exp", "log", "sqrt", "sigmoid",
+    "add", "sub", "mul", "div", "neg", "square", "sum", "mean", "sum_to", "matmul",
+    "tanh", "exp", "log", "sqrt", "sigmoid",
 })  # fmt: skip
 MANY = 50_000
 NOISE = 2.0**-50  # below this share of the largest entry a difference is the rounding of float64 itself
@@ -124,7 +125,9 @@ def recorded_run(program: Program) -> Run:
     Errors need few digits, so that a large program of at most 24 bits is followed in float32, at half the cost.
     """
     entries = sum(node.value.size for node in program.nodes if not isinstance(node.value, tuple))
-    narrow = entries > LARGE and all(node.dtype == types.TUPLE or _fits_narrow(node.dtype) for node in program.nodes)
+    narrow = entries > LARGE and all(
+        node.dtype == types.TUPLE or _fits_narrow(node.dtype) for node in program.nodes
+    )
     m = Arithmetic(Ieee("float32" if narrow else "float64"))
     values: dict[int, Any] = {}
     for node in program.nodes:
@@ -141,7 +144,9 @@ def push_errors(program: Program, errors: Mapping[int, Array], at: Run | None = 
     return {id: np.asarray(moved.get(id, np.zeros(program[id].shape))) for id in program.outputs}
 
 
-def propagate_errors(program: Program, errors: Mapping[int, Array], at: Run | None = None) -> dict[int, Array]:
+def propagate_errors(
+    program: Program, errors: Mapping[int, Array], at: Run | None = None
+) -> dict[int, Array]:
     """What has become of the local errors at every node that they reach; `at` is its recorded run, if it is at hand."""
     at = recorded_run(program) if at is None else at
     return push_forward(at, {id: at.m.literal(error) for id, error in errors.items()})
