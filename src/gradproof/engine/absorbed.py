@@ -16,6 +16,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
 from gradproof.errors import GradproofError
+from gradproof.ir import types
 from gradproof.ir.program import Node, descendants
 from gradproof.ops import TABLE, Arithmetic
 
@@ -73,7 +74,7 @@ def _unbounded_slopes(result: Run, node: Node, moving: set[int]) -> list[tuple[i
 
 def _touches(result: Run, x: Any, edges: Sequence[float]) -> bool:
     """Whether an entry may be one of the numbers where a slope can be unbounded, or is unknown itself."""
-    if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
+    if types.is_discrete_array(x):
         mid, rad = x.astype(np.float64), np.zeros(x.shape)
     else:
         with result.m.domain.active():

@@ -112,16 +112,12 @@ def _slope(m: Arithmetic, node: Node, op: Op, i: int, y: Any, xs: list[Any]) -> 
         raise NoDerivative(f"{describe(node)} has no rule for the derivative by its {_ORDINALS[i]} argument")
     if node.op in _ARITHMETIC:
         # An integer operand is a real number here: its reciprocal must be one of the domain, not of NumPy.
-        xs = [m.domain.enter(x) if _is_plain_integer(x) else x for x in xs]
+        xs = [m.domain.enter(x) if types.is_discrete_array(x) else x for x in xs]
     slope = rule(m, y, *xs, **node.params)
     return None if isinstance(slope, int) and slope == 0 else slope
 
 
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div"})
-
-
-def _is_plain_integer(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.run import Run, decisions
+from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ops import TABLE, Arithmetic
 
@@ -109,7 +110,7 @@ def assess(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any], moving: set[int
 
 
 def _size(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any]) -> Array:
-    sizes = [np.abs(m.domain.leave(x)[0]) for x in xs if not is_discrete(x)]
+    sizes = [np.abs(m.domain.leave(x)[0]) for x in xs if not types.is_discrete_array(x)]
     compares = TABLE[node.op].compares
     if compares in ("pair", "grid"):
         largest = sizes[0] if len(sizes) == 1 else np.maximum(sizes[0], sizes[1])
@@ -124,11 +125,7 @@ def _size(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any]) -> Array:
 
 def bounds(m: Arithmetic, x: Any) -> tuple[Array, Array]:
     """Midpoints and radii in float64, of integers too."""
-    if is_discrete(x):
+    if types.is_discrete_array(x):
         return np.asarray(x, np.float64), np.zeros(x.shape)
     mid, rad = m.domain.leave(x)
     return mid, rad
-
-
-def is_discrete(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"

@@ -70,13 +70,9 @@ def evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy) 
     if slopes is not None and len(slopes) != len(node.inputs):
         raise InvalidProgram(f"{describe(node)} takes {len(slopes)} arguments, not {len(node.inputs)}")
     xs = [values[id] for id in node.inputs]
-    if node.is_discrete and xs and all(_is_discrete(x) for x in xs):
+    if node.is_discrete and xs and all(types.is_discrete_array(x) for x in xs):
         m = _INTEGERS  # the same in every domain
     return _settled(m, node, _call(getattr(m, node.op), node, xs))
-
-
-def _is_discrete(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
 
 
 _INTEGERS = Arithmetic(Ieee())

@@ -14,6 +14,7 @@ import numpy as np
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import input_gradient
 from gradproof.engine.run import Run
+from gradproof.ir import types
 from gradproof.ir.program import Node, descendants
 from gradproof.ops import TABLE, Arithmetic
 
@@ -56,8 +57,8 @@ class _Midpoints:
         return self.known[id]
 
     def _plain(self, x: Any) -> Array:
-        if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
-            return x
+        if types.is_discrete_array(x):
+            return np.asarray(x)
         mid: Array = self.result.m.domain.leave(x)[0]
         return mid
 
@@ -90,7 +91,9 @@ def _size(plain: Arithmetic, node: Node, i: int, gy: Any, y: Any, xs: list[Any])
     if op.linear is not None:
         # Moves and sums: with every factor replaced by its size, no term has a sign.
         return _absolute(
-            input_gradient(plain, node, i, gy, np.abs(y), [x if _is_discrete(x) else np.abs(x) for x in xs])
+            input_gradient(
+                plain, node, i, gy, np.abs(y), [x if types.is_discrete_array(x) else np.abs(x) for x in xs]
+            )
         )
     # Other rules may subtract (softmax does), so that equal sizes would cancel: they are given several signs.
     patterns = (_signed(gy, sign) for sign in _SIGNS)
@@ -121,7 +124,3 @@ def _signed(gy: Any, sign: Any) -> Any:
 
 def _absolute(gx: Any) -> Array | None:
     return None if gx is None else np.abs(np.asarray(gx))
-
-
-def _is_discrete(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.ir import types
 from gradproof.ir.program import Builder, Node
 from gradproof.ops import TABLE, Arithmetic
 
@@ -52,7 +53,7 @@ def push_through_pullback(
 def _enter(m: Arithmetic, tracer: Any, x: Any) -> Any:
     from gradproof.engine.trace import Traced
 
-    if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
+    if types.is_discrete_array(x):
         return x
     value = x.value if isinstance(x, Traced) else m.domain.leave(x)[0]
     return Traced(tracer, tracer.builder.input(np.asarray(value)), np.asarray(value))

@@ -36,6 +36,11 @@ def is_discrete(dtype: str) -> bool:
     return dtype in DISCRETE
 
 
+def is_discrete_array(x: Any) -> bool:
+    """Booleans and integers are plain NumPy arrays in every domain; everything else is a number of the domain."""
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
+
+
 def precision_bits(dtype: str) -> int:
     return REAL_BITS.get(dtype) or COMPLEX_BITS[dtype]
 

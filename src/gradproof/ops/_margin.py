@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.ir import types
+
 NO_RIVAL = 2.0**1000  # the margin of a decision that has nothing to choose from
-
-
-def is_discrete(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biu"
 
 
 def midpoint(m: Any, x: Any) -> Any:
     """What a decision is taken by where none was recorded; its margin says whether that was sound."""
-    return x if is_discrete(x) else m.domain.leave(x)[0]
+    return x if types.is_discrete_array(x) else m.domain.leave(x)[0]
 
 
 def least(m: Any, x: Any, axis: int) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import NotSupported
-from gradproof.ops._margin import is_discrete, least_of, midpoint
+from gradproof.ir import types
+from gradproof.ops._margin import least_of, midpoint
 from gradproof.ops._op import Sample, op
 
 _SAMPLES = ((2.0, -0.75), ((0.5, 7.0, -3.0), 1.25), ((0.5, 0.5), (0.5, 1.0)))
@@ -71,7 +72,7 @@ op("is_nan", forward=lambda m, x: np.isnan(midpoint(m, x)))
 
 
 def _bounds(m: Any, x: Any) -> tuple[Any, Any]:
-    return (x, np.zeros(x.shape)) if is_discrete(x) else m.domain.leave(x)
+    return (x, np.zeros(x.shape)) if types.is_discrete_array(x) else m.domain.leave(x)
 
 
 LARGEST = 2.0**61  # doubled, as the margins do, an integer still fits into 64 bits

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.ir import types
 from gradproof.ops._op import Sample, op
 
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0))
@@ -149,7 +150,7 @@ op(
 
 def _cast(m: Any, x: Any, dtype: str) -> Any:
     """Rounds to `dtype` where the domain rounds; elsewhere a number is the same in every dtype."""
-    is_discrete = isinstance(x, np.ndarray) and x.dtype.kind in "biu"
+    is_discrete = types.is_discrete_array(x)
     return m.domain.settle(m.domain.enter(x) if is_discrete else x, dtype)
 
 
