@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic, Severity
 from gradproof.diagnosis.entries import Array, EntryTable, tabulate
+from gradproof.diagnosis.figures import Figures
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict, worst
 
@@ -48,6 +49,7 @@ class GradientReport:
     `one_sided` holds the slopes from below and from above where they differ. `entries` is given when the
     arrays are not at hand; `entry_table` serves both cases. `intended` marks a deviation the user has
     declared deliberate. `computed` is False where the program failed before the framework returned anything.
+    `drawing` makes the pictures when a renderer first asks for `figures`: most reports are only read as text.
     """
 
     call: Span
@@ -73,6 +75,12 @@ class GradientReport:
     entries: EntryTable | None = None
     intended: bool = False
     computed: bool = True
+    drawing: Callable[[], Figures] | None = None
+
+    @cached_property
+    def figures(self) -> Figures | None:
+        """The pictures, made once; None where there is nothing to draw from."""
+        return None if self.drawing is None else self.drawing()
 
     @property
     def is_proven(self) -> bool:
