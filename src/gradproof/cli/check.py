@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    json = output.writable_path(given.json)
+    paths = output.writable_paths(given)
     module_name, colon, name = given.function.rpartition(":")
     if not colon or not module_name or not name:
         raise InvalidInput(
@@ -74,8 +74,7 @@ def execute(given: argparse.Namespace) -> int:
         **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
     )
     output.print_report(report, sys.stdout, given.detail)
-    if json is not None:
-        output.write_json(report, json, given.full)
+    output.write_files(report, paths, given.full)
     return report.exit_status(given.fail_on)
 
 

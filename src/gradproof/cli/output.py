@@ -1,4 +1,4 @@
-"""Where a report goes: text for people on the error stream, JSON into a file."""
+"""Where a report goes: text for people on a stream, every other form into a file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TextIO
 
 from gradproof.diagnosis.report import Report
@@ -14,9 +16,26 @@ from gradproof.render.to_json import to_json
 from gradproof.render.to_text import WIDTH, Detail, to_text
 
 
+@dataclass(frozen=True)
+class Format:
+    """A form of the report that goes into a file. `render` also gets whether large arrays are written in full."""
+
+    help: str
+    render: Callable[[Report, bool], str]
+
+
+# By the name of the option that asks for it, which is the suffix of the file too.
+FORMATS: Mapping[str, Format] = {
+    "json": Format(
+        "also write the report as JSON, version 1", lambda report, full: to_json(report, full=full)
+    ),
+}
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options that every command with a report has."""
-    parser.add_argument("--json", metavar="FILE", help="also write the report as JSON, version 1")
+    for name, form in FORMATS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=form.help)
     parser.add_argument("--full", action="store_true", help="in JSON, large arrays entry by entry")
     parser.add_argument(
         "--fail-on",
@@ -49,6 +68,12 @@ def writable_path(path: str | None) -> str | None:
     return whole
 
 
+def writable_paths(given: argparse.Namespace) -> dict[str, str]:
+    """The files that were asked for, by format, each refused now if it cannot be written."""
+    paths = {name: writable_path(getattr(given, name)) for name in FORMATS}
+    return {name: path for name, path in paths.items() if path is not None}
+
+
 def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
     """Coloured and as wide as the screen on a terminal; plain elsewhere, and where NO_COLOR is set."""
     is_terminal = stream.isatty()
@@ -61,8 +86,10 @@ def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
     stream.flush()
 
 
-def write_json(report: Report, path: str, full: bool) -> None:
-    write_text(to_json(report, full=full), path)
+def write_files(report: Report, paths: Mapping[str, str], full: bool) -> None:
+    """Write the report to each path in the format it stands for."""
+    for name, path in paths.items():
+        write_text(FORMATS[name].render(report, full), path)
 
 
 def write_text(text: str, path: str) -> None:

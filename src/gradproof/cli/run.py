@@ -79,7 +79,7 @@ class _Audit:
 
     given: argparse.Namespace
     target: Target
-    json: str | None
+    paths: dict[str, str]
     folder: str
     session: Session
     fix: str | None = None
@@ -107,8 +107,7 @@ class _Audit:
             if self.given.detail in ("normal", "verbose"):
                 stream.write("\n")  # apart from what the program and its libraries have written there
             output.print_report(report, stream, self.given.detail)
-        if self.json is not None:
-            output.write_json(report, self.json, self.given.full)
+        output.write_files(report, self.paths, self.given.full)
         if self.fix is not None:
             output.write_text(to_diff(report), self.fix)
         return report.exit_status(self.given.fail_on)
@@ -122,10 +121,10 @@ class _Audit:
 
 def execute(given: argparse.Namespace) -> int:
     folder = os.getcwd()
-    json, fix = output.writable_path(given.json), output.writable_path(given.fix)
+    paths, fix = output.writable_paths(given), output.writable_path(given.fix)
     target, arguments = _target(given)
     session = Session(budget=Budget(given.budget), policy=given.checks)
-    audit = _Audit(given, target, json, folder, session, fix)
+    audit = _Audit(given, target, paths, folder, session, fix)
     audit.session.start()
     with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):
         outcome = run(target, arguments)
