@@ -14,9 +14,9 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import capped_list
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
+from gradproof.render.faults import main_diagnostic
 from gradproof.render.sentence import name
 from gradproof.render.snippet import source_line, with_sources
-from gradproof.render.summary_text import main_diagnostic
 
 # What Python, TensorFlow and Keras say when they are handed None in the place of a gradient.
 _SIGNS = (

@@ -19,8 +19,8 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 def budget_lines(gradient: GradientReport, sources: Mapping[str, str], width: int) -> Iterator[Line]:
     """A heading and one row per source line, the largest share first; what is small is summed up."""
-    by_line = _by_line(gradient)
-    shown = [row for row in by_line if abs(row[1]) >= LEAST_SHARE][:LIST_CAP]
+    lines = by_line(gradient)
+    shown = [row for row in lines if abs(row[1]) >= LEAST_SHARE][:LIST_CAP]
     if not shown:
         return
     before, after = "  where the error of ", " arises"
@@ -39,9 +39,9 @@ def budget_lines(gradient: GradientReport, sources: Mapping[str, str], width: in
             Piece(number, "gutter"),
             cut(printable(code), room),
         )
-    if len(by_line) > len(shown):
-        rest = sum(part for _, part, _ in by_line) - sum(part for _, part, _ in shown)
-        yield line(f"    {share(rest):>6} ", " " * BAR, f" {count(len(by_line) - len(shown), 'other line')}")
+    if len(lines) > len(shown):
+        rest = sum(part for _, part, _ in lines) - sum(part for _, part, _ in shown)
+        yield line(f"    {share(rest):>6} ", " " * BAR, f" {count(len(lines) - len(shown), 'other line')}")
 
 
 def bar(part: float) -> str:
@@ -51,7 +51,7 @@ def bar(part: float) -> str:
     return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(BAR)
 
 
-def _by_line(gradient: GradientReport) -> list[tuple[Span, float, tuple[str, ...]]]:
+def by_line(gradient: GradientReport) -> list[tuple[Span, float, tuple[str, ...]]]:
     """The budget summed over the ops of each line; shares may be negative where errors cancel."""
     lines: dict[tuple[str, int], tuple[Span, float, tuple[str, ...]]] = {}
     for row in gradient.budget:

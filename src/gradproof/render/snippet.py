@@ -22,7 +22,7 @@ _UNKNOWN = "(this line is not available)"
 
 
 @dataclass(frozen=True)
-class _Mark:
+class Mark:
     """An underline within one line: columns on the screen from `start` up to `end`."""
 
     number: int
@@ -44,7 +44,7 @@ def snippet(diagnostic: Diagnostic, sources: Mapping[str, str], width: int) -> I
         here = [annotation for annotation in annotations if annotation.span.file == file]
         arrow, place = ("-->", primary.span) if file == primary.span.file else (":::", here[0].span)
         source = source_lines(file, sources)
-        yield line(Piece(" " * gutter + f"{arrow} ", "gutter"), _place(place, source))
+        yield line(Piece(" " * gutter + f"{arrow} ", "gutter"), place_text(place, source))
         yield _edge(gutter)
         yield from _annotated_lines(here, primary, source, gutter, width)
         yield _edge(gutter)
@@ -93,7 +93,7 @@ def _spans(report: Report) -> Iterator[Span]:
         yield from (annotation.span for annotation in (crash.primary, *crash.secondary))
 
 
-def _place(span: Span, source: Sequence[str]) -> str:
+def place_text(span: Span, source: Sequence[str]) -> str:
     """`file:line:column` with the column in characters, as editors count."""
     if span.column is None or not 0 < span.line <= len(source):
         return printable(str(span))
@@ -103,7 +103,7 @@ def _place(span: Span, source: Sequence[str]) -> str:
 def _annotated_lines(
     annotations: Sequence[Annotation], primary: Annotation, source: Sequence[str], gutter: int, width: int
 ) -> Iterator[Line]:
-    marks = [mark for a in annotations for mark in _marks(a, a is primary, source)]
+    marks = [mark for a in annotations for mark in marks_of(a, a is primary, source)]
     marks.sort(key=lambda mark: (mark.number, mark.is_primary, mark.start))
     previous: int | None = None
     for number, here in groupby(marks, key=lambda mark: mark.number):
@@ -111,7 +111,7 @@ def _annotated_lines(
             yield line(Piece("." * gutter + " |", "gutter"))
         previous = number
         known = 0 < number <= len(source)
-        text = _on_screen(source[number - 1]) if known else _UNKNOWN
+        text = on_screen(source[number - 1]) if known else _UNKNOWN
         room = width - gutter - 3
         group = list(here)
         offset = _offset(text, group, room)
@@ -120,14 +120,14 @@ def _annotated_lines(
             yield from _underline(mark, offset, gutter, room)
 
 
-def _marks(annotation: Annotation, is_primary: bool, source: Sequence[str]) -> Iterator[_Mark]:
+def marks_of(annotation: Annotation, is_primary: bool, source: Sequence[str]) -> Iterator[Mark]:
     """One underline per shown line of the span; the label stands at the last."""
     span = annotation.span
     shown = _shown_lines(span)
     for number in shown:
         label = annotation.label if number == shown[-1] else ""
         if not 0 < number <= len(source):
-            yield _Mark(number, 0, columns(_UNKNOWN), label, is_primary)
+            yield Mark(number, 0, columns(_UNKNOWN), label, is_primary)
             continue
         text = source[number - 1]
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
@@ -135,8 +135,8 @@ def _marks(annotation: Annotation, is_primary: bool, source: Sequence[str]) -> I
             start = _characters(text, span.column)
         if number == span.last_line and span.end_column is not None:
             end = _characters(text, span.end_column)
-        first = columns(_on_screen(text[:start]))
-        yield _Mark(number, first, max(columns(_on_screen(text[:end])), first + 1), label, is_primary)
+        first = columns(on_screen(text[:start]))
+        yield Mark(number, first, max(columns(on_screen(text[:end])), first + 1), label, is_primary)
 
 
 def _shown_lines(span: Span) -> list[int]:
@@ -144,7 +144,7 @@ def _shown_lines(span: Span) -> list[int]:
     return list(numbers) if len(numbers) <= MOST_LINES else [*numbers[:2], numbers[-1]]
 
 
-def _underline(mark: _Mark, offset: int, gutter: int, room: int) -> Iterator[Line]:
+def _underline(mark: Mark, offset: int, gutter: int, room: int) -> Iterator[Line]:
     """The underline with its label beside it, or below it where there is no room beside."""
     edge = Piece(" " * gutter + " | ", "gutter")
     role, sign = ("primary", "^") if mark.is_primary else ("secondary", "-")
@@ -163,7 +163,7 @@ def _underline(mark: _Mark, offset: int, gutter: int, room: int) -> Iterator[Lin
             yield line(edge, Piece(text, role))
 
 
-def _offset(text: str, marks: Sequence[_Mark], room: int) -> int:
+def _offset(text: str, marks: Sequence[Mark], room: int) -> int:
     """How many columns of a long line are hidden at its left, so that the main underline is seen."""
     if columns(text) <= room:
         return 0
@@ -192,7 +192,7 @@ def _characters(text: str, n_bytes: int) -> int:
     return len(text.encode("utf-8", "surrogatepass")[:n_bytes].decode("utf-8", "ignore"))
 
 
-def _on_screen(text: str) -> str:
+def on_screen(text: str) -> str:
     """The line as it is shown: tabs as blanks, no control characters."""
     first, *others = text.split("\t")
     shown = printable(first)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import comma_list, count, digits_text, printable, whole_digits_text
-from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
+from gradproof.render.faults import gravest_first, main_cause, main_diagnostic, main_span
 from gradproof.render.line import Line, Piece, columns, cut_middle, line
 from gradproof.render.sentence import name
 
@@ -29,13 +29,13 @@ _GAP = "  "
 
 def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     """One row per gradient, the gravest first; with `is_complete` none is left out."""
-    ordered = sorted(report.gradients, key=lambda gradient: -SEVERITIES.index(gradient.level))
+    ordered = gravest_first(report)
     faulty = [gradient for gradient in ordered if gradient.verdict is not Verdict.CORRECT]
     correct = [gradient for gradient in ordered if gradient.verdict is Verdict.CORRECT]
     shown = ordered if is_complete else faulty[:MOST_FAULTY] + correct[:MOST_CORRECT]
     if not shown:
         return
-    one_file = len({_main_span(gradient).file for gradient in shown}) == 1
+    one_file = len({main_span(gradient).file for gradient in shown}) == 1
     rows = [_row(gradient, one_file, width < NARROW) for gradient in shown]
     widths = _widths(rows, width)
     yield _table_line([Piece(heading, "faint") for heading in _HEADINGS], widths)
@@ -91,12 +91,6 @@ def _to_mend(gradient: GradientReport, diagnostic: Diagnostic | None) -> str:
     return f"{place} ({diagnostic.kind}): {cure}"
 
 
-def main_diagnostic(gradient: GradientReport) -> Diagnostic | None:
-    """The gravest diagnostic of a gradient, the first among equals; notes do not explain a verdict."""
-    ranked = [diagnostic for diagnostic in gradient.diagnostics if diagnostic.rank > 0]
-    return max(ranked, key=lambda diagnostic: diagnostic.rank, default=None)
-
-
 def _tally(report: Report) -> str:
     """`3 of 5 gradients correct, 1 inaccurate, 1 unverified`, the gravest of the rest first."""
     total = len(report.gradients)
@@ -116,17 +110,11 @@ def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:
     known = gradient.known_digits
     text = whole_digits_text if narrow else digits_text
     digits = "" if known is None else text(*known).removesuffix(" digits")
-    main = main_diagnostic(gradient)
-    cause = "intended" if gradient.intended else ("" if main is None else main.kind)
-    span = _main_span(gradient)
+    cause = main_cause(gradient)
+    span = main_span(gradient)
     place = str(span.line) if one_file else f"{os.path.basename(span.file)}:{span.line}"
     called = gradient.source if narrow else name(gradient)
     return [printable(each) for each in (called, str(gradient.verdict), digits, cause, place)]
-
-
-def _main_span(gradient: GradientReport) -> Span:
-    main = main_diagnostic(gradient)
-    return gradient.call if main is None or main.span is None else main.span
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:

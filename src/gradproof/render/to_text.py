@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Literal
 
 from gradproof.diagnosis.diagnostic import Diagnostic
@@ -20,9 +19,10 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
+from gradproof.render.faults import ordered_diagnostics, unexplained
 from gradproof.render.line import Line, Piece, coloured, cut, cut_middle, line, plain
 from gradproof.render.sentence import name, reference_word, sentence
-from gradproof.render.summary_text import last_line, main_diagnostic, table_lines
+from gradproof.render.summary_text import last_line, table_lines
 
 Detail = Literal["quiet", "concise", "normal", "verbose"]
 
@@ -52,7 +52,7 @@ def _concise(report: Report, width: int) -> Iterator[Line]:
         yield line(concise_line(report.script.crash))
     for diagnostic in report.diagnostics:
         yield line(concise_line(diagnostic))
-    for gradient in _unexplained(report):
+    for gradient in unexplained(report):
         said = sentence(gradient).replace("  ", " is ", 1)
         yield line(printable(f"{gradient.call}: {gradient.level}[{gradient.verdict}]: {said}"))
 
@@ -92,24 +92,8 @@ def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     yield line(Piece(last_line(report), "error" if bad else "strong"))
 
 
-def _ordered(report: Report) -> list[Diagnostic]:
-    """Every fault once, the gravest first, with the other gradients it reaches as a note."""
-    reached: dict[object, list[str]] = {}
-    for gradient in report.gradients:
-        for diagnostic in gradient.diagnostics:
-            reached.setdefault(diagnostic.says_the_same_as, []).append(name(gradient))
-    result = []
-    for diagnostic in sorted(report.diagnostics, key=lambda diagnostic: -diagnostic.rank):
-        others = list(dict.fromkeys(reached[diagnostic.says_the_same_as][1:]))
-        if others:
-            note = f"the same fault reaches {capped_list(others)}"
-            diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
-        result.append(diagnostic)
-    return result
-
-
 def _in_full(report: Report, is_complete: bool) -> list[Diagnostic]:
-    ordered = _ordered(report)
+    ordered = ordered_diagnostics(report)
     return ordered if is_complete else [d for d in ordered if d.rank > 0][:MOST_WHOLE]
 
 
@@ -118,20 +102,11 @@ def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     if is_complete:
         return
     printed = {diagnostic.says_the_same_as for diagnostic in _in_full(report, is_complete)}
-    left = [d for d in _ordered(report) if d.says_the_same_as not in printed]
+    left = [d for d in ordered_diagnostics(report) if d.says_the_same_as not in printed]
     for diagnostic in left[: 2 * LIST_CAP]:
         yield from (line(text) for text in wrap(concise_line(diagnostic), width, rest="  "))
     if len(left) > 2 * LIST_CAP:
         yield line(f"and {len(left) - 2 * LIST_CAP:,} more; --verbose prints all of them in full")
-
-
-def _unexplained(report: Report) -> list[GradientReport]:
-    """Gradients that are not correct and for which no cause says why."""
-    return [
-        gradient
-        for gradient in report.gradients
-        if gradient.verdict is not Verdict.CORRECT and main_diagnostic(gradient) is None
-    ]
 
 
 def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
@@ -141,7 +116,7 @@ def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
             yield from _texts(wrap(sentence(gradient), width, "  ", "    "))
         return
     alike: dict[tuple[Verdict, str | None], list[GradientReport]] = {}
-    for gradient in _unexplained(report):
+    for gradient in unexplained(report):
         alike.setdefault((gradient.verdict, gradient.reason), []).append(gradient)
     for gradients in list(alike.values())[: 2 * LIST_CAP]:
         more = f"; likewise {capped_list([name(g) for g in gradients[1:]])}" if len(gradients) > 1 else ""

@@ -1,0 +1,62 @@
+"""The faults of a report in the order in which they are said, each once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
+from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.words import capped_list
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.render.sentence import name
+
+
+def ordered_diagnostics(report: Report) -> list[Diagnostic]:
+    """Every fault once, the gravest first, with the other gradients it reaches as a note."""
+    reached: dict[object, list[str]] = {}
+    for gradient in report.gradients:
+        for diagnostic in gradient.diagnostics:
+            reached.setdefault(diagnostic.says_the_same_as, []).append(name(gradient))
+    result = []
+    for diagnostic in sorted(report.diagnostics, key=lambda diagnostic: -diagnostic.rank):
+        others = list(dict.fromkeys(reached[diagnostic.says_the_same_as][1:]))
+        if others:
+            note = f"the same fault reaches {capped_list(others)}"
+            diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
+        result.append(diagnostic)
+    return result
+
+
+def gravest_first(report: Report) -> list[GradientReport]:
+    """The gradients by how serious they are; among equals in the order of the run."""
+    return sorted(report.gradients, key=lambda gradient: -SEVERITIES.index(gradient.level))
+
+
+def main_diagnostic(gradient: GradientReport) -> Diagnostic | None:
+    """The gravest diagnostic of a gradient, the first among equals; notes do not explain a verdict."""
+    ranked = [diagnostic for diagnostic in gradient.diagnostics if diagnostic.rank > 0]
+    return max(ranked, key=lambda diagnostic: diagnostic.rank, default=None)
+
+
+def main_span(gradient: GradientReport) -> Span:
+    """The place to look at first: that of the gravest diagnostic, else the gradient call."""
+    main = main_diagnostic(gradient)
+    return gradient.call if main is None or main.span is None else main.span
+
+
+def main_cause(gradient: GradientReport) -> str:
+    """The kind of the gravest diagnostic, or that the deviation is intended; empty where there is neither."""
+    if gradient.intended:
+        return "intended"
+    main = main_diagnostic(gradient)
+    return "" if main is None else main.kind
+
+
+def unexplained(report: Report) -> list[GradientReport]:
+    """Gradients that are not correct and for which no cause says why."""
+    return [
+        gradient
+        for gradient in report.gradients
+        if gradient.verdict is not Verdict.CORRECT and main_diagnostic(gradient) is None
+    ]
