@@ -1,0 +1,31 @@
+"""A hand-written rule that is right once, but not when it is differentiated again.
+
+The rule takes its slope out of the framework and puts the number back as a constant. The first
+derivative is right to the last digit. A gradient penalty or a Newton step differentiates once more, and
+meets a constant where there should be a function: the curvature lacks a term. What ran is
+differentiated correctly, so the verdict is `correct`, and a warning says what it lacks.
+"""
+
+import tensorflow as tf
+
+
+@tf.custom_gradient
+def soft_threshold(x):
+    y = tf.math.softplus(x)
+
+    def backward(upstream):
+        slope = tf.constant(tf.sigmoid(x).numpy())
+        return upstream * slope
+
+    return y, backward
+
+
+x = tf.Variable(0.7)
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as inner:
+        y = soft_threshold(x) ** 2
+    slope = inner.gradient(y, x)
+curvature = outer.gradient(slope, x)
+
+print("slope    ", float(slope))
+print("curvature", float(curvature))
