@@ -14,7 +14,7 @@ import gradproof
 ROOT = Path(gradproof.__file__).parent
 # A layer may import itself and everything before it.
 LAYERS = [
-    {"errors", "options"},
+    {"errors", "options", "clock"},
     {"ir"},
     {"domains"},
     {"ops"},

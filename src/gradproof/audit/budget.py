@@ -18,6 +18,7 @@ class Budget:
 
     seconds: float | None = None
     spent: float = 0.0
+    option: str = "--budget"  # what the user has set it with
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -38,8 +39,14 @@ class Budget:
     @property
     def reason(self) -> str:
         return (
-            f"the budget of {self.seconds:g} s was used up before this gradient; a larger --budget reaches it"
+            f"the budget of {self.seconds or 0:g} s was used up before this gradient; "
+            f"a larger {self.option} reaches it"
         )
+
+    @property
+    def overrun_reason(self) -> str:
+        """Why a check was given up that the end of the budget fell into."""
+        return f"the check took longer than the {self.left or 0:.3g} s that were left of the budget ({self.option})"
 
 
 def powers(occurrence: int) -> bool:

@@ -11,6 +11,7 @@ from gradproof.audit.unknown_name import diagnose, differences, examined, find_u
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frontends.attachment import Attachment
+from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
 
@@ -28,7 +29,12 @@ def with_rules_tried(
     """The entries again, those that have hand-written rules which never ran with what the rules return."""
     captures = [capture for attachment in attachments for capture in attachment.tried()]
     again = {_key(report): report for capture in captures for report in examine(capture, options)}
-    return [again.get(_key(gradient), gradient) for gradient in gradients]
+    return [_better(gradient, again.get(_key(gradient), gradient)) for gradient in gradients]
+
+
+def _better(first: GradientReport, again: GradientReport) -> GradientReport:
+    """The second look, unless it was cut short and knows less than the first."""
+    return first if again.verdict is Verdict.UNVERIFIED else again
 
 
 def _key(gradient: GradientReport) -> tuple[object, ...]:

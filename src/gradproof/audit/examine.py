@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,10 +15,11 @@ from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.rows import examine_rows
 from gradproof.audit.rules_tried import with_notes
 from gradproof.causes import find_all
+from gradproof.clock import TimeIsOver, doing, tick, time_limit, unlimited
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
-from gradproof.diagnosis.words import shape_text
+from gradproof.diagnosis.words import ordinal, shape_text
 from gradproof.engine.rounding import (
     budget_of,
     error_adjoints,
@@ -41,13 +43,29 @@ Array = np.ndarray[Any, Any]
 
 
 def examine(capture: Capture, options: Options) -> list[GradientReport]:
-    """One report per source of a gradient call; one in all where not even the sources are known."""
+    """One report per source of a gradient call; one in all where not even the sources are known.
+
+    What takes longer than the options allow is given up: without a verdict the gradient is unverified, with one it
+    is reported with the causes that were found by then.
+    """
     if not capture.sources:
         return unexamined(capture)
-    rows = capture.facts.get("rows")
-    if rows is not None:
-        return examine_rows(capture, rows, lambda row: examine(row, options))
-    return [report(case) for case in cases(capture, options)]
+    limit = f"the check took longer than {options.seconds or 0:g} s (Options.seconds)"
+    with time_limit(options.seconds, limit), doing(_named(capture)):
+        rows = capture.facts.get("rows")
+        if rows is not None:
+            return examine_rows(capture, rows, lambda row: examine(row, options))
+        try:
+            return [report(case) for case in cases(capture, options)]
+        except TimeIsOver as over:
+            with unlimited():
+                return unexamined(replace(capture, failure=str(over)))
+
+
+def _named(capture: Capture) -> str:
+    """The call as its progress is shown: its place, and which execution of it this is."""
+    place = f"{os.path.basename(capture.call.file)}:{capture.call.line}"
+    return place if capture.occurrence == 1 else f"{place} ({ordinal(capture.occurrence)} run)"
 
 
 def unexamined(capture: Capture) -> list[GradientReport]:
@@ -70,8 +88,14 @@ def cases(capture: Capture, options: Options) -> list[Case]:
     found = []
     for index, judgement in enumerate(judgements):
         case = Case(capture, index, judgement, options)
-        for step in (_with_evidence, with_facts, with_faults, _with_fix):
-            case = _attempted(step, case)
+        for what, step in (
+            ("where the error arises", _with_evidence),
+            ("what the gradient depends on", with_facts),
+            ("which rule is wrong", with_faults),
+            ("a better formula", _with_fix),
+        ):
+            with doing(what):
+                case = _attempted(step, case)
         found.append(case)
     return found
 
@@ -81,15 +105,23 @@ def _with_fix(case: Case) -> Case:
 
 
 def _attempted(step: Callable[[Case], Case], case: Case) -> Case:
-    """A fault of ours in the search for causes costs the evidence, not the verdict; the report says so."""
+    """A fault of ours in the search for causes costs the evidence, not the verdict; the report says so.
+
+    So does the end of the time. What follows then ends at its first tick.
+    """
     try:
+        tick()
         return step(case)
-    except Exception as error:
+    except (Exception, TimeIsOver) as error:
         return _with_fault(case, error)
 
 
-def _with_fault(case: Case, error: Exception) -> Case:
-    facts = {"fault": fault_reason(error), **case.capture.facts}  # the first fault is the one to look into
+def _with_fault(case: Case, error: Exception | TimeIsOver) -> Case:
+    if isinstance(error, TimeIsOver):
+        text = f"{error}, so that its cause was not looked for to the end"
+    else:
+        text = fault_reason(error)
+    facts = {"fault": text, **case.capture.facts}  # the first fault is the one to look into
     return replace(case, capture=replace(case.capture, facts=facts))
 
 
@@ -182,7 +214,7 @@ def _with_budget(case: Case) -> Case:
 
 
 def report(case: Case, with_causes: bool = True) -> GradientReport:
-    errors: list[Exception] = []
+    errors: list[Exception | TimeIsOver] = []
     diagnostics = find_all(case, errors.append) if with_causes else ()
     if errors:
         case = _with_fault(case, errors[0])

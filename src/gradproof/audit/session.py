@@ -6,8 +6,9 @@ import os
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradproof import __version__
@@ -23,6 +24,7 @@ from gradproof.audit.undisturbed import undisturbed
 from gradproof.audit.versions import imported_frameworks
 from gradproof.blackbox.announce import LISTENERS as CHECKS
 from gradproof.blackbox.numerical_check import NumericalCheck
+from gradproof.clock import Show, TimeIsOver, doing, shown_by, time_limit, unlimited
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
 from gradproof.frontends.attachment import Attachment, Skipped
@@ -31,6 +33,8 @@ from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options
 from gradproof.tape.place import here, span_of
+
+INTERRUPTED = "interrupted: Ctrl-C came while it was checked"
 
 
 @dataclass(eq=False)
@@ -43,10 +47,13 @@ class Session:
     gradients: list[GradientReport] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
+    show: Show | None = None  # shows what is being checked; `hide` is called before the program goes on
+    hide: Callable[[], None] = lambda: None
     _pid: int = field(default_factory=os.getpid)
     _histories: Histories = field(default_factory=Histories)
     _concluding: bool = False  # gradients computed from now on are ours
     _unspoken: list[str] = field(default_factory=list)  # faults that no gradient tells of
+    _remarks: list[str] = field(default_factory=list)
     # Precision is a setting of the whole process in the library of balls: one examination at a time.
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -72,14 +79,15 @@ class Session:
         """
         crash = None
         self._concluding = True
-        with self._lock, undisturbed(), self.budget.spending():
+        with self._checking(), doing("what the program left unused"):
             try:
-                options = replace(self.options, seconds=self._seconds())
-                self.gradients = with_rules_tried(self.gradients, self.attachments, options)
+                self.gradients = with_rules_tried(self.gradients, self.attachments, self.options)
                 if error is not None:
-                    found = conclusion(error, self.attachments, options)
+                    found = conclusion(error, self.attachments, self.options)
                     self.gradients += found.gradients
                     crash = found.crash
+            except TimeIsOver as over:
+                self._remarks.append(f"{over}, so that rules the program left unused were not all tried")
             except Exception:
                 self.faults.append(traceback.format_exc())
                 self._unspoken.append(self.faults[-1])
@@ -101,30 +109,46 @@ class Session:
         """Examined before the user's program goes on, so that no record of a large model is held for long."""
         if not self.is_ours or self._concluding:
             return
-        with self._lock, undisturbed(), self.budget.spending():
+        with self._checking():
             try:
                 self.gradients += self._examined(read, unread)
+            except TimeIsOver as over:
+                self.gradients += self._unexamined(unread, str(over))
+            except KeyboardInterrupt:
+                self.gradients += self._unexamined(unread, INTERRUPTED)
+                raise  # the program is told as it would be without us
             except Exception as error:
-                self.gradients += self._failed(unread, error)
+                self.faults.append(traceback.format_exc())
+                self.gradients += self._unexamined(unread, fault_reason(error))
             self.gradients = condensed(self.gradients)
+
+    @contextmanager
+    def _checking(self) -> Iterator[None]:
+        """Around all work of ours: alone, unnoticed, on time and shown."""
+        with (
+            self._lock,
+            undisturbed(),
+            self.budget.spending(),
+            shown_by(self.show),
+            time_limit(self.budget.left, self.budget.overrun_reason),
+        ):
+            try:
+                yield
+            finally:
+                self.hide()
 
     def _examined(
         self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]
     ) -> list[GradientReport]:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
-        options = replace(self.options, seconds=self._seconds())
         captures = [self._histories.noted(capture) for capture in read()]
-        return [report for capture in captures for report in examine(capture, options)]
+        return [report for capture in captures for report in examine(capture, self.options)]
 
-    def _seconds(self) -> float | None:
-        limits = [limit for limit in (self.options.seconds, self.budget.left) if limit is not None]
-        return min(limits, default=None)
-
-    def _failed(self, unread: Callable[[str], Capture], error: Exception) -> list[GradientReport]:
-        self.faults.append(traceback.format_exc())
+    def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:
         try:
-            return unexamined(unread(fault_reason(error)))
+            with unlimited():
+                return unexamined(unread(reason))
         except Exception:
             self.faults.append(traceback.format_exc())
             self._unspoken.append(self.faults[-1])
@@ -165,4 +189,4 @@ class Session:
             + (f" ({n:,} times)" if n > 1 else "")
             + "; gradients may have been missed; please report it"
             for text, n in counts.items()
-        )
+        ) + tuple(self._remarks)

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
+from gradproof.clock import TimeIsOver
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic
@@ -19,10 +20,13 @@ def causes() -> tuple[Cause, ...]:
     return tuple(importlib.import_module(f"{__name__}.{name}").CAUSE for name in names)
 
 
-def find_all(case: Case, excuse: Callable[[Exception], None] | None = None) -> tuple[Diagnostic, ...]:
+def find_all(
+    case: Case, excuse: Callable[[Exception | TimeIsOver], None] | None = None
+) -> tuple[Diagnostic, ...]:
     """What the causes find: gravest first, then in program order.
 
-    With `excuse`, a cause that fails is left out and its exception handed over: the others still have their say.
+    With `excuse`, a cause that fails is left out and its exception handed over: the others still have their say,
+    unless it failed because the time is over.
     """
     found: list[Diagnostic] = []
     for cause in causes():
@@ -32,4 +36,9 @@ def find_all(case: Case, excuse: Callable[[Exception], None] | None = None) -> t
             if excuse is None:
                 raise
             excuse(error)
+        except TimeIsOver as over:
+            if excuse is None:
+                raise
+            excuse(over)
+            break
     return tuple(sorted(found, key=lambda d: -d.rank))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.linearise import push_node
 from gradproof.engine.margins import Array, Decision, assess, bounds, can_switch, margins, moving_nodes
@@ -131,6 +132,7 @@ def _lead_to_the_same(one: Along, other: Along) -> bool:
 def _swept(sweep: _Sweep) -> Along:
     program = sweep.run.program
     for node in program.nodes:
+        tick()
         if node.is_discrete and node.inputs and node.op != "item":
             _sweep_discrete(sweep, node)
         else:

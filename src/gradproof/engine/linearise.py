@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.engine.run import Run
 from gradproof.errors import NoDerivative
 from gradproof.ir import types
@@ -39,6 +40,7 @@ def pull_back(
         for node in reversed(run.program.nodes):
             if node.id not in gradients:
                 continue
+            tick()
             gy = gradients.pop(node.id)
             if keep_all or node.id in wrt:
                 kept[node.id] = gy
@@ -142,6 +144,7 @@ def push_forward(
         for node in run.program.nodes:
             if node.is_discrete:
                 continue
+            tick()
             y_dot = push_node(run, node, moved)
             if node.id in tangents:
                 y_dot = tangents[node.id] if y_dot is None else run.m.add(y_dot, tangents[node.id])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import TimeIsOver, doing
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import vjp
@@ -81,11 +82,17 @@ def refine(program: Program, measure: Measure, is_decided: Question, options: Op
             break
         try:
             _check_memory(program, domain, BYTES_PER_BALL64 if bits == 53 else BYTES_PER_BALL, options)
-            refined = _climb(domain, bits, program, measure, is_decided)
+            with doing(domain.name):
+                refined = _climb(domain, bits, program, measure, is_decided)
         except NotSupported as error:
             reason = str(error)  # the next rung may be able to
             continue
         except BeyondMemory as error:
+            if refined is None:
+                raise
+            reason = str(error)
+            break
+        except TimeIsOver as error:
             if refined is None:
                 raise
             reason = str(error)

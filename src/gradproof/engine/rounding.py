@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
@@ -38,6 +39,7 @@ def local_errors(program: Program) -> dict[int, Array]:
     for node in program.nodes:
         if node.id not in reaches or not _may_round(node):
             continue
+        tick()
         error = _local_error(program, node, narrow, wide)
         if error is not None and np.any(error):
             errors[node.id] = error

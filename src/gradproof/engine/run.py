@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.domains.ieee import Ieee
 from gradproof.errors import GradproofError, InvalidProgram
 from gradproof.ir import types
@@ -49,6 +50,7 @@ def run(domain: Any, program: Program, policy: Policy = AS_RECORDED) -> Run:
     values: dict[int, Any] = {}
     with m.domain.active():
         for node in program.nodes:
+            tick()
             values[node.id] = evaluate(m, node, values, policy)
     return Run(program, m, values)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import input_gradient
 from gradproof.engine.run import Run
@@ -34,6 +35,7 @@ def term_sizes(result: Run, wrt: Sequence[int]) -> list[Array]:
     with plain.domain.active():
         for node in reversed(program.nodes):
             if node.id in sizes and node.id in active:
+                tick()
                 gy = sizes.pop(node.id)
                 if node.id in kept:
                     kept[node.id] = np.nan_to_num(gy, nan=0.0, posinf=0.0)

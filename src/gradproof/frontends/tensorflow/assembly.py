@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.engine.trace import Traced
 from gradproof.frontends.lowering import Lowering
 from gradproof.frontends.tensorflow.lower import TABLE
@@ -44,6 +45,7 @@ class Assembly:
     def lower(self) -> None:
         """Lower all events that take part, in order."""
         for event in self._events():
+            tick()
             self._lower(event)
 
     def _events(self) -> Iterable[OpEvent]:

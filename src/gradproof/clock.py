@@ -1,0 +1,90 @@
+"""The clock of an examination: ends work whose time is over, and lets its progress be shown while it lasts."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+Show = Callable[[tuple[str, ...]], None]
+"""Is told what is being done, from the whole to its part, many times a second."""
+
+
+class TimeIsOver(BaseException):
+    """The limit of the work in hand has passed; the message says which limit.
+
+    Not an `Exception`: nothing on the way may take it for the fault of one step, and go on with the next.
+    """
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When the work has to be given up (on the monotonic clock) and why, what it does, and who shows it."""
+
+    moment: float = math.inf
+    reason: str = ""
+    doing: tuple[str, ...] = ()
+    show: Show | None = None
+
+
+# Passed by context and not by argument: the loops that can take long lie in every layer, down to single ops.
+_CLOCK: ContextVar[Clock | None] = ContextVar("clock", default=None)
+
+
+def tick() -> None:
+    """Called from inside every loop that can take long; costs next to nothing."""
+    clock = _CLOCK.get()
+    if clock is None:
+        return
+    if time.monotonic() > clock.moment:
+        raise TimeIsOver(clock.reason)
+    if clock.show is not None:
+        clock.show(clock.doing)
+
+
+@contextmanager
+def time_limit(seconds: float | None, reason: str) -> Iterator[None]:
+    """After so many seconds the next `tick` inside raises `TimeIsOver`; an outer limit that ends sooner holds."""
+    clock = _CLOCK.get() or Clock()
+    moment = math.inf if seconds is None else time.monotonic() + seconds
+    if moment < clock.moment:
+        clock = replace(clock, moment=moment, reason=reason)
+    with _set(clock):
+        yield
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """For what has to be done however late it is: saying that the time is over."""
+    with _set(None):
+        yield
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Name the part of the work that is done inside."""
+    clock = _CLOCK.get()
+    if clock is None:
+        yield
+        return
+    with _set(replace(clock, doing=(*clock.doing, what))):
+        yield
+
+
+@contextmanager
+def shown_by(show: Show | None) -> Iterator[None]:
+    """Have the work inside shown while it lasts."""
+    with _set(replace(_CLOCK.get() or Clock(), show=show)):
+        yield
+
+
+@contextmanager
+def _set(clock: Clock | None) -> Iterator[None]:
+    token = _CLOCK.set(clock)
+    try:
+        yield
+    finally:
+        _CLOCK.reset(token)
