@@ -16,6 +16,7 @@ MISUSED = 2
 COMMANDS = {
     "run": "audit an unmodified script, as `python SCRIPT ARGS` would run it",
     "check": "check one function",
+    "tour": "the examples one after the other, with what each teaches",
     "explain": "the long explanation of a cause, or the list of all causes",
     "doctor": "versions, frameworks found, what is supported",
     "schema": "the JSON Schema of the machine format",
