@@ -13,6 +13,7 @@ from typing import TextIO
 from gradproof.diagnosis.report import Report
 from gradproof.errors import InvalidInput
 from gradproof.render.to_json import to_json
+from gradproof.render.to_sarif import to_sarif
 from gradproof.render.to_text import WIDTH, Detail, to_text
 
 
@@ -28,6 +29,9 @@ class Format:
 FORMATS: Mapping[str, Format] = {
     "json": Format(
         "also write the report as JSON, version 1", lambda report, full: to_json(report, full=full)
+    ),
+    "sarif": Format(
+        "also write SARIF 2.1.0, which tools for code review read", lambda report, _: to_sarif(report)
     ),
 }
 

@@ -97,7 +97,7 @@ def place_text(span: Span, source: Sequence[str]) -> str:
     """`file:line:column` with the column in characters, as editors count."""
     if span.column is None or not 0 < span.line <= len(source):
         return printable(str(span))
-    return printable(f"{span.file}:{span.line}:{_characters(source[span.line - 1], span.column) + 1}")
+    return printable(f"{span.file}:{span.line}:{characters(source[span.line - 1], span.column) + 1}")
 
 
 def _annotated_lines(
@@ -132,9 +132,9 @@ def marks_of(annotation: Annotation, is_primary: bool, source: Sequence[str]) ->
         text = source[number - 1]
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         if number == span.line and span.column is not None:
-            start = _characters(text, span.column)
+            start = characters(text, span.column)
         if number == span.last_line and span.end_column is not None:
-            end = _characters(text, span.end_column)
+            end = characters(text, span.end_column)
         first = columns(on_screen(text[:start]))
         yield Mark(number, first, max(columns(on_screen(text[:end])), first + 1), label, is_primary)
 
@@ -187,7 +187,7 @@ def _edge(gutter: int) -> Line:
     return line(Piece(" " * gutter + " |", "gutter"))
 
 
-def _characters(text: str, n_bytes: int) -> int:
+def characters(text: str, n_bytes: int) -> int:
     """How many characters the first bytes of the line hold; Python counts columns in bytes."""
     return len(text.encode("utf-8", "surrogatepass")[:n_bytes].decode("utf-8", "ignore"))
 
