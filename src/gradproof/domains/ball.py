@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -11,8 +12,10 @@ import flint
 import numpy as np
 from flint import acb, arb
 
+from gradproof.clock import tick
 from gradproof.domains import ball_special, matrix
 from gradproof.domains.flint_matrix import UNKNOWN, from_flint, to_flint
+from gradproof.domains.pieces import PIECE, in_pieces
 from gradproof.errors import NotSupported
 
 Array = np.ndarray[Any, Any]
@@ -61,6 +64,8 @@ class BallDomain:
         mid = np.empty(x.shape)
         rad = np.empty(x.shape)
         for place, entry in enumerate(x.reshape(-1)):
+            if place % PIECE == 0:
+                tick()
             mid.reshape(-1)[place], rad.reshape(-1)[place] = float_ball(entry)
         return mid, rad
 
@@ -81,20 +86,20 @@ class BallDomain:
         return self._precision()
 
     def add(self, a: Any, b: Any) -> Array:
-        return np.asarray(a + b, dtype=object)
+        return in_pieces(operator.add, a, b)
 
     def sub(self, a: Any, b: Any) -> Array:
-        return np.asarray(a - b, dtype=object)
+        return in_pieces(operator.sub, a, b)
 
     def mul(self, a: Any, b: Any) -> Array:
-        y = np.asarray(a * b, dtype=object)
+        y = in_pieces(operator.mul, a, b)
         return zero_absorbs(y, a, b)
 
     def div(self, a: Any, b: Any) -> Array:
-        return np.asarray(a / b, dtype=object)
+        return in_pieces(operator.truediv, a, b)
 
     def neg(self, a: Any) -> Array:
-        return np.asarray(-a, dtype=object)
+        return in_pieces(operator.neg, a)
 
     def sum(self, x: Array, axes: tuple[int, ...]) -> Array:
         if x.size == 0 or not axes:
@@ -129,12 +134,10 @@ def _entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(*xs: Any, **params: Any) -> Array:
         nonlocal ufunc
         if params:
-            return np.asarray(
-                np.frompyfunc(lambda *entries: function(*entries, **params), len(xs), 1)(*xs), object
-            )
+            return in_pieces(np.frompyfunc(lambda *entries: function(*entries, **params), len(xs), 1), *xs)
         if ufunc is None:
             ufunc = np.frompyfunc(function, len(xs), 1)
-        return np.asarray(ufunc(*xs), dtype=object)
+        return in_pieces(ufunc, *xs)
 
     return kernel
 
