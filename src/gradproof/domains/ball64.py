@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.constants64 import constant_ball
+from gradproof.domains.fused64 import SMALL, Kernel, fused_product, fused_quotient, fused_sum, in_blocks
 from gradproof.domains.rounding64 import TINY, UNIT, up
 
 Array = np.ndarray[Any, Any]
-
-# Only a result smaller than this can have underflowed, or lost a term of its radius that way.
-SMALL = 2.0**-900
 
 
 class Ball64:
@@ -57,7 +55,7 @@ class Ball64:
         return add(self, as_ball(other))
 
     def __sub__(self, other: Any) -> Ball64:
-        return add(self, -as_ball(other))
+        return sub(self, as_ball(other))
 
     def __mul__(self, other: Any) -> Ball64:
         return mul(self, as_ball(other))
@@ -68,7 +66,7 @@ class Ball64:
     __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: Any) -> Ball64:
-        return add(as_ball(other), -self)
+        return sub(as_ball(other), self)
 
     def __rtruediv__(self, other: Any) -> Ball64:
         return div(as_ball(other), self)
@@ -81,16 +79,47 @@ def as_ball(x: Any) -> Ball64:
     return x if isinstance(x, Ball64) else Ball64(np.asarray(x, np.float64))
 
 
+def all_finite(x: Array) -> bool:
+    return bool(x.max(initial=0.0) < np.inf and x.min(initial=0.0) > -np.inf)  # NaN fails both
+
+
 def known(mid: Array, rad: Array) -> Ball64:
     """A ball, with every entry that is not finite turned into 'no information'."""
-    total = float(np.sum(mid) + np.sum(rad))  # one cheap pass decides the usual case
-    if not np.isfinite(total):
+    if not (all_finite(mid) and all_finite(rad)):
         bad = ~(np.isfinite(mid) & np.isfinite(rad))
         mid, rad = np.where(bad, 0.0, mid), np.where(bad, np.inf, rad)
     return Ball64(mid, rad)
 
 
 def add(a: Ball64, b: Ball64) -> Ball64:
+    return _binary(_ADD, _careful_add, a, b)
+
+
+def sub(a: Ball64, b: Ball64) -> Ball64:
+    return _binary(_SUBTRACT, lambda a, b: _careful_add(a, -b), a, b)
+
+
+def mul(a: Ball64, b: Ball64) -> Ball64:
+    return _binary(fused_product, _careful_mul, a, b)
+
+
+def div(a: Ball64, b: Ball64) -> Ball64:
+    with np.errstate(all="ignore"):
+        return _binary(fused_quotient, _careful_div, a, b)
+
+
+_ADD, _SUBTRACT = fused_sum(np.add), fused_sum(np.subtract)
+
+
+def _binary(kernel: Kernel, careful: Callable[[Ball64, Ball64], Ball64], a: Ball64, b: Ball64) -> Ball64:
+    def again(x: Any, y: Any) -> tuple[Array, Array]:
+        z = careful(Ball64(*x), Ball64(*y))
+        return z.mid, z.radius()
+
+    return Ball64(*in_blocks(kernel, again, (a.mid, a.rad), (b.mid, b.rad)))
+
+
+def _careful_add(a: Ball64, b: Ball64) -> Ball64:
     mid = np.asarray(a.mid + b.mid)
     rad = np.abs(mid) * UNIT
     for term in (a.rad, b.rad):
@@ -99,7 +128,7 @@ def add(a: Ball64, b: Ball64) -> Ball64:
     return known(mid, up(rad))
 
 
-def mul(a: Ball64, b: Ball64) -> Ball64:
+def _careful_mul(a: Ball64, b: Ball64) -> Ball64:
     mid = np.asarray(a.mid * b.mid)
     rad = np.abs(mid) * UNIT
     if a.rad is not None:
@@ -109,22 +138,20 @@ def mul(a: Ball64, b: Ball64) -> Ball64:
     return zero_absorbs(known(mid, _cover_underflow(mid, up(rad), a, b)), a, b)
 
 
-def div(a: Ball64, b: Ball64) -> Ball64:
-    with np.errstate(all="ignore"):
-        mid = np.asarray(a.mid / b.mid)
-        rad = np.abs(mid) * UNIT
-        if a.rad is not None or b.rad is not None:
-            # |(a+s)/(b+t) - a/b| <= (|s| + |a/b| |t|) / (|b| - |t|), the denominator rounded down.
-            nearest = np.abs(b.mid) * (1.0 - 4.0 * UNIT)
-            nearest = nearest if b.rad is None else nearest - b.rad * (1.0 + 4.0 * UNIT)
-            # Divided before multiplied: |a/b| |t| may underflow where its quotient does not.
-            if a.rad is not None:
-                rad = rad + a.rad / nearest
-            if b.rad is not None:
-                rad = rad + up(np.abs(mid)) * (b.rad / nearest)
-            rad = np.where(nearest > 0.0, rad, np.inf)
-        rad = _cover_underflow(mid, up(rad), a)
-    return known(mid, rad)  # 0 / 0 stays unknown: only products absorb
+def _careful_div(a: Ball64, b: Ball64) -> Ball64:
+    mid = np.asarray(a.mid / b.mid)
+    rad = np.abs(mid) * UNIT
+    if a.rad is not None or b.rad is not None:
+        # |(a+s)/(b+t) - a/b| <= (|s| + |a/b| |t|) / (|b| - |t|), the denominator rounded down.
+        nearest = np.abs(b.mid) * (1.0 - 4.0 * UNIT)
+        nearest = nearest if b.rad is None else nearest - b.rad * (1.0 + 4.0 * UNIT)
+        # Divided before multiplied: |a/b| |t| may underflow where its quotient does not.
+        if a.rad is not None:
+            rad = rad + a.rad / nearest
+        if b.rad is not None:
+            rad = rad + up(np.abs(mid)) * (b.rad / nearest)
+        rad = np.where(nearest > 0.0, rad, np.inf)
+    return known(mid, _cover_underflow(mid, up(rad), a))  # 0 / 0 stays unknown: only products absorb
 
 
 def _cover_underflow(mid: Array, rad: Array, *factors: Ball64) -> Array:
@@ -184,12 +211,12 @@ class BallDomain64:
 
             raise NotSupported("float64 balls hold real numbers only")
         mid = array.astype(np.float64)
-        finite = np.isfinite(mid)
-        if finite.all():
+        if all_finite(mid):
             exact = (
                 array.dtype.itemsize < 8 or array.dtype.kind == "f" or bool((np.abs(mid) <= 2.0**53).all())
             )
             return Ball64(mid, None if exact else np.abs(mid) * 2.0**-52)
+        finite = np.isfinite(mid)
         return Ball64(np.where(finite, mid, 0.0), np.where(finite, 0.0, np.inf))
 
     def leave(self, x: Ball64) -> tuple[Array, Array]:
@@ -209,7 +236,7 @@ class BallDomain64:
         return add(as_ball(a), as_ball(b))
 
     def sub(self, a: Any, b: Any) -> Ball64:
-        return add(as_ball(a), -as_ball(b))
+        return sub(as_ball(a), as_ball(b))
 
     def mul(self, a: Any, b: Any) -> Ball64:
         return mul(as_ball(a), as_ball(b))

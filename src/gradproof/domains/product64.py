@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.domains.ball64 import Ball64, known
+from gradproof.domains.ball64 import Ball64, all_finite, known
 from gradproof.domains.rounding64 import TINY, UNIT, up
 
 Array = np.ndarray[Any, Any]
@@ -71,7 +71,7 @@ def _scaled_norm(x: Array, axis: int) -> Array:
 
 
 def _all_finite(x: Ball64) -> bool:
-    return x.rad is None or bool(np.isfinite(x.rad).all())
+    return x.rad is None or all_finite(x.rad)
 
 
 def _matmul_with_unknowns(a: Ball64, b: Ball64) -> Ball64:
