@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,7 @@ def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-@lowers(np.sum)
-def _sum(
+def _total(
     m: Any,
     y: Any,
     a: Any,
@@ -58,13 +58,23 @@ def _sum(
     keepdims: Any = False,
     initial: Any = _ABSENT,
     where: Any = True,
+    *,
+    op: str,
+    join: str,
+    neutral: float,
 ) -> Any:
+    """A sum or a product: `join` is the op that takes two parts together, `neutral` what it leaves as it is."""
     require_numbers(y)
-    x = _masked(m, operand(m, a, y.dtype), where, 0.0)
+    x = _masked(m, operand(m, a, y.dtype), where, neutral)
     axes = axes_of(axis, x.ndim)
     if initial is _ABSENT or initial is None:
-        return _reduce_by(m, "sum", x, axes, y)
-    return m.add(kept_shape(m, m.sum(x, axes=axes), y), operand(m, initial, y.dtype))
+        return _reduce_by(m, op, x, axes, y)
+    whole = kept_shape(m, getattr(m, op)(x, axes=axes), y)
+    return getattr(m, join)(whole, operand(m, initial, y.dtype))
+
+
+_sum = lowers(np.sum)(partial(_total, op="sum", join="add", neutral=0.0))
+lowers(np.prod)(partial(_total, op="prod", join="mul", neutral=1.0))
 
 
 @lowers(np.nansum)
@@ -162,25 +172,6 @@ def _std(
     **options: Any,
 ) -> Any:
     return m.sqrt(_var(m, y, a, axis, dtype, ddof, keepdims, **options))
-
-
-@lowers(np.prod)
-def _prod(
-    m: Any,
-    y: Any,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = False,
-    initial: Any = _ABSENT,
-    where: Any = True,
-) -> Any:
-    require_numbers(y)
-    x = _masked(m, operand(m, a, y.dtype), where, 1.0)
-    axes = axes_of(axis, x.ndim)
-    if initial is _ABSENT or initial is None:
-        return _reduce_by(m, "prod", x, axes, y)
-    return m.mul(kept_shape(m, m.prod(x, axes=axes), y), operand(m, initial, y.dtype))
 
 
 def flat_last(m: Any, x: Any, axes: tuple[int, ...]) -> Any:
