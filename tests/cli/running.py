@@ -39,8 +39,10 @@ def run(words: list[str], folder: Path, **options: Any) -> subprocess.CompletedP
 
 
 def _environment() -> dict[str, str]:
-    """Without settings of the surroundings that change when Python writes its output."""
-    return {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    """Without settings of the surroundings that change when Python writes its output, or what gradproof adds."""
+    return {
+        key: value for key, value in os.environ.items() if key not in ("PYTHONUNBUFFERED", "GITHUB_ACTIONS")
+    }
 
 
 def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

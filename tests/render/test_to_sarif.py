@@ -108,7 +108,7 @@ def test_every_fault_is_one_result_and_so_is_a_verdict_without_a_cause() -> None
     unverified = results(RICH)[5]
     assert unverified["level"] == "warning"
     assert "d loss / d x is unverified" in unverified["message"]["text"]
-    assert "the same fault reaches d loss / d b" in unverified["message"]["text"]
+    assert "likewise d loss / d b" in unverified["message"]["text"]
 
 
 def test_a_correct_gradient_without_remarks_is_no_result() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from gradproof.checking import check
 from gradproof.cli import output
+from gradproof.cli.github import tell_github
 from gradproof.cli.values import DTYPES, parse_values
 from gradproof.errors import InvalidInput
 from gradproof.frontends.select import FRAMEWORKS, to_framework
@@ -74,6 +75,7 @@ def execute(given: argparse.Namespace) -> int:
         **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
     )
     output.print_report(report, sys.stdout, given.detail)
+    tell_github(report, sys.stderr, os.getcwd())
     output.write_files(report, paths, given.full)
     return report.exit_status(given.fail_on)
 

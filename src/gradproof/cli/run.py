@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from gradproof.audit.budget import Budget, Policy, parse_checks
 from gradproof.audit.crash import connect
 from gradproof.audit.relocate import relative_to
-from gradproof.audit.runner import Outcome, before_hard_exit, run
+from gradproof.audit.runner import INTERRUPTED, Outcome, before_hard_exit, run
 from gradproof.audit.session import Session
 from gradproof.audit.target import Target, find_module, find_script
 from gradproof.cli import output
+from gradproof.cli.progress import on_errors
+from gradproof.cli.github import tell_github
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
 from gradproof.errors import InvalidInput
@@ -29,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "The script runs as `python SCRIPT ARGS` would run it. The report goes to the error stream, after "
         "everything the script prints. Exit status: 0 nothing found, 1 a fault at the level of --fail-on, "
-        "2 gradproof was called wrongly; else that of the script."
+        "2 gradproof was called wrongly, 130 Ctrl-C ended it; else that of the script."
     )
     output.configure(parser)
     parser.add_argument(
@@ -94,9 +96,13 @@ class _Audit:
         if self.is_reported or not self.session.is_ours:
             return outcome.exit_status
         self.is_reported = True
+        is_interrupted, crash = isinstance(outcome.exception, KeyboardInterrupt), None
         # Once more code of the user's may run: never where the program ended in mid-air, or Ctrl-C ended it.
-        is_over = not is_sudden and not isinstance(outcome.exception, KeyboardInterrupt)
-        crash = self.session.conclude(outcome.exception) if is_over else None
+        if not is_sudden and not is_interrupted:
+            try:
+                crash = self.session.conclude(outcome.exception)
+            except KeyboardInterrupt:
+                is_interrupted = True
         self.session.stop()
         report = self._report(outcome, crash)
         if not is_sudden:
@@ -107,10 +113,11 @@ class _Audit:
             if self.given.detail in ("normal", "verbose"):
                 stream.write("\n")  # apart from what the program and its libraries have written there
             output.print_report(report, stream, self.given.detail)
+            tell_github(report, stream, self.folder)
         output.write_files(report, self.paths, self.given.full)
         if self.fix is not None:
             output.write_text(to_diff(report), self.fix)
-        return report.exit_status(self.given.fail_on)
+        return INTERRUPTED if is_interrupted else report.exit_status(self.given.fail_on)
 
     def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
         total = time.perf_counter() - self.started
@@ -124,6 +131,9 @@ def execute(given: argparse.Namespace) -> int:
     paths, fix = output.writable_paths(given), output.writable_path(given.fix)
     target, arguments = _target(given)
     session = Session(budget=Budget(given.budget), policy=given.checks)
+    progress = on_errors(session.budget, given.detail == "quiet")
+    if progress is not None:
+        session.show, session.hide = progress.show, progress.hide
     audit = _Audit(given, target, paths, folder, session, fix)
     audit.session.start()
     with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):

@@ -54,7 +54,8 @@ def paragraphs(finding: Finding) -> list[str]:
         said += _fix(diagnostic)
         said += [f"note: {note}" for note in diagnostic.notes]
     others = list(dict.fromkeys(name(gradient) for gradient in finding.gradients))[1:]
-    said += [f"the same fault reaches {capped_list(others)}"] if others else []
+    shared = "likewise" if diagnostic is None else "the same fault reaches"
+    said += [f"{shared} {capped_list(others)}"] if others else []
     return [printable(each) for each in said]
 
 
