@@ -76,7 +76,7 @@ def _guarded(case: Case) -> Iterator[Diagnostic]:
             "function grows without bound. What was returned is the slope of the code for this one point, and no "
             "derivative."
         ),
-        fix=Fix(_FIX),
+        fix=case.fix or Fix(_FIX),
         op=guard.op,
     )
 
@@ -133,7 +133,7 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
             *(() if case.nonfinite is None else way_row(case.nonfinite)),
         ),
         why=_why(case, program, node, at),
-        fix=Fix(_FIX),
+        fix=case.fix or Fix(_FIX),
         op=node.op,
     )
 

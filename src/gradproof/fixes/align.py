@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from gradproof.fixes.source import Source, position
 from gradproof.ir.program import Node, Program
 
-_STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
+STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
 _BINARY = frozenset({"add", "sub", "mul", "div", "power"})
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
 MOST_DEFINITIONS = 8  # names that are followed to where they were given their value, one inside the other
@@ -49,7 +51,7 @@ class Alignment:
         while True:
             if node.id not in self.expressions:
                 self.expressions[node.id], self.behind[node.id] = expression, names
-            if node.op not in _STEPS or (node.span is not None and not self._same_place(node)):
+            if node.op not in STEPS or (node.span is not None and not self._same_place(node)):
                 return node
             node = self.program[node.inputs[0]]
 
@@ -71,14 +73,34 @@ class Alignment:
                 yield left, node.inputs[0]
             case ast.UnaryOp(op=ast.USub(), operand=operand) if node.op == "neg":
                 yield operand, node.inputs[0]
+            case ast.Compare(left=left, comparators=[right]):
+                yield from zip((left, right), node.inputs)
             case ast.Call(func=function, args=args):
                 method = (
                     [function.value] if _is_method(function) and isinstance(function, ast.Attribute) else []
                 )
-                given = [*method, *args]
-                inputs = self._inputs(node)
-                if len(inputs) == 1 or len(inputs) == len(given):
-                    yield from zip(given, inputs)
+                yield from self._arguments([*method, *args], self._inputs(node))
+
+    def _arguments(self, given: list[ast.expr], inputs: list[int]) -> Iterator[tuple[ast.expr, int]]:
+        """What was passed and what the nodes of the call took, as far as one is certainly the other."""
+        if len(inputs) == 1 or len(inputs) == len(given):
+            pairs = list(zip(given, inputs))
+            if all(self._may_be(part, id) for part, id in pairs):
+                yield from pairs
+                return
+        # Numbers may be an op's own, such as the 0 of a `relu`, and stand in another order than they were passed.
+        arrays = [id for id in inputs if self.program[id].op != "constant"]
+        passed = [part for part in given if not isinstance(part, ast.Constant)]
+        if len(arrays) == len(passed) == 1:
+            yield passed[0], arrays[0]
+
+    def _may_be(self, part: ast.expr, id: int) -> bool:
+        """A number in the source is a constant of that value."""
+        if not isinstance(part, ast.Constant) or not isinstance(part.value, int | float):
+            return True
+        node = self.program[id]
+        value = np.asarray(node.value)
+        return node.op == "constant" and bool((value == np.asarray(part.value, value.dtype)).all())
 
     def _inputs(self, node: Node) -> list[int]:
         """What the nodes of one call took from outside it, in order."""

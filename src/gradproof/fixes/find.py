@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,8 @@ from gradproof.engine.refine import entry_count
 from gradproof.fixes.guard import guard_patch, guards
 from gradproof.fixes.patch import patch_of
 from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
+from gradproof.fixes.substitute import substituted
+from gradproof.fixes.tried import Replay
 from gradproof.fixes.verify import MOST_ENTRIES, N_NEARBY, Gradients, is_equal, rounded_gradient, tightened
 from gradproof.fixes.widen import widened
 from gradproof.ir import types
@@ -32,14 +34,10 @@ _RULES = (
     "custom-gradient",
     "step-size",
 )  # a derivative rule lost the digits, not the formula
+_SINGULAR = ("singular-point", "invalid-domain")
 _UNSEEN = ("not-watched", "outside-tape")
 _ROUNDING = ("overflow", "underflow", "cancellation")  # the ways to a NaN that another way of writing avoids
 MOST_PROVEN = 8  # candidates for which the proof of equality is tried
-
-
-Replay = Callable[
-    [Program, int], Array | None
-]  # a program and the node to differentiate for; None if it cannot be
 
 
 def with_fix(case: Case, replay: Replay | None) -> Case:
@@ -47,10 +45,15 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
 
     `replay` runs a program in the user's framework.
     """
-    program, aim = case.capture.program, _aim(case)
-    if program is None or aim is None or len(program.nodes) > MOST_NODES:
+    program = case.capture.program
+    if program is None or len(program.nodes) > MOST_NODES:
         return case
     if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
+        return case
+    if _has_no_slope(case):
+        return replace(case, fix=substituted(case, replay))
+    aim = _aim(case)
+    if aim is None:
         return case
     if case.verdict is Verdict.MISSING:
         return replace(case, replayed=_checked(case, program, aim, replay, equal=False) or "")
@@ -64,6 +67,14 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
         return replace(case, fix=best, is_formula=True)
     return replace(case, fix=_in_wider_dtype(case, program, aim, replay))
+
+
+def _has_no_slope(case: Case) -> bool:
+    """A corner, a step, an infinite slope, or no value at all: no other way of writing the function mends that."""
+    if case.verdict is Verdict.UNVERIFIED:
+        return case.lacks_a_value
+    singular = case.nonfinite is not None and case.nonfinite.kind in _SINGULAR
+    return case.verdict is Verdict.UNDEFINED or (case.verdict is Verdict.NONFINITE and singular)
 
 
 def _aim(case: Case) -> Aim | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
 
-from gradproof.fixes.align import Alignment
+from gradproof.fixes.align import STEPS, Alignment
 from gradproof.fixes.render_term import Renderer, Unwritten
 from gradproof.fixes.source import Position, Source, parsed, position
 from gradproof.fixes.spelling import alias_of
@@ -50,6 +50,8 @@ def _edits(
     old: Program, new: Program, roots: list[Node], source: Source, framework: str, alias: str | None
 ) -> tuple[list[Edit], list[ast.stmt]]:
     """New texts by position, and statements that nothing needs any more."""
+    if any(_is_inner(old, root) for root in roots):
+        raise Unwritten  # a part of what one call computes has no words of its own
     texts: dict[Position, str] = {}
     used: set[str] = set()
     outermost = list(_outermost(roots, source))
@@ -57,13 +59,38 @@ def _edits(
         alignment = Alignment(old, source)
         alignment.add(expression, node.id)
         renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
-        text = renderer.text(node.id)
+        text = _enclosed(source, expression, renderer.text(node.id))
         if texts.setdefault(position(expression), text) != text:
             raise Unwritten  # the same line ran in two ways: no one change fits both
         used |= renderer.looked_behind
     replaced = [expression for expression, _ in outermost]
     dropped = [found for name in sorted(used) if (found := _unneeded(source, name, replaced)) is not None]
     return sorted(texts.items(), reverse=True), dropped
+
+
+def _is_inner(program: Program, root: Node) -> bool:
+    """Whether the same piece of source goes on computing with a node, so that it is not its value."""
+    return any(
+        root.id in node.inputs and node.span == root.span and node.op not in STEPS for node in program.nodes
+    )
+
+
+def _enclosed(source: Source, expression: ast.expr, text: str) -> str:
+    """In parentheses where what stands around the expression would otherwise bind stronger than its new text."""
+    around = source.parents.get(expression)
+    if not isinstance(around, ast.expr):
+        return text
+    new = ast.parse(text, mode="eval").body
+    for name, part in ast.iter_fields(around):
+        if part is expression:
+            fields = {**dict(ast.iter_fields(around)), name: new}
+            written = ast.unparse(ast.fix_missing_locations(type(around)(**fields)))
+            return (
+                f"({text})"
+                if f"({ast.unparse(new)})" in written and not isinstance(around, ast.Call)
+                else text
+            )
+    return text
 
 
 def _outermost(roots: list[Node], source: Source) -> Iterator[tuple[ast.expr, Node]]:
@@ -113,6 +140,8 @@ def _without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
     is_call = isinstance(ast.parse(text, mode="eval").body, ast.Call | ast.Name)
     before = re.search(r"(\w+|[\])])\s*$", head[:-1])
     is_argument = before is not None and not iskeyword(before[1])
+    if text.startswith("(") and text.endswith(")") and head.endswith("(") and tail.startswith(")"):
+        return head[:-1], tail[1:]  # those around the old text serve the new one, or those of the new one do
     if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
         return head[:-1], tail[1:]
     return head, tail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gradproof.fixes.spelling import spell
 from gradproof.ir.program import Node, Program
 from gradproof.ops.reduce import kept
 
+_EXPONENT = re.compile(r"(?<=\d)e([-+])0(?=\d\b)")  # Python writes 1e-06
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 
 
@@ -38,6 +40,7 @@ class Renderer:
     def text(self, root: int) -> str:
         """The expression for a changed node, with the numbers as the user wrote them."""
         text = ast.unparse(ast.fix_missing_locations(self._made(self.new[root])))
+        text = _EXPONENT.sub(r"e\1", text)
         for place, literal in enumerate(self._literals):
             text = text.replace(_placeholder(place), literal)
         return text

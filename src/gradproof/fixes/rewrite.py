@@ -51,7 +51,7 @@ def rewrites(program: Program, graph: Graph, rule: Rule, nodes: Sequence[Node]) 
             made = {node.id: build(program, node, rule, fit[min(k, len(fit) - 1)]) for node, fit in applied}
         except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
             continue  # the shapes do not go together: the rule does not fit after all
-        yield Rewrite(_with_nodes(program, made), rule, tuple(made))
+        yield Rewrite(with_nodes(program, made), rule, tuple(made))
 
 
 def _first(graph: Graph, rule: Rule, node: Node) -> Iterator[Binding]:
@@ -61,7 +61,7 @@ def _first(graph: Graph, rule: Rule, node: Node) -> Iterator[Binding]:
         yield bound
 
 
-def _with_nodes(program: Program, made: dict[int, list[Node]]) -> Program:
+def with_nodes(program: Program, made: dict[int, list[Node]]) -> Program:
     """New ids are given in order; the last node of each replacement takes the id of what it replaces."""
     next_id = max(node.id for node in program.nodes) + 1
     nodes: list[Node] = []
@@ -81,19 +81,33 @@ def _with_nodes(program: Program, made: dict[int, list[Node]]) -> Program:
 
 def build(program: Program, node: Node, rule: Rule, bound: Binding) -> list[Node]:
     """The nodes of the replacement; the last one has the dtype and the shape of the node it replaces."""
+    tracer = tracing(program, node)
+    return finished(tracer, node, _Replacement(program, tracer, node, bound).term(parse(rule.replacement)))
+
+
+def tracing(program: Program, node: Node) -> Tracer:
+    """Writes down what takes the place of a node, under ids that the program does not have."""
     builder = Builder()
     builder.next_id = max(one.id for one in program.nodes) + 1
     tracer = Tracer(builder, phase="forward")
     tracer.at(node.span, node.scope)
-    y = _Replacement(program, tracer, node, bound).term(parse(rule.replacement))
+    return tracer
+
+
+def finished(tracer: Tracer, node: Node, y: Any) -> list[Node]:
+    """What was written down, with the result in the dtype and the shape of the node it replaces."""
     if y.shape != node.shape:
         wider = np.broadcast_shapes(y.shape, node.shape) == node.shape
         y = (tracer.broadcast if wider else tracer.reshape)(y, shape=node.shape)
     if types.dtype_name(y.value) != node.dtype:
         y = tracer.cast(y, dtype=node.dtype)
-    if not builder.nodes or builder.nodes[-1].id != y.id:
+    if not tracer.builder.nodes or tracer.builder.nodes[-1].id != y.id:
         y = tracer.identity(y)
-    return builder.nodes
+    return tracer.builder.nodes
+
+
+def bound_array(program: Program, tracer: Tracer, id: int) -> Traced:
+    return Traced(tracer, id, np.asarray(program[id].value))
 
 
 class _Replacement:
@@ -132,7 +146,7 @@ class _Replacement:
 
     def bound_term(self, term: Term) -> Any:
         if isinstance(term, Id):
-            return Traced(self.tracer, term.id, np.asarray(self.program[term.id].value))
+            return bound_array(self.program, self.tracer, term.id)
         if isinstance(term, Shown):
             return getattr(self.tracer, term.op)(*map(self.bound_term, term.args), **term.params)
         return self.constant(term)

@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 OPERATORS: dict[str, type[ast.operator]] = {"add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div}
+COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "greater": ast.Gt, "greater_equal": ast.GtE, "less": ast.Lt, "less_equal": ast.LtE, "equal": ast.Eq,
+    "not_equal": ast.NotEq,
+}  # fmt: skip
 MODULES = {"tensorflow": ("tensorflow", "tf"), "numpy": ("numpy", "np")}  # module, the name it is given here
 
 _TENSORFLOW = {
@@ -15,17 +19,18 @@ _TENSORFLOW = {
         "atanh", "sigmoid", "square",
     )},
     **{name: f"tf.math.{name}" for name in ("expm1", "log", "log1p", "log_sigmoid", "erf", "erfc", "lgamma")},
-    "softplus": "tf.nn.softplus", "power": "tf.pow", "sum": "tf.reduce_sum", "mean": "tf.reduce_mean",
-    "prod": "tf.reduce_prod", "logsumexp": "tf.reduce_logsumexp", "softmax": "tf.nn.softmax",
+    "softplus": "tf.nn.softplus", "select": "tf.where", "rsqrt": "tf.math.rsqrt",
+    "sum": "tf.reduce_sum", "mean": "tf.reduce_mean", "prod": "tf.reduce_prod", "logsumexp": "tf.reduce_logsumexp", "softmax": "tf.nn.softmax",
     "log_softmax": "tf.nn.log_softmax",
 }  # fmt: skip
 _NUMPY = {
     **{name: f"np.{name}" for name in (
         "exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square", "expm1", "log", "log1p", "hypot", "cbrt",
-        "logaddexp", "power", "sum", "mean", "prod",
+        "logaddexp", "sum", "mean", "prod",
     )},
     "asin": "np.arcsin", "acos": "np.arccos", "atan": "np.arctan", "atan2": "np.arctan2", "asinh": "np.arcsinh",
-    "acosh": "np.arccosh", "atanh": "np.arctanh", "softplus": "np.logaddexp(0, A)",
+    "acosh": "np.arccosh", "atanh": "np.arctanh", "softplus": "np.logaddexp(0, A)", "select": "np.where",
+    "logsumexp": "np.logaddexp.reduce", "rsqrt": "1 / np.sqrt(A)",
     "log_sigmoid": "-np.logaddexp(0, -A)", "sinc": "np.sinc(A / np.pi)",
 }  # fmt: skip
 SPELLINGS = {"tensorflow": _TENSORFLOW, "numpy": _NUMPY}
@@ -42,6 +47,10 @@ def spell(
     """
     if op in OPERATORS and len(args) == 2:
         return ast.BinOp(args[0], OPERATORS[op](), args[1])
+    if op in COMPARISONS:
+        return ast.Compare(args[0], [COMPARISONS[op]()], [args[1]])
+    if op == "power":
+        return ast.BinOp(args[0], ast.Pow(), args[1])
     if op == "neg":
         return ast.UnaryOp(ast.USub(), args[0])
     if op == "integer_power":
@@ -56,11 +65,13 @@ def spell(
     if "A" in text.split("(", 1)[-1] and "(" in text:
         return _Filled(alias_names, args[0]).visit(template)  # type: ignore[no-any-return]
     function = _Filled(alias_names, None).visit(template)
-    keywords = _axis(op, tuple(params.get("axes", ())), ndim, bool(params.get("keepdims")))
+    keywords = _axis(framework, op, tuple(params.get("axes", ())), ndim, bool(params.get("keepdims")))
     return None if keywords is None else ast.Call(function, [_floating(arg) for arg in args], keywords)
 
 
-def _axis(op: str, axes: tuple[int, ...], ndim: int, keepdims: bool) -> list[ast.keyword] | None:
+def _axis(
+    framework: str, op: str, axes: tuple[int, ...], ndim: int, keepdims: bool
+) -> list[ast.keyword] | None:
     """The keywords that say along which axes; none where the framework's own choice is meant."""
     if op in _ROWS:
         return (
@@ -70,6 +81,9 @@ def _axis(op: str, axes: tuple[int, ...], ndim: int, keepdims: bool) -> list[ast
             if len(axes) == 1
             else None
         )
+    if op == "logsumexp" and framework == "numpy" and len(axes) == ndim:
+        # Reductions of NumPy's binary functions go along the first axis unless they are told otherwise.
+        return [] if ndim == 1 else [ast.keyword("axis", ast.Constant(None))]
     if op not in _ALONG or (len(axes) == ndim and not keepdims):
         return []
     keywords = []

@@ -67,7 +67,10 @@ class _Search:
         own = {self.source.value.id} | ({self.source.variable.id} if self.source.variable else set())
         recorded = [event for event in self.path if tape.id in event.tapes]
         made_in_tape = any(_gives(event, own) and tape.id in event.tapes for event in self.forward)
-        if tape.kind != "tape" or own & watched or not recorded or made_in_tape:
+        variable = self.source.variable
+        # A tape sees every reading of a trainable variable by itself: there the path broke somewhere else.
+        is_seen = variable is not None and variable.trainable and tape.watch_accessed_variables
+        if tape.kind != "tape" or own & watched or not recorded or made_in_tape or is_seen:
             return None
         contributing = []
         made = self._made_at(self.source.value.id)

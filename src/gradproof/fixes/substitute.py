@@ -1,0 +1,171 @@
+"""Finds a smooth function for the place where one has a corner, a step or an infinite slope, and tries it out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.errors import GradproofError
+from gradproof.fixes.extremes import extremes
+from gradproof.fixes.graph import Graph, Id
+from gradproof.fixes.patch import patch_of
+from gradproof.fixes.pattern import Binding, matches, parse
+from gradproof.fixes.rewrite import build, with_nodes
+from gradproof.fixes.rule import Rule
+from gradproof.fixes.substitutes import CORNERS, SAME, STEPS, UPRIGHT, Substitute
+from gradproof.fixes.tried import Replay, Tried, depends_on_opaque, returned_text, tried
+from gradproof.fixes.verify import N_NEARBY, is_equal
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.ops import TABLE
+
+WIDTH = 1e-3  # of the scale: small beside the numbers, and its square is still seen beside them in a float32
+MOST_PLACES = 6  # places of the source at which a substitute is tried
+SAME_NEARBY = f"Both are equal in exact arithmetic at {N_NEARBY} points nearby."
+MOST_TRIED = 24  # changed programs that are run and judged
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A program in which a function was replaced wherever one piece of the source computed it."""
+
+    program: Program
+    nodes: tuple[int, ...]
+    text: str
+    meaning: str
+
+
+def substituted(case: Case, replay: Replay | None) -> Fix | None:
+    """The first change whose gradient is right; of several, one that can be shown in the user's lines."""
+    program, wrt = case.capture.program, case.source.node
+    if program is None or wrt is None or case.capture.order != 1 or not types.is_real(case.source.dtype):
+        return None
+    found: Fix | None = None
+    for k, change in enumerate(_changes(case, program)):
+        if k == MOST_TRIED:
+            break
+        patch = patch_of(program, change.program, change.nodes, case.sources, case.capture.framework)
+        if found is not None and patch is None:
+            continue
+        result = tried(case, change.program, wrt, replay)
+        if result is None or not result.is_correct:
+            continue
+        if not change.meaning and not is_equal(program, change.program, wrt, has_point=False):
+            continue
+        found = _fix(case, program, change, result, "" if patch is None else patch.text)
+        if patch is not None:
+            return found
+    return found
+
+
+def _fix(case: Case, program: Program, change: Change, result: Tried, patch: str) -> Fix:
+    if not change.meaning:
+        return Fix(change.text, patch, f"{returned_text(case, result)}. {SAME_NEARBY}")
+    before = np.asarray(program[program.outputs[0]].value)
+    shown = [words.number(float(x), dtype=str(before.dtype)) for x in (before, result.value)]
+    moved = f"; `{case.capture.target}` is {shown[1]} instead of {shown[0]} here"
+    value = moved if shown[0] != shown[1] else f"; `{case.capture.target}` stays {shown[0]} here"
+    return Fix(
+        change.text, patch, f"{returned_text(case, result)} for the changed function{value}.", change.meaning
+    )
+
+
+def _changes(case: Case, program: Program) -> Iterator[Change]:
+    graph = Graph(program)
+    for span, table in _places(case, program):
+        nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
+        for substitute in table:
+            yield from _applied(case, program, graph, nodes, substitute)
+        if table not in (UPRIGHT, SAME):
+            for made, text, meaning in extremes(program, nodes, lambda ids: width_of(program, ids)):
+                if not depends_on_opaque(program, made):
+                    yield Change(with_nodes(program, made), tuple(made), text, meaning)
+
+
+def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Substitute]]]:
+    """Where the op stands that has no slope, and what may take its place, the most suspicious first."""
+    reference = case.judgement.reference
+    sides = None if reference is None else reference.sides
+    if sides is not None:
+        for span in _decided(program, sides.guilty or sides.ties):
+            yield span, (*CORNERS, *STEPS)
+    suspects = [] if case.singular is None else [program[case.singular.node]]
+    way = ancestors(program, program.outputs) & descendants(program, [case.source.node or 0])
+    suspects += [node for node in program.nodes if node.id in way and is_at_edge(program, node)]
+    spans = dict.fromkeys(node.span for node in suspects if node.span is not None)
+    places = list(spans)[:MOST_PLACES]
+    if (
+        case.verdict is Verdict.NONFINITE
+    ):  # the function has a derivative: another way of writing it may find it
+        used = {node.span for node in program.nodes if node.span and _takes_from(program, node, places)}
+        yield from ((span, SAME) for span in (*used, *places))
+    yield from ((span, UPRIGHT) for span in places)
+
+
+def _takes_from(program: Program, node: Node, spans: Sequence[Span]) -> bool:
+    return (
+        not node.is_discrete
+        and any(program[id].span in spans for id in node.inputs)
+        and node.span not in spans
+    )
+
+
+def _decided(program: Program, ids: Iterable[int]) -> list[Span]:
+    """The places of the selections that follow from decisions; those of the decisions themselves where none does."""
+    ids = set(ids)
+    found: dict[Span, None] = {}
+    for node in program.nodes:
+        if node.is_discrete and any(id in ids for id in node.inputs):
+            ids.add(node.id)
+        elif node.span is not None and not node.is_discrete and any(id in ids for id in node.inputs):
+            found[node.span] = None
+    return list(found)[:MOST_PLACES]
+
+
+def is_at_edge(program: Program, node: Node) -> bool:
+    """Whether an op was given a number at which its slope is infinite."""
+    edges = TABLE[node.op].edges if node.op in TABLE else ()
+    if not edges or not node.inputs:
+        return False
+    value = np.asarray(program[node.inputs[0]].value)
+    return any(bool((value == edge).any()) for edge in edges)
+
+
+def _applied(
+    case: Case, program: Program, graph: Graph, nodes: Sequence[Node], substitute: Substitute
+) -> Iterator[Change]:
+    """The substitute at all nodes of one place: a line that runs many times is changed for all of them."""
+    fits: dict[int, Binding] = {}
+    for node in nodes:
+        bound = next(iter(matches(graph, parse(substitute.pattern), Id(node.id))), None)
+        if bound is not None:
+            fits[node.id] = bound
+    if not fits or depends_on_opaque(program, fits):
+        return
+    scale = [term.id for bound in fits.values() for term in bound.values() if isinstance(term, Id)]
+    width = width_of(program, [*scale, *fits])
+    numbers = {"W": width, "V": float(f"{width * width:.0e}"), "N": 1.0 - float(f"{width * width:.0e}")}
+    rule = Rule(substitute.pattern, substitute.written(case.capture.framework), "")
+    try:
+        made = {id: build(program, program[id], rule, {**bound, **numbers}) for id, bound in fits.items()}
+    except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
+        return
+    shown = {"width": f"{width:g}", "square": f"{numbers['V']:g}", "shrunk": f"{numbers['N']:.12g}"}
+    text, meaning = (part.format(**shown) for part in (substitute.text, substitute.meaning))
+    yield Change(with_nodes(program, made), tuple(made), text, meaning)
+
+
+def width_of(program: Program, ids: Iterable[int]) -> float:
+    """A power of ten, small beside the largest of the numbers; beside 1 where all of them are zero."""
+    values = [np.abs(np.asarray(program[id].value, np.float64)) for id in ids if not program[id].is_discrete]
+    finite = [float(value[np.isfinite(value)].max(initial=0.0)) for value in values]
+    scale = max(finite, default=0.0)
+    return float(f"1e{math.floor(math.log10(scale)) if scale > 0.0 else 0:d}") * WIDTH
