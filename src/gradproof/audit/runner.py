@@ -79,6 +79,8 @@ def _say(text: str) -> None:
 def _print_traceback(error: BaseException) -> None:
     """Through the user's own hook if there is one, and without the frames of gradproof."""
     error.__traceback__ = _users_part(error.__traceback__)
+    if isinstance(error, KeyboardInterrupt):
+        _cut_below_user(error.__traceback__)
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception as fault:
@@ -93,6 +95,14 @@ def _users_part(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
         trace = trace.tb_next
     return trace
+
+
+def _cut_below_user(trace: TracebackType | None) -> None:
+    """Where in a check of ours Ctrl-C came is nothing to the user, who knows the line of the gradient call."""
+    while trace is not None and trace.tb_next is not None:
+        if trace.tb_next.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
+            trace.tb_next = None
+        trace = trace.tb_next
 
 
 def _join_threads() -> None:

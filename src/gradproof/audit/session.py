@@ -88,6 +88,9 @@ class Session:
                     crash = found.crash
             except TimeIsOver as over:
                 self._remarks.append(f"{over}, so that rules the program left unused were not all tried")
+            except KeyboardInterrupt:
+                self._remarks.append("interrupted: rules the program left unused were not all tried")
+                raise
             except Exception:
                 self.faults.append(traceback.format_exc())
                 self._unspoken.append(self.faults[-1])

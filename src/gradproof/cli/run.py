@@ -16,8 +16,8 @@ from gradproof.audit.runner import INTERRUPTED, Outcome, before_hard_exit, run
 from gradproof.audit.session import Session
 from gradproof.audit.target import Target, find_module, find_script
 from gradproof.cli import output
-from gradproof.cli.progress import on_errors
 from gradproof.cli.github import tell_github
+from gradproof.cli.progress import on_errors
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
 from gradproof.errors import InvalidInput

@@ -106,7 +106,7 @@ class Accumulators:
             error = raised
             raise
         finally:
-            if state is not None:
+            if state is not None and not isinstance(error, KeyboardInterrupt):
                 tape = Tape(state.collection.id, "accumulator", with_span(state.places))
                 ending = Ending(next(numbers), "jvp", frame, args, kwargs, occurrence, tape, result, error)
                 self._finish(state, ending)

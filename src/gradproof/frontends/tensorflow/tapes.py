@@ -225,10 +225,15 @@ class Tapes:
             raise
         finally:
             recorder.within.remove(ending.id)
-            self._finish(state, ending)
+            try:
+                # What Ctrl-C has ended is no gradient, and who pressed it does not want to wait for a check.
+                if not isinstance(ending.error, KeyboardInterrupt):
+                    self._hand_over(state, ending)
+            finally:  # Ctrl-C may come here as well, and the program may go on after it
+                self._finish(state)
         return ending.result
 
-    def _finish(self, state: TapeState, ending: Ending) -> None:
+    def _hand_over(self, state: TapeState, ending: Ending) -> None:
         try:
             with self._recorder.silence():
                 call = build_call(ending, state.collection, self._recorder.ring, self._traces)
@@ -236,6 +241,8 @@ class Tapes:
         except Exception:
             call = failed_call(ending, self._observation.note_failure())
         self._observation.deliver(call)
+
+    def _finish(self, state: TapeState) -> None:
         state.consumed = True
         self._recorder.background = self._observation.sites.wants_next(state.site)
         if state.persistent and state.id in self._recorder.recording:
