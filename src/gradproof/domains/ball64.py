@@ -80,6 +80,8 @@ def as_ball(x: Any) -> Ball64:
 
 
 def all_finite(x: Array) -> bool:
+    if x.dtype.kind != "f":
+        return bool(np.isfinite(x).all())
     return bool(x.max(initial=0.0) < np.inf and x.min(initial=0.0) > -np.inf)  # NaN fails both
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gradproof.clock import TimeIsOver, doing
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.ball64 import BallDomain64, all_finite
 from gradproof.engine.derive import vjp
 from gradproof.engine.run import Run, run
 from gradproof.errors import BeyondMemory, NotSupported
@@ -33,9 +34,9 @@ class Enclosure:
     mid: Array
     rad: Array
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
-        return bool(np.isfinite(self.rad).all())
+        return all_finite(self.rad)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Unknown:
         self._counts: list[int] = []
 
     def see(self, enclosures: Sequence[Enclosure]) -> None:
-        self._counts.append(sum(int(np.count_nonzero(~np.isfinite(e.rad))) for e in enclosures))
+        unbounded = (e.rad for e in enclosures if not e.is_bounded)
+        self._counts.append(sum(int(np.count_nonzero(~np.isfinite(rad))) for rad in unbounded))
 
     @property
     def stays(self) -> bool:

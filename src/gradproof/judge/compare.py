@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from gradproof.domains.ball64 import all_finite
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import InvalidInput
 from gradproof.ir import types
@@ -57,18 +59,21 @@ def compare(
         raise InvalidInput("a complex gradient was observed for a real source")
     if observed.size == 0:
         return Comparison("within", 0.0, types.digits_possible(dtype), types.digits_possible(dtype), None)
-    finite = np.isfinite(observed)
-    bounded = np.isfinite(reference.rad)
-    if not finite.all() and bounded[~finite].any():
-        return _finding("nonfinite", _Worst(np.inf, int(np.argmax(~finite & bounded))), observed.shape, dtype)
-    if not bounded.all():
-        return _finding("unbounded", _Worst(np.nan, int(np.argmax(~bounded))), observed.shape, dtype)
+    if not (all_finite(observed) and reference.is_bounded):
+        finite, bounded = np.isfinite(observed), np.isfinite(reference.rad)
+        if bounded[~finite].any():
+            worst = _Worst(np.inf, int(np.argmax(~finite & bounded)))
+            return _finding("nonfinite", worst, observed.shape, dtype)
+        if not bounded.all():
+            return _finding("unbounded", _Worst(np.nan, int(np.argmax(~bounded))), observed.shape, dtype)
     tolerance = options.tolerance(dtype)
-    low, high = _worst_errors(
+    entries = _Entries(
         observed, reference, options.share_of_largest, _zero_scale(sizes, dtype, options), dtype
     )
+    high = _worst_error(entries, _upper_bounds)
     if high.size <= tolerance:
         return _finding("within", high, observed.shape, dtype)
+    low = _worst_error(entries, _lower_bounds)
     return _finding("beyond" if low.size > tolerance else "undecided", low, observed.shape, dtype)
 
 
@@ -91,18 +96,37 @@ def _zero_scale(sizes: Array | None, dtype: str, options: Options) -> tuple[Arra
     return sizes, sizes * min(1.0, max(options.share_of_largest, roundings))
 
 
-def _worst_errors(
-    observed: Array, reference: Enclosure, share: float, zero: tuple[Array, Array] | None, dtype: str
-) -> tuple[_Worst, _Worst]:
-    """Lower and upper bounds of the relative errors, each at its worst entry; block by block, to stay in the cache."""
-    flat = [np.ravel(array) for array in (observed, reference.mid, reference.rad, *(zero or ()))]
-    largest, certain = _largest(flat[1], flat[2])
-    low, high = _Worst(-1.0, 0), _Worst(-1.0, 0)
+@dataclass(frozen=True)
+class _Entries:
+    """What is compared, and against what size."""
+
+    observed: Array
+    reference: Enclosure
+    share: float
+    zero: tuple[Array, Array] | None
+    dtype: str
+
+
+# Observed, midpoints, radii, the sizes of terms and their scale if given; the floor of the scale; the smallest number.
+Bounds = Callable[[list[Array], tuple[float, float], float], Array]
+
+
+def _worst_error(entries: _Entries, bounds: Bounds) -> _Worst:
+    """The worst of the bounds of the relative errors; block by block, to stay in the cache."""
+    reference = entries.reference
+    flat = [np.ravel(x) for x in (entries.observed, reference.mid, reference.rad, *(entries.zero or ()))]
+    most, least = _largest(flat[1], flat[2])
+    floors = entries.share * most, entries.share * least
+    worst = _Worst(-1.0, 0)
     for start in range(0, flat[0].size, BLOCK):
         part = [array[start : start + BLOCK] for array in flat]
-        lows, highs = _relative_errors(part, share * largest, share * certain, types.SMALLEST[dtype])
-        low, high = _worse(low, lows, start), _worse(high, highs, start)
-    return low, high
+        with np.errstate(all="ignore"):
+            errors = bounds(part, floors, types.SMALLEST[entries.dtype])
+        place = int(np.argmax(errors))  # NaN, if there is one
+        size = float(errors[place]) if errors[place] == errors[place] else np.inf
+        if size > worst.size:
+            worst = _Worst(size, start + place)
+    return worst
 
 
 def _largest(mid: Array, rad: Array) -> tuple[float, float]:
@@ -114,36 +138,47 @@ def _largest(mid: Array, rad: Array) -> tuple[float, float]:
     return most, least
 
 
-def _worse(worst: _Worst, errors: Array, start: int) -> _Worst:
-    place = int(np.argmax(errors))
-    return _Worst(float(errors[place]), start + place) if errors[place] > worst.size else worst
+def _upper_bounds(part: list[Array], floors: tuple[float, float], smallest: float) -> Array:
+    """Upper bounds of the relative error of every entry of a block."""
+    observed, mid, rad = part[:3]
+    high = np.abs(observed - mid)
+    high += rad
+    scale = np.abs(mid)
+    scale -= rad
+    np.maximum(scale, floors[1], out=scale)
+    if len(part) > 3:
+        scale = np.where(_zero_like(part), np.maximum(scale, part[4]), scale)
+    found = _found(high, smallest)
+    high /= scale
+    if found is not None:
+        high[found] = 0.0
+    return high
 
 
-def _relative_errors(
-    part: list[Array], floor_most: float, floor_least: float, smallest: float
-) -> tuple[Array, Array]:
-    """Lower and upper bounds of the relative error of every entry of a block."""
+def _lower_bounds(part: list[Array], floors: tuple[float, float], smallest: float) -> Array:
+    """Lower bounds of the relative error of every entry of a block."""
     observed, mid, rad = part[:3]
     distance = np.abs(observed - mid)
-    size = np.abs(mid)
-    most, least = size + rad, size - rad
-    scale_most, scale_least = np.maximum(most, floor_most), np.maximum(np.maximum(least, floor_least), 0.0)
+    scale = np.maximum(np.abs(mid) + rad, floors[0])
     if len(part) > 3:
-        sizes, scale = part[3:]
-        # A value that is proven not to be zero is measured against itself, however small.
-        zero_like = (least <= 0.0) & (most <= ZERO_LIKE * sizes)
-        scale_least = np.where(zero_like, np.maximum(scale_least, scale), scale_least)
-        scale_most = np.where(zero_like, np.maximum(scale_most, scale), scale_most)
-    high = distance + rad
-    low = np.maximum(distance - rad, 0.0)
-    # No number of the dtype is closer to a true value than this: it has been found as well as it can be.
-    found = high <= smallest
-    low[found] = high[found] = 0.0
-    with np.errstate(all="ignore"):
-        low /= scale_most
-        high /= scale_least
-    low[found] = high[found] = 0.0  # also where the scale is zero
-    return np.nan_to_num(low, nan=np.inf), np.nan_to_num(high, nan=np.inf)
+        scale = np.where(_zero_like(part), np.maximum(scale, part[4]), scale)
+    found = _found(distance + rad, smallest)
+    low = np.maximum(distance - rad, 0.0) / scale
+    if found is not None:
+        low[found] = 0.0
+    return np.asarray(low)
+
+
+def _zero_like(part: list[Array]) -> Array:
+    """Where a value is zero beside its terms; one proven not to be zero is measured against itself, however small."""
+    mid, rad, sizes = part[1:4]
+    size = np.abs(mid)
+    return np.asarray((size <= rad) & (size + rad <= ZERO_LIKE * sizes))
+
+
+def _found(farthest: Array, smallest: float) -> Array | None:
+    """Where no number of the dtype is closer to the true value: it has been found as well as it can be."""
+    return np.asarray(farthest <= smallest) if farthest.min() <= smallest else None
 
 
 def _finding(outcome: Outcome, worst: _Worst, shape: tuple[int, ...], dtype: str) -> Comparison:
