@@ -8,16 +8,12 @@ import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.flow import Place, feeding, places, value_at
+from gradproof.diagnosis.flow import PASSING, Place, feeding, forward_op, places, value_at
 from gradproof.ir.program import Node, Program
-from gradproof.ops import TABLE
+
+__all__ = ["capital", "forward_op", "name_of", "number_at", "op_words", "short", "slope_words", "spoken"]
 
 MAX_MOVES = 50  # reshapes and slices between a variable and its use
-# Ops that only pass numbers on: behind them a number still is the user's.
-_PASSING = frozenset({
-    "identity", "reshape", "broadcast", "transpose", "strided_slice", "take", "take_along", "tile", "concat",
-    "stack", "squeeze", "expand", "slice", "gather", "cast",
-})  # fmt: skip
 # The slope of a function of x, as it is taught.
 _SLOPES = {
     "log": "1/x", "log2": "1/x", "log10": "1/x", "log1p": "1/(1 + x)", "sqrt": "1/(2 sqrt(x))", "rsqrt": "1/x^1.5",
@@ -49,24 +45,6 @@ def slope_words(node: Node) -> str:
     return "the slope" if formula is None else f"slope {formula}"
 
 
-def forward_op(program: Program, node: Node) -> Node:
-    """The op of the user's line that a backward op belongs to: the one with the same place in the source.
-
-    Of several that a function of a framework consists of, one that can have an unbounded slope.
-    """
-    if node.phase == "forward" or node.span is None:
-        return node
-    here = [
-        one for one in program.nodes if one.phase == "forward" and one.span == node.span and _computes(one)
-    ]
-    with_edges = [one for one in here if TABLE[one.op].edges]
-    return (with_edges or here or [node])[-1]
-
-
-def _computes(node: Node) -> bool:
-    return bool(node.inputs) and not node.is_discrete and node.op in TABLE and node.op not in _PASSING
-
-
 def name_of(case: Case, program: Program, place: Place) -> str | None:
     """`x[1]`, where the number is an entry of something the user has named; else None."""
     names = dict(program.names) | {s.node: s.name for s in case.capture.sources if s.node is not None}
@@ -74,7 +52,7 @@ def name_of(case: Case, program: Program, place: Place) -> str | None:
         node = program[place.id]
         if node.id in names:
             return names[node.id] + (f"[{', '.join(map(str, place.index))}]" if place.index else "")
-        if node.op not in _PASSING:
+        if node.op not in PASSING:
             return None
         found = [one for id, mask in feeding(program, place) for one in places(id, mask)]
         if len(found) != 1:

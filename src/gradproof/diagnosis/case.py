@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.figures import Passage
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flips import Flip
 from gradproof.diagnosis.flow import Place
@@ -45,7 +46,7 @@ class Case:
     only; `sources` has the text of the files that a patch is made from.
     `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
-    `growth` is how the gradient's size changes along a loop.
+    `growth` is how the gradient's size changes along a loop, `passages` the sizes at every execution.
     `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
     another way of writing the same function: then the formula lost them, not the problem. `replayed` says what the
     framework returns for a missing gradient when a tape sees all that ran.
@@ -73,6 +74,7 @@ class Case:
     without_value: tuple[Place, ...] = ()
     flips: tuple[Flip, ...] = ()
     growth: Growth | None = None
+    passages: tuple[Passage, ...] = ()
     fix: Fix | None = None
     is_formula: bool = False
     replayed: str = ""

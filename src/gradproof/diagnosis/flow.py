@@ -19,6 +19,11 @@ Index = tuple[int, ...]
 
 MAX_STEPS = 100_000  # the longest way followed; a loop of ten thousand steps fits
 _SEED = 7
+# Ops that only pass numbers on: behind them a number still is the user's.
+PASSING = frozenset({
+    "identity", "reshape", "broadcast", "transpose", "strided_slice", "take", "take_along", "tile", "concat",
+    "stack", "squeeze", "expand", "slice", "gather", "cast",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,3 +128,21 @@ def _by_structure(program: Program, node: Node, index: Index) -> list[Array]:
         np.zeros(x.shape, bool) if gx is None else np.asarray(gx).reshape(x.shape) != 0.0
         for gx, x in zip(gradients, inputs)
     ]
+
+
+def forward_op(program: Program, node: Node) -> Node:
+    """The op of the user's line that a backward op belongs to: the one with the same place in the source.
+
+    Of several that a function of a framework consists of, one that can have an unbounded slope.
+    """
+    if node.phase == "forward" or node.span is None:
+        return node
+    here = [
+        one for one in program.nodes if one.phase == "forward" and one.span == node.span and _computes(one)
+    ]
+    with_edges = [one for one in here if TABLE[one.op].edges]
+    return (with_edges or here or [node])[-1]
+
+
+def _computes(node: Node) -> bool:
+    return bool(node.inputs) and not node.is_discrete and node.op in TABLE and node.op not in PASSING

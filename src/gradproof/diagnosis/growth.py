@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.figures import Passage
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.rounding import recorded_run
 from gradproof.errors import GradproofError
@@ -44,11 +45,14 @@ class Growth:
         return float(abs(self.factor) ** (1.0 / (self.repeats - 1)))
 
 
-def steepest_growth(program: Program, source: int) -> Growth | None:
-    """The repeated line at which the gradient for `source` changes its size the most, in either direction."""
+def passages(program: Program, source: int) -> tuple[Passage, ...]:
+    """The sizes of the gradient for `source` at each repeated line, where they change the most first.
+
+    A line counts if the gradient passes through enough of its executions with sizes that can be compared.
+    """
     groups = _repeated(program)
     if not groups:
-        return None
+        return ()
     try:
         with np.errstate(all="ignore"):
             seed = {program.outputs[0]: np.ones(())}
@@ -57,9 +61,16 @@ def steepest_growth(program: Program, source: int) -> Growth | None:
                 for id, g in pull_back(recorded_run(program), seed, [source], keep_all=True).items()
             }
     except GradproofError:
-        return None
-    found = [growth for nodes in groups for growth in _growths(nodes, sizes)]
-    return max(found, key=lambda growth: abs(math.log(growth.factor)), default=None)
+        return ()
+    found = [passage for nodes in groups if (passage := _passage(nodes, sizes)) is not None]
+    return tuple(sorted(found, key=lambda passage: -abs(math.log(growth_along(passage).factor))))
+
+
+def growth_along(passage: Passage) -> Growth:
+    """From the execution nearest to the target to the one nearest to the source."""
+    return Growth(
+        passage.span, passage.op, len(passage.sizes), last=passage.sizes[-1], first=passage.sizes[0]
+    )
 
 
 def _repeated(program: Program) -> list[list[Node]]:
@@ -67,12 +78,7 @@ def _repeated(program: Program) -> list[list[Node]]:
     for node in program.nodes:
         if node.span is not None and node.phase == "forward" and not node.is_discrete and node.inputs:
             groups.setdefault((node.span, node.op), []).append(node)
-    # What is lowered to several ops, a product between two reshapes for instance, may have one of them twice in
-    # each execution; the op that occurs least often counts the executions.
-    executions: dict[Span, int] = {}
-    for (span, _), nodes in groups.items():
-        executions[span] = min(executions.get(span, len(nodes)), len(nodes))
-    return [nodes for (span, _), nodes in groups.items() if len(nodes) == executions[span] >= MIN_REPEATS]
+    return [nodes for nodes in groups.values() if len(nodes) >= MIN_REPEATS]
 
 
 def _size(gradient: Any) -> float:
@@ -81,13 +87,9 @@ def _size(gradient: Any) -> float:
     return float(np.max(np.abs(np.asarray(gradient)), initial=0.0))
 
 
-def _growths(nodes: Sequence[Node], sizes: dict[int, float]) -> list[Growth]:
-    """One, if the gradient passes through enough executions with sizes that can be compared."""
-    known = [
-        (node, size) for node in nodes if (size := sizes.get(node.id, 0.0)) > 0.0 and math.isfinite(size)
-    ]
-    if len(known) < MIN_REPEATS:
-        return []
-    (first, at_first), (_, at_last) = known[0], known[-1]
-    assert first.span is not None
-    return [Growth(first.span, first.op, len(known), at_last, at_first)]
+def _passage(nodes: Sequence[Node], sizes: dict[int, float]) -> Passage | None:
+    known = [size for node in nodes if (size := sizes.get(node.id, 0.0)) > 0.0 and math.isfinite(size)]
+    span = nodes[0].span
+    if len(known) < MIN_REPEATS or span is None:
+        return None
+    return Passage(span, nodes[0].op, tuple(known))

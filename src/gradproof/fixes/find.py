@@ -12,10 +12,15 @@ import numpy as np
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.flow import forward_op
 from gradproof.diagnosis.loss import find_loss
 from gradproof.engine.refine import entry_count
+from gradproof.fixes.graph import Graph
 from gradproof.fixes.guard import guard_patch, guards
 from gradproof.fixes.patch import patch_of
+from gradproof.fixes.pattern import MOVES
+from gradproof.fixes.rewrite import rewrites
+from gradproof.fixes.rule import Rule
 from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
 from gradproof.fixes.substitute import substituted
 from gradproof.fixes.tried import Replay
@@ -142,12 +147,38 @@ def _offers(
 
 
 def _guarded(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
+    if (
+        case.nonfinite is not None
+        and case.nonfinite.zero is not None
+        and case.nonfinite.zero.why == "not used"
+    ):
+        return _sliced_first(case, program, aim, replay)
     for guard, guarded in guards(case):
         if is_equal(program, guarded, aim.gradients.wrt):
             checked = _checked(case, guarded, aim, replay, equal=True)
             if checked is not None:
                 text = "give the unselected branch an input on which it is harmless"
                 return Fix(text, guard_patch(guard, case.sources, case.capture.framework), checked)
+    return None
+
+
+def _sliced_first(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
+    """`log(x)[0]` as `log(x[0])`: what is not used is not computed."""
+    assert case.nonfinite is not None
+    graph, op = Graph(program), forward_op(case.nonfinite.program, case.nonfinite.origin).op
+    rule = Rule(
+        f"moved({op}(A))", f"{op}(moved(A))", "slice first, so that the op never sees what is not used"
+    )
+    spans = dict.fromkeys(node.span for node in program.nodes if node.op in MOVES and node.span is not None)
+    for span in spans:
+        nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
+        for rewrite in rewrites(program, graph, rule, nodes):
+            checked = _checked(case, rewrite.program, aim, replay, equal=True)
+            if checked is not None and is_equal(program, rewrite.program, aim.gradients.wrt):
+                patch = patch_of(
+                    program, rewrite.program, rewrite.nodes, case.sources, case.capture.framework
+                )
+                return Fix(rule.text, "" if patch is None else patch.text, checked)
     return None
 
 

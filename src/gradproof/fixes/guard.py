@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.zero import Zero
+from gradproof.fixes.edit import named_before
 from gradproof.fixes.source import Source, parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.ir import types
@@ -22,12 +24,20 @@ _WHERE = {"tensorflow": "where", "numpy": "where"}
 
 @dataclass(frozen=True, eq=False)
 class Guard:
-    """The op of the branch, which of its inputs is guarded, and the selection that drops its result."""
+    """The op of the branch, which of its inputs is guarded, and the op that drops its result: a selection or a mask.
+
+    The result is kept where the condition is true, or false; a mask keeps it where it is not zero.
+    """
 
     op: Node
     index: int
-    selection: Node
-    is_kept_where_true: bool
+    dropping: Node
+    deciding: int  # the condition, or the mask
+    is_kept_where_true: bool = True
+
+    @property
+    def is_mask(self) -> bool:
+        return self.dropping.op == "mul"
 
 
 def guards(case: Case) -> Iterator[tuple[Guard, Program]]:
@@ -35,37 +45,55 @@ def guards(case: Case) -> Iterator[tuple[Guard, Program]]:
     program, found = case.capture.program, case.nonfinite
     if program is None or found is None or found.zero is None:
         return
-    place = found.zero.node.span
-    selections = [node for node in program.nodes if node.op == "select" and node.span == place]
-    ops = [node for node in program.nodes if node.span == found.origin.span and _has_edge(node)]
-    for selection in selections:
-        behind = [ancestors(program, [id]) for id in selection.inputs[1:]]
-        for op in ops:
-            sides = [op.id in side for side in behind]
+    ops = [node for node in program.nodes if node.span == found.origin.span and _is_guilty(found, node)]
+    for op in ops:
+        for guard in _guards(program, op, found.zero):
+            guarded = _apply(program, guard)
+            if guarded is not None:
+                yield guard, guarded
+
+
+def _guards(program: Program, op: Node, zero: Zero) -> Iterator[Guard]:
+    for dropping in program.nodes:
+        if dropping.op == "select" and dropping.span == zero.node.span:
+            sides = [op.id in ancestors(program, [id]) for id in dropping.inputs[1:]]
             if sides.count(True) == 1:
                 for index in range(len(op.inputs)):
-                    guard = Guard(op, index, selection, is_kept_where_true=sides[0])
-                    if (guarded := _apply(program, guard)) is not None:
-                        yield guard, guarded
+                    yield Guard(op, index, dropping, dropping.inputs[0], sides[0])
+        elif dropping.op == "mul" and zero.why == "multiplied by 0":
+            sides = [op.id in ancestors(program, [id]) for id in dropping.inputs]
+            mask = dropping.inputs[sides.index(False)] if sides.count(True) == 1 else None
+            if mask is not None and not bool(np.asarray(program[mask].value).all()):
+                yield from (Guard(op, index, dropping, mask) for index in range(len(op.inputs)))
 
 
-def _has_edge(node: Node) -> bool:
-    return bool(node.inputs) and node.op in TABLE and bool(TABLE[node.op].edges)
+def _is_guilty(found: Nonfinite, node: Node) -> bool:
+    """An op that has an infinite slope somewhere, or the one whose result was too large."""
+    if not node.inputs or node.op not in TABLE or node.is_discrete:
+        return False
+    is_beyond = found.exact is not None and found.exact.is_beyond(node.dtype)
+    return bool(TABLE[node.op].edges) or (is_beyond and node.id == found.origin.id)
 
 
 def _apply(program: Program, guard: Guard) -> Program | None:
-    argument, condition = program[guard.op.inputs[guard.index]], program[guard.selection.inputs[0]]
-    if np.broadcast_shapes(argument.shape, condition.shape) != argument.shape or argument.op == "constant":
-        return None
-    if condition.id > guard.op.id and condition.id in ancestors(program, [guard.op.id]):
+    argument, deciding = program[guard.op.inputs[guard.index]], program[guard.deciding]
+    if np.broadcast_shapes(argument.shape, deciding.shape) != argument.shape or argument.op == "constant":
         return None
     next_id = max(node.id for node in program.nodes) + 1
-    harmless = np.asarray(HARMLESS, types.numpy_dtype(argument.dtype))
-    constant = Node(next_id, "constant", (), argument.dtype, (), value=harmless)
+    dtype = types.numpy_dtype(argument.dtype)
+    constant = Node(next_id, "constant", (), argument.dtype, (), value=np.asarray(HARMLESS, dtype))
+    new = [constant]
+    condition = deciding.id
+    if guard.is_mask:
+        zero = Node(next_id + 2, "constant", (), deciding.dtype, (), value=np.zeros((), dtype))
+        kept = np.asarray(deciding.value) != 0
+        compared = Node(next_id + 3, "not_equal", (deciding.id, zero.id), "bool", deciding.shape, value=kept)
+        condition = compared.id
+        new += [zero, compared]
     sides = (argument.id, constant.id) if guard.is_kept_where_true else (constant.id, argument.id)
-    safe = Node(next_id + 1, "select", (condition.id, *sides), argument.dtype, argument.shape)
+    safe = Node(next_id + 1, "select", (condition, *sides), argument.dtype, argument.shape)
     inputs = (*guard.op.inputs[: guard.index], safe.id, *guard.op.inputs[guard.index + 1 :])
-    return _in_order(program, guard.op, [constant, safe, replace(guard.op, inputs=inputs)])
+    return _in_order(program, guard.op, [*new, safe, replace(guard.op, inputs=inputs)])
 
 
 def _in_order(program: Program, op: Node, new: list[Node]) -> Program | None:
@@ -84,26 +112,31 @@ def _in_order(program: Program, op: Node, new: list[Node]) -> Program | None:
 
 
 def guard_patch(guard: Guard, sources: Mapping[str, str], framework: str) -> str:
-    """The argument of the op inside a selection of its own; empty where the source does not show it."""
+    """The argument of the op, selected in a line before; empty where the source does not show it."""
     span = guard.op.span
     source = None if span is None else parsed(sources.get(span.file, ""))
     if span is None or source is None or framework not in _WHERE:
         return ""
-    condition = _condition(source, guard)
-    argument = _argument(source.at(span), guard.index)
+    condition, argument = _condition(source, guard), _argument(source.at(span), guard.index)
     alias = alias_of(source.tree, framework)
     # The condition is written a second time, so its names must mean the same where the op stands.
     if condition is None or argument is None or alias is None or not _in_reach(source, condition, argument):
         return ""
     written = [ast.get_source_segment(source.text, part) or "" for part in (condition, argument)]
+    if guard.is_mask:
+        written[0] = f"{written[0]} != 0" if isinstance(condition, ast.Name) else f"({written[0]}) != 0"
     sides = [written[1], str(HARMLESS)] if guard.is_kept_where_true else [str(HARMLESS), written[1]]
     text = f"{alias}.{_WHERE[framework]}({', '.join([written[0], *sides])})"
-    return _diff(source, argument, text, span.file)
+    return named_before(source, argument, text, "safe", span.file)
 
 
 def _condition(source: Source, guard: Guard) -> ast.expr | None:
-    call = source.at(guard.selection.span)
-    return call.args[0] if isinstance(call, ast.Call) and len(call.args) == 3 else None
+    """The expression of the condition of a selection, or of a mask."""
+    expression = source.at(guard.dropping.span)
+    if guard.is_mask and isinstance(expression, ast.BinOp):
+        return (expression.left, expression.right)[guard.dropping.inputs.index(guard.deciding)]
+    is_call = isinstance(expression, ast.Call) and len(expression.args) == 3 and not guard.is_mask
+    return expression.args[0] if is_call and isinstance(expression, ast.Call) else None
 
 
 def _argument(expression: ast.expr | None, index: int) -> ast.expr | None:
@@ -123,14 +156,3 @@ def _in_reach(source: Source, condition: ast.expr, argument: ast.expr) -> bool:
     names = [part for part in ast.walk(condition) if isinstance(part, ast.Name)]
     stores = [store for name in names for store in source.stores(name)]
     return not any(first.lineno <= store.lineno < second.lineno for store in stores)
-
-
-def _diff(source: Source, argument: ast.expr, text: str, file: str) -> str:
-    before = source.text.splitlines(keepends=True)
-    if argument.end_lineno != argument.lineno:
-        return ""
-    after = list(before)
-    line = before[argument.lineno - 1].encode()
-    changed = line[: argument.col_offset] + text.encode() + line[argument.end_col_offset :]
-    after[argument.lineno - 1] = changed.decode()
-    return "".join(difflib.unified_diff(before, after, file, file, n=0))

@@ -105,6 +105,8 @@ class Renderer:
         inner = self.new[node.inputs[0]]
         if inner.op in MOVES:
             return self._moved(inner)
+        if len(inner.inputs) == 1 and self.new[inner.inputs[0]].op in MOVES:
+            return self._made(inner)  # the subscript that drops the axis stands inside
         if "axes" not in inner.params or inner.op in ("softmax", "log_softmax"):
             raise Unwritten
         argument = self.new[inner.inputs[0]]

@@ -1,0 +1,69 @@
+"""Changes of single expressions in a source, as diffs."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+
+from gradproof.fixes.source import Source
+
+_OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
+
+
+def replaced(source: Source, changes: list[tuple[ast.expr, str]], file: str) -> str:
+    """Expressions, each on one line, with other texts in their places; empty where one does not fit."""
+    after = _with_texts(source, changes)
+    return "" if after is None else diff(source, after, file)
+
+
+def named_before(source: Source, expression: ast.expr, text: str, name: str, file: str) -> str:
+    """A new line gives `text` a name, and the name takes the place of an expression.
+
+    Where no line can come before, or could have another meaning there, the text itself does.
+    """
+    statement = source.statement(expression)
+    name = _unused(source, name)
+    after = _with_texts(source, [(expression, name)])
+    if statement is None or after is None or not _runs_once(source, expression, statement):
+        return replaced(source, [(expression, text)], file)
+    first = after[statement.lineno - 1]
+    indent = first[: len(first) - len(first.lstrip())]
+    after.insert(statement.lineno - 1, f"{indent}{name} = {text}\n")
+    return diff(source, after, file)
+
+
+def diff(source: Source, after: list[str], file: str) -> str:
+    before = source.text.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, after, file, file, n=0))
+
+
+def _with_texts(source: Source, changes: list[tuple[ast.expr, str]]) -> list[str] | None:
+    lines = source.text.splitlines(keepends=True)
+    # From the back, so that earlier columns still count.
+    for expression, text in sorted(changes, key=lambda one: (one[0].lineno, one[0].col_offset), reverse=True):
+        if expression.end_lineno != expression.lineno:
+            return None
+        line = lines[expression.lineno - 1].encode()
+        changed = line[: expression.col_offset] + text.encode() + line[expression.end_col_offset :]
+        lines[expression.lineno - 1] = changed.decode()
+    return lines
+
+
+def _runs_once(source: Source, expression: ast.expr, statement: ast.stmt) -> bool:
+    """Whether an expression is computed exactly once when its statement runs, and the statement has its own line."""
+    around: ast.AST | None = expression
+    while around is not None and around is not statement:
+        if isinstance(around, _OWN_SCOPES):
+            return False
+        around = source.parents.get(around)
+    line = source.text.splitlines()[statement.lineno - 1]
+    simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Expr)
+    return simple and not line.encode()[: statement.col_offset].strip()
+
+
+def _unused(source: Source, name: str) -> str:
+    taken = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    taken |= {node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)}
+    while name in taken:
+        name += "_"
+    return name
