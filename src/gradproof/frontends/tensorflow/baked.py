@@ -60,6 +60,11 @@ class BakedValues:
         return graph
 
 
+def was_seen(graph: Any) -> bool:
+    """Whether a graph was traced while the hook on tracing was in."""
+    return hasattr(graph, _MARK)
+
+
 def baked_in(graphs: Sequence[Any], name: str) -> Iterator[Baked]:
     """The values that graphs were traced with and that are others by now."""
     for graph in graphs:

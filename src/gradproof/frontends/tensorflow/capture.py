@@ -25,6 +25,8 @@ UNKNOWN_PLACE = Span("<unknown>", 0)
 
 def to_capture(call: GradientCall) -> Capture:
     """Everything the judge and the causes need; what could not be lowered stays opaque, and a failure is said."""
+    if call.failure is not None and not call.targets:  # no more is known of it than that it was made
+        return unread(call, call.failure)
     try:
         return with_state(_capture(call), call)
     except GradproofError as error:

@@ -21,6 +21,7 @@ from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Mode
 from gradproof.frontends.tensorflow.rerun import NotRepeatable, rerun
 from gradproof.frontends.tensorflow.source import Place, is_users, short_name, user_places
+from gradproof.frontends.tensorflow.stale import graphs, unseen_gradients
 from gradproof.frontends.tensorflow.standins import StandIns, snapshot
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.values import Unknown, read_handle, unrecorded
@@ -86,7 +87,7 @@ class Functions:
         if not context.executing_eagerly():
             return original(function, *args)
         self._random.count(function)
-        if not (recorder.collections or self._traces.any_gradients):
+        if not (recorder.collections or self._gradients_in(function)):
             return original(function, *args)
         try:
             occurrence = self._occurrence(function)
@@ -118,23 +119,20 @@ class Functions:
         return site.executions if wanted else 0
 
     def _gradients_in(self, function: Any) -> list[TracedGradient]:
-        if not self._traces.any_gradients:
-            return []
+        """The gradient calls in a function and in those that it calls."""
         found = self._contents.get(function.name)
         if found is None:
-            found = self._contents[function.name] = self._search(function, set())
+            found = self._contents[function.name] = self._search(function)
         return found
 
-    def _search(self, function: Any, visited: set[bytes]) -> list[TracedGradient]:
-        """The gradient calls in a function and in those that it calls."""
-        visited.add(function.name)
-        graph = function._cached_graph
-        notes = None if graph is None else self._traces.peek(graph)
-        found = [] if notes is None else list(notes.gradients)
-        for inner in function.children:
-            if inner.name not in visited:
-                found += self._search(inner, visited)
-        return found
+    def _search(self, function: Any) -> list[TracedGradient]:
+        try:
+            notes = [self._traces.peek(graph) for graph in graphs(function, set())]
+            seen = [gradient for one in notes if one is not None for gradient in one.gradients]
+            return seen or unseen_gradients(function)
+        except Exception:
+            self._observation.note_failure()
+            return []
 
     def _prepare(self, function: Any, args: tuple[Any, ...]) -> FunctionRun:
         definition = function.cached_definition
@@ -152,7 +150,7 @@ class Functions:
             user_places(sys._getframe(2)),
             "xla" if xla else "graph",
             _variables_by_name(sys._getframe(2)),
-            baked=tuple(baked_in(_graphs(function, set()), short_name(function.name.decode()))),
+            baked=tuple(baked_in(list(graphs(function, set())), short_name(function.name.decode()))),
         )
 
     def _conclude(self, function: Any, run: FunctionRun) -> None:
@@ -163,16 +161,6 @@ class Functions:
                 run.after = snapshot(run.args) if run.drawn else {}
         except Exception:
             self._observation.note_failure()
-
-
-def _graphs(function: Any, visited: set[bytes]) -> list[Any]:
-    """The graph of a function and of those that it calls."""
-    visited.add(function.name)
-    found = [] if function._cached_graph is None else [function._cached_graph]
-    for inner in function.children:
-        if inner.name not in visited:
-            found += _graphs(inner, visited)
-    return found
 
 
 def _variables_by_name(frame: FrameType | None) -> dict[str, Any]:

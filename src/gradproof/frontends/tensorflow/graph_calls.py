@@ -37,6 +37,11 @@ def emit_calls(
     Those that are `expected` but could not be reached, such as in a loop over data that cannot be seen, are
     handed over with the reason.
     """
+    unseen = [gradient for gradient in expected if gradient.unseen is not None]
+    if unseen:
+        for gradient in unseen:
+            observation.deliver(failed_call(observation, gradient, str(gradient.unseen)))
+        return
     try:
         with observation.recorder.silence():
             expansion = expand(run, traces)

@@ -20,6 +20,7 @@ from gradproof.frontends.tensorflow.observation import Observation, Receiver
 from gradproof.frontends.tensorflow.patches import apply, wrap
 from gradproof.frontends.tensorflow.random_ops import RandomOps
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
+from gradproof.frontends.tensorflow.stale import StaleTraces
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.untried import UntriedRules
@@ -53,6 +54,7 @@ def install(observation: Observation) -> Callable[[], None]:
             *variables.patches(),
             *random_ops.patches(),
             *BakedValues(observation).patches(),
+            *StaleTraces(observation).patches(),
             *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),

@@ -45,6 +45,7 @@ class TracedGradient:
     tape: Tape
     first: int
     last: int
+    unseen: str | None = None  # why nothing but the place is known
 
     @cached_property
     def key(self) -> str:
@@ -100,7 +101,6 @@ class Traces:
     def __init__(self, observation: Observation, variables: Variables) -> None:
         self._observation = observation
         self.variables = variables
-        self.any_gradients = False
 
     def of(self, graph: Any) -> GraphNotes:
         notes: GraphNotes | None = getattr(graph, _NOTES, None)
@@ -180,7 +180,6 @@ class Traces:
         target, source = PARAMETERS[api][:2]
         grad_ys = given.get("output_gradients", given.get("grad_ys"))
         unconnected = given.get("unconnected_gradients", "none")
-        self.any_gradients = True
         gradient = TracedGradient(
             api,
             spans,
