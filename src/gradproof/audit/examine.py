@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.audit.draw import drawing_of
 from gradproof.audit.facts import with_facts
 from gradproof.audit.faults import with_faults
 from gradproof.audit.own_fault import fault_reason
@@ -244,6 +245,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         diagnostics=diagnostics,
         computed=case.capture.facts.get("exception") is None,
         budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
+        drawing=drawing_of(case, diagnostics),
     )
 
 

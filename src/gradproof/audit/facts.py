@@ -11,7 +11,7 @@ import numpy as np
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.first_nonfinite import first_nonfinite, swallowed_overflow
 from gradproof.diagnosis.flips import flips
-from gradproof.diagnosis.growth import steepest_growth
+from gradproof.diagnosis.growth import growth_along, passages
 from gradproof.diagnosis.singular import steepest, without_value
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.margins import Decision, margins
@@ -105,4 +105,5 @@ def _with_growth(case: Case) -> Case:
     program, source = case.capture.program, case.source.node
     if program is None or source is None or case.verdict not in (*_SMOOTH, Verdict.NONFINITE):
         return case
-    return replace(case, growth=steepest_growth(program, source))
+    found = passages(program, source)
+    return replace(case, passages=found, growth=growth_along(found[0]) if found else None)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gradproof.audit.draw import sharing_time
 from gradproof.diagnosis.intent import is_declared
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.ir.span import Span
@@ -20,7 +21,9 @@ def finished(report: Report) -> Report:
     A gradient is, if every fault of it stands at a line that says so.
     """
     report = with_sources(report)
-    return replace(report, gradients=tuple(_marked(g, report.sources) for g in report.gradients))
+    return sharing_time(
+        replace(report, gradients=tuple(_marked(g, report.sources) for g in report.gradients))
+    )
 
 
 def _marked(gradient: GradientReport, sources: Mapping[str, str]) -> GradientReport:

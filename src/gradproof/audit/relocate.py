@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.figures import Figures, ProgramView
+from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.ir.span import Span
 
 
@@ -18,13 +19,35 @@ def relative_to(report: Report, folder: str) -> Report:
     def rename(file: str) -> str:
         return file.removeprefix(prefix)
 
+    pictures = _Pictures(rename)
     return dataclasses.replace(
         report,
-        gradients=_in(report.gradients, rename),
+        gradients=tuple(pictures.of(_in(gradient, rename)) for gradient in report.gradients),
         unchecked=_in(report.unchecked, rename),
         script=_in(report.script, rename),
         sources={rename(file): text for file, text in report.sources.items()},
     )
+
+
+class _Pictures:
+    """Renames in pictures when they are drawn; a program that gradients share is renamed once, and stays shared."""
+
+    def __init__(self, rename: Callable[[str], str]) -> None:
+        self._rename = rename
+        self._programs: dict[ProgramView, ProgramView] = {}
+
+    def of(self, gradient: GradientReport) -> GradientReport:
+        drawing = gradient.drawing
+        if drawing is None:
+            return gradient
+        return dataclasses.replace(gradient, drawing=lambda: self._figures(drawing()))
+
+    def _figures(self, figures: Figures) -> Figures:
+        program = figures.program
+        if program is not None and program not in self._programs:
+            self._programs[program] = _in(program, self._rename)
+        moved: Figures = _in(dataclasses.replace(figures, program=None), self._rename)
+        return dataclasses.replace(moved, program=None if program is None else self._programs[program])
 
 
 def _in(value: Any, rename: Callable[[str], str]) -> Any:

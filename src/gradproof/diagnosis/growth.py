@@ -78,7 +78,12 @@ def _repeated(program: Program) -> list[list[Node]]:
     for node in program.nodes:
         if node.span is not None and node.phase == "forward" and not node.is_discrete and node.inputs:
             groups.setdefault((node.span, node.op), []).append(node)
-    return [nodes for nodes in groups.values() if len(nodes) >= MIN_REPEATS]
+    # What is lowered to several ops, a product between two reshapes for instance, may have one of them twice in
+    # each execution; the op that occurs least often counts the executions.
+    executions: dict[Span, int] = {}
+    for (span, _), nodes in groups.items():
+        executions[span] = min(executions.get(span, len(nodes)), len(nodes))
+    return [nodes for (span, _), nodes in groups.items() if len(nodes) == executions[span] >= MIN_REPEATS]
 
 
 def _size(gradient: Any) -> float:

@@ -82,6 +82,16 @@ def replay_in(framework: str) -> Callable[[Program, int], Any] | None:
     return replay
 
 
+def modes_in(framework: str) -> Mapping[str, Callable[[Program, int], Any]]:
+    """Each way a framework has of running a program, by its name; what it returns is as of `replay_in`."""
+    if framework == "numpy" or framework not in FRAMEWORKS:
+        return {}
+    modes: Mapping[str, Callable[[Program, int], Any]] = importlib.import_module(
+        f"gradproof.frontends.{framework}.modes"
+    ).MODES
+    return modes
+
+
 def coverage(framework: str) -> Coverage:
     """Computed from the framework's own registry; imports the framework."""
     module = importlib.import_module(f"gradproof.frontends.{framework}.coverage")

@@ -63,8 +63,7 @@ def _scalar_text(array: Any, dtype: str) -> str:
 
 def _range_text(array: Any, dtype: str) -> str:
     if types.is_discrete(dtype):
-        low, high = int(array.min()), int(array.max())
-        return f"all {low:,}" if low == high else f"{low:,} to {high:,}"
+        return f"{int(array.min()):,} to {int(array.max()):,}"
     sizes = np.abs(array) if np.iscomplexobj(array) else array
     low, high = float(sizes.min()), float(sizes.max())  # NaN and infinities show in one of them
     lost = ""

@@ -84,7 +84,7 @@ def emit(program: Program, wrt: int) -> Array | None:
     try:
         with tf.GradientTape() as tape:
             for node in program.nodes:
-                values[node.id] = _value(tf, node, values, node.id in moving and node.id != wrt)
+                values[node.id] = value_in(tf, node, values, node.id in moving and node.id != wrt)
                 if node.id == wrt:
                     tape.watch(values[wrt])
         gradient = tape.gradient(values[program.outputs[0]], values[wrt])
@@ -93,7 +93,7 @@ def emit(program: Program, wrt: int) -> Array | None:
     return None if gradient is None else np.asarray(tf.convert_to_tensor(gradient))
 
 
-def _value(tf: Any, node: Node, values: Mapping[int, Any], depends: bool) -> Any:
+def value_in(tf: Any, node: Node, values: Mapping[int, Any], depends: bool) -> Any:
     """What does not depend on the source, and every decision, is as it was recorded."""
     if node.value is not None and (not depends or node.is_discrete):
         return tf.constant(node.value)
