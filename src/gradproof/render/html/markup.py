@@ -25,7 +25,7 @@ def text(value: str) -> Html:
     return Html(html.escape(printable(value)))
 
 
-def tag(name: str, *children: str | None, **attributes: str | int | float | bool | None) -> Html:
+def tag(name: str, /, *children: str | None, **attributes: str | int | float | bool | None) -> Html:
     """An element. Plain strings among the children are text; attributes that are None or False are left out.
 
     `class_` stands for `class`, and `data_x` for `data-x`.

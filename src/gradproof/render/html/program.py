@@ -1,0 +1,182 @@
+"""The captured programs: data for the graph, and a table by source line for those without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradproof.diagnosis.figures import Figures, NodeView, ProgramView
+from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.words import count, printable, shape_text, share
+from gradproof.ir.span import Span
+from gradproof.render.html.gradient import drawn_gradients
+from gradproof.render.html.markup import Html, data_block, join, tag
+from gradproof.render.html.source import Places
+from gradproof.render.sentence import name
+
+MOST_NODES = 20_000  # of all programs together: about 2 MB of the page
+MOST_LINES = 60  # rows of the table by source line
+LONGEST_VALUE = 160  # characters; a value is a number or a range, so more is no longer read
+LEAST_SHARE = 1e-4  # a smaller part of the error is not worth a number at its op
+
+
+@dataclass
+class Captured:
+    """A program and the gradients that were computed by it."""
+
+    view: ProgramView
+    gradients: list[tuple[int, GradientReport, Figures]] = field(default_factory=list)
+
+
+def captured_programs(report: Report) -> list[Captured]:
+    """Every program once, though several gradients share it."""
+    drawn = drawn_gradients(report)
+    found: dict[int, Captured] = {}
+    for k, gradient in enumerate(report.gradients):
+        figures = gradient.figures if k in drawn else None
+        if figures is not None and figures.program is not None and figures.program.nodes:
+            captured = found.setdefault(id(figures.program), Captured(figures.program))
+            captured.gradients.append((k, gradient, figures))
+    return list(found.values())
+
+
+def program_ids(programs: list[Captured]) -> dict[int, str]:
+    """The element that shows the program of each gradient."""
+    return {k: f"p{n}" for n, each in enumerate(programs) for k, _, _ in each.gradients}
+
+
+def program_section(programs: list[Captured], places: Places) -> Html | None:
+    """The programs, each with a graph that is drawn when it comes into view."""
+    if not programs:
+        return None
+    parts, room = [], MOST_NODES
+    for n, captured in enumerate(programs):
+        room -= len(captured.view.nodes)
+        parts.append(_program(captured, n, places, is_drawn=room >= 0))
+    head = tag("h2", "Program", id="program-heading")
+    return tag("section", head, *parts, id="program", aria_labelledby="program-heading")
+
+
+def _program(captured: Captured, n: int, places: Places, is_drawn: bool) -> Html:
+    view, (_, first, _) = captured.view, captured.gradients[0]
+    total = count(len(view.nodes), "op")
+    left = f"; {view.omitted:,} more were left out of the middle" if view.omitted else ""
+    heading = tag(
+        "h3", "What ran for ", places.link(first.call), " ", tag("small", f"{total}{left}"), id=f"p{n}"
+    )
+    table = _by_source_line(captured, places)
+    if not is_drawn:
+        why = f"Not drawn: the programs before it already fill the page with {MOST_NODES:,} ops."
+        return join([heading, tag("p", why, class_="faint"), table])
+    return join([heading, _graph(captured, n), table, data_block(f"program{n}", _data(captured, places))])
+
+
+def _graph(captured: Captured, n: int) -> Html:
+    """The frame that the script fills. Everything in it can be reached by keyboard."""
+    options = [tag("option", name(g), value=k) for k, (_, g, _) in enumerate(captured.gradients)]
+    help_text = (
+        "Arrow keys go to inputs (up), users (down) and neighbours; Enter opens and closes a source line."
+    )
+    controls = tag(
+        "div",
+        tag("label", "Mark the way of ", tag("select", *options, class_="chosen"), class_="way"),
+        tag(
+            "label",
+            "Find ",
+            tag("input", type="search", class_="find", placeholder="op, name, value or line"),
+        ),
+        tag("button", "Open all lines", type="button", class_="open-all"),
+        tag("button", "Close all lines", type="button", class_="close-all"),
+        tag("label", tag("input", type="checkbox", class_="constants"), " constants"),
+        tag("output", class_="found faint", aria_live="polite"),
+        class_="control",
+    )
+    canvas = tag(
+        "div",
+        class_="canvas",
+        tabindex=0,
+        role="listbox",
+        aria_label=f"ops of the program. {help_text}",
+    )
+    side = tag("div", tag("p", help_text, class_="faint"), class_="side", aria_live="polite")
+    return tag(
+        "div", controls, tag("div", canvas, side, class_="split"), class_="graph", data_program=f"program{n}"
+    )
+
+
+def _by_source_line(captured: Captured, places: Places) -> Html:
+    """How many ops each line ran and its part in the error: what the graph says, in words."""
+    shares = captured.gradients[0][2].shares
+    rows: dict[tuple[str, int], list[NodeView]] = {}
+    spans: dict[tuple[str, int], Span] = {}
+    for node in captured.view.nodes:
+        key = ("", 0) if node.span is None else (node.span.file, node.span.line)
+        rows.setdefault(key, []).append(node)
+        if node.span is not None:
+            spans.setdefault(key, node.span)
+    body = []
+    for key, nodes in list(rows.items())[:MOST_LINES]:
+        part = sum(shares.get(node.id, 0.0) for node in nodes)
+        place = places.link(spans[key]) if key in spans else "no line of the user's"
+        kinds = ", ".join(dict.fromkeys(node.op for node in nodes[:8]))
+        body.append(
+            tag(
+                "tr",
+                tag("th", place, scope="row"),
+                tag("td", f"{len(nodes):,}"),
+                tag("td", share(part) if abs(part) >= LEAST_SHARE else ""),
+                tag("td", f"{kinds}{', …' if len(nodes) > 8 else ''}"),
+            )
+        )
+    heads = [tag("th", label, scope="col") for label in ("line", "ops", "share in the error", "which")]
+    left = len(rows) - MOST_LINES
+    more = tag("p", f"and {left:,} more lines", class_="faint") if left > 0 else None
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *body), class_="by-line")
+    scroll = tag("div", table, class_="scroll", tabindex=0, role="region", aria_label="ops by source line")
+    return tag("details", tag("summary", "The same by source line"), scroll, more)
+
+
+def _data(captured: Captured, places: Places) -> dict[str, Any]:
+    """The nodes by column, repeated words as numbers: thousands of ops in a few hundred kilobytes."""
+    words: dict[str, int] = {}
+
+    def word(text: str) -> int:
+        return words.setdefault(printable(text), len(words))
+
+    columns: dict[str, list[Any]] = {
+        key: [] for key in ("id", "op", "in", "type", "value", "line", "name", "back")
+    }
+    for node in captured.view.nodes:
+        row = (
+            node.id,
+            word(node.op),
+            list(node.inputs),
+            word(f"{node.dtype} {shape_text(node.shape)}" if node.shape else node.dtype),
+            printable(node.value)[:LONGEST_VALUE],
+            word("" if node.span is None else f"{node.span.file}:{node.span.line}"),
+            word(node.name),
+            int(node.phase == "backward"),
+        )
+        for key, value in zip(columns, row):
+            columns[key].append(value)
+    anchors = dict(_anchors(captured.view, places))
+    ways = [
+        {
+            "guilty": sorted(figures.guilty),
+            "shares": {
+                str(key): share(part) for key, part in figures.shares.items() if abs(part) >= LEAST_SHARE
+            },
+        }
+        for _, _, figures in captured.gradients
+    ]
+    return {"words": list(words), "anchors": anchors, "ways": ways, **columns}
+
+
+def _anchors(view: ProgramView, places: Places) -> Iterator[tuple[str, str]]:
+    for node in view.nodes:
+        if node.span is not None and node.span.file in places.files:
+            yield (
+                printable(f"{node.span.file}:{node.span.line}"),
+                places.anchor(node.span.file, node.span.line),
+            )

@@ -1,0 +1,170 @@
+"""The user's source: beside each line its share in the error, below it what is to be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.words import comma_list, count, share
+from gradproof.ir.span import Span
+from gradproof.render.budget_text import LEAST_SHARE, by_line
+from gradproof.render.faults import gravest_first, ordered_diagnostics
+from gradproof.render.html.diagnostic import diagnostic_article
+from gradproof.render.html.listing import Listing, listing_rows
+from gradproof.render.html.markup import Html, data_block, join, tag, text
+from gradproof.render.html.tokens import tokens_by_line
+from gradproof.render.sentence import name
+from gradproof.render.snippet import Mark, marks_of, place_text, source_lines
+
+MOST_BUDGETS = 200  # gradients whose budgets can be chosen; a list of more is not looked through
+
+LineOps = dict[str, dict[int, tuple[float, str]]]
+
+
+@dataclass
+class Places:
+    """Where in the page a source line stands: the number of each file that is shown, by its name."""
+
+    files: dict[str, int] = field(default_factory=dict)
+
+    def link(self, span: Span, shown: str | None = None) -> Html:
+        """The place as a link to its line, or as text where the source is not in the report."""
+        words = shown if shown is not None else f"{span.file}:{span.line}"
+        if span.file not in self.files:
+            return text(words)
+        return tag("a", words, href=f"#{self.anchor(span.file, span.line)}")
+
+    def anchor(self, file: str, line: int) -> str:
+        return f"f{self.files[file]}L{line}"
+
+
+def places_of(report: Report) -> Places:
+    """The files that something is said about and whose text the report holds, in the order of the run."""
+    spans = [span for d in _all_diagnostics(report) for span in _spans(d)]
+    for gradient in report.gradients:
+        spans += [row.span for row in gradient.budget] + [gradient.call]
+    files = dict.fromkeys(span.file for span in spans if report.sources.get(span.file))
+    return Places({file: k for k, file in enumerate(files)})
+
+
+def source_section(report: Report, places: Places) -> Html:
+    """Every file with its diagnostics; what has no line to stand at comes first."""
+    diagnostics = _all_diagnostics(report)
+    homeless = [d for d in diagnostics if d.span is None or d.span.file not in places.files]
+    budgets = _budgets(report)
+    first = next(iter(budgets.values()), (None, {}))[1]
+    parts: list[Html] = [_article(d, diagnostics.index(d), report, places) for d in homeless]
+    parts += [_budget_choice(budgets, places)] if budgets else []
+    parts += [
+        _file(file, report, [(k, d) for k, d in enumerate(diagnostics)], first.get(file, {}), places)
+        for file in places.files
+    ]
+    if not parts:
+        parts = [tag("p", "The report holds no source text.", class_="faint")]
+    heads = tag("h2", "Source and diagnostics", id="source-heading")
+    return tag("section", heads, *parts, id="source", aria_labelledby="source-heading")
+
+
+def _all_diagnostics(report: Report) -> list[Diagnostic]:
+    crash = None if report.script is None else report.script.crash
+    return ([] if crash is None else [crash]) + ordered_diagnostics(report)
+
+
+def diagnostic_ids(report: Report) -> dict[object, str]:
+    """The element that holds each fault, by what tells faults apart."""
+    return {d.says_the_same_as: f"d{k}" for k, d in enumerate(_all_diagnostics(report))}
+
+
+def _spans(diagnostic: Diagnostic) -> list[Span]:
+    annotations = [] if diagnostic.primary is None else [diagnostic.primary]
+    return [annotation.span for annotation in (*annotations, *diagnostic.secondary)]
+
+
+def _article(diagnostic: Diagnostic, k: int, report: Report, places: Places) -> Html:
+    span = diagnostic.span
+    if span is None:
+        return diagnostic_article(diagnostic, f"d{k}", "h3", text("no single line is to blame"))
+    where = place_text(span, source_lines(span.file, report.sources))
+    return diagnostic_article(diagnostic, f"d{k}", "h3", places.link(span, where))
+
+
+def _budgets(report: Report) -> dict[int, tuple[str, LineOps]]:
+    """Share and ops of every line that has a noticeable part, by gradient, the gravest gradient first."""
+    numbers = {id(gradient): k for k, gradient in enumerate(report.gradients)}
+    found: dict[int, tuple[str, LineOps]] = {}
+    for gradient in gravest_first(report):
+        lines: LineOps = {}
+        for span, part, ops in by_line(gradient):
+            if abs(part) >= LEAST_SHARE and span.file in report.sources:
+                lines.setdefault(span.file, {})[span.line] = (part, comma_list(ops))
+        if lines and len(found) < MOST_BUDGETS:
+            found[numbers[id(gradient)]] = (name(gradient), lines)
+    return found
+
+
+def _budget_choice(budgets: Mapping[int, tuple[str, LineOps]], places: Places) -> Html:
+    """Which gradient's error is shown beside the lines; the shares of the others wait in the page."""
+    options = [tag("option", label, value=k) for k, (label, _) in budgets.items()]
+    shares = {
+        k: {
+            places.anchor(file, number): [share(part), round(min(abs(part), 1.0), 3), ops]
+            for file, rows in lines.items()
+            for number, (part, ops) in rows.items()
+        }
+        for k, (_, lines) in budgets.items()
+    }
+    return join(
+        [
+            tag(
+                "p",
+                tag("label", "Beside each line: its share in the error of ", for_="budget"),
+                tag("select", *options, id="budget"),
+                class_="control",
+            ),
+            data_block("budgets", shares),
+        ]
+    )
+
+
+def _file(
+    file: str,
+    report: Report,
+    diagnostics: Sequence[tuple[int, Diagnostic]],
+    budget: Mapping[int, tuple[float, str]],
+    places: Places,
+) -> Html:
+    """One file as a listing, what nobody looks for folded away."""
+    lines = source_lines(file, report.sources)
+    if lines and not lines[-1]:
+        lines = lines[:-1]
+    marks: dict[int, list[Mark]] = {}
+    below: dict[int, list[Html]] = {}
+    for k, diagnostic in diagnostics:
+        annotations = [] if diagnostic.primary is None else [diagnostic.primary]
+        for annotation in (*annotations, *diagnostic.secondary):
+            if annotation.span.file != file:
+                continue
+            for mark in marks_of(annotation, annotation is diagnostic.primary, lines):
+                if mark not in marks.setdefault(mark.number, []):
+                    marks[mark.number].append(mark)
+        if diagnostic.span is not None and diagnostic.span.file == file:
+            last = min(max(diagnostic.span.last_line, 1), max(len(lines), 1))
+            below.setdefault(last, []).append(_article(diagnostic, k, report, places))
+    calls = {g.call.line for g in report.gradients if g.call.file == file}
+    listing = Listing(lines, tokens_by_line(lines), marks, below, budget, places.files[file])
+    wanted = {*marks, *below, *budget, *calls}
+    label = f"file{places.files[file]}"
+    return join(
+        [
+            tag("h3", tag("code", file), " ", tag("small", count(len(lines), "line")), id=label),
+            tag(
+                "div",
+                join(listing_rows(listing, wanted)),
+                class_="listing",
+                role="group",
+                aria_labelledby=label,
+            ),
+        ]
+    )
