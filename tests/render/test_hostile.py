@@ -92,7 +92,7 @@ def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
     n_refused = n_rendered = 0
     for path in list(places(original))[1:]:
         for intruder in INTRUDERS:
-            document = _replaced(original, path, intruder)
+            document = replaced(original, path, intruder)
             try:
                 report = from_document(document)
             except UnreadableReport:
@@ -106,12 +106,12 @@ def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
     assert n_rendered > 500
 
 
-def _replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+def replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     """The document with one value exchanged, copied only along the way to it."""
     if not path:
         return value
     changed = copy.copy(document)
-    changed[path[0]] = _replaced(document[path[0]], path[1:], value)
+    changed[path[0]] = replaced(document[path[0]], path[1:], value)
     return changed
 
 

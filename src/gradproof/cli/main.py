@@ -11,12 +11,14 @@ from gradproof import __version__
 from gradproof.errors import GradproofError
 
 MISUSED = 2
+INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
 
 # A command is the module of this name. Only the one that is called is imported, so that help comes at once.
 COMMANDS = {
     "run": "audit an unmodified script, as `python SCRIPT ARGS` would run it",
     "check": "check one function",
     "tour": "the examples one after the other, with what each teaches",
+    "render": "show a saved report again, or write it in another form",
     "explain": "the long explanation of a cause, or the list of all causes",
     "doctor": "versions, frameworks found, what is supported",
     "schema": "the JSON Schema of the machine format",
@@ -31,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GradproofError as error:
         print(f"gradproof: error: {error}", file=sys.stderr)
         return MISUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED  # in a run: the second Ctrl-C, since the first one asks for the report
     except BrokenPipeError:
         # Whoever read the output has gone; Python would complain once more when it closes the stream.
         sys.stdout = None

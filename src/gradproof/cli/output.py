@@ -12,7 +12,9 @@ from typing import TextIO
 
 from gradproof.diagnosis.report import Report
 from gradproof.errors import InvalidInput
+from gradproof.render.to_html import to_html
 from gradproof.render.to_json import to_json
+from gradproof.render.to_junit import to_junit
 from gradproof.render.to_sarif import to_sarif
 from gradproof.render.to_text import WIDTH, Detail, to_text
 
@@ -30,23 +32,35 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(
         "also write the report as JSON, version 1", lambda report, full: to_json(report, full=full)
     ),
+    "html": Format(
+        "also write the report as one page that needs no network", lambda report, _: to_html(report)
+    ),
     "sarif": Format(
         "also write SARIF 2.1.0, which tools for code review read", lambda report, _: to_sarif(report)
+    ),
+    "junit": Format(
+        "also write JUnit XML, one test case for each gradient", lambda report, _: to_junit(report)
     ),
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options that every command with a report has."""
-    for name, form in FORMATS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", help=form.help)
-    parser.add_argument("--full", action="store_true", help="in JSON, large arrays entry by entry")
+    """The options of every command that makes a report."""
+    configure_forms(parser)
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "never"),
         default="error",
         help="from which level on the exit status is 1 (default: error)",
     )
+    parser.set_defaults(detail="normal")
+
+
+def configure_forms(parser: argparse.ArgumentParser) -> None:
+    """How a report is shown, and the files it is written to."""
+    for name, form in FORMATS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=form.help)
+    parser.add_argument("--full", action="store_true", help="in JSON, large arrays entry by entry")
     detail = parser.add_mutually_exclusive_group()
     for name, text in (
         ("quiet", "one line only"),
@@ -54,7 +68,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("verbose", "every gradient, note, version and time"),
     ):
         detail.add_argument(f"--{name}", dest="detail", action="store_const", const=name, help=text)
-    parser.set_defaults(detail="normal")
 
 
 def writable_path(path: str | None) -> str | None:

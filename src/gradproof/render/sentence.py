@@ -52,7 +52,7 @@ def _off(gradient: GradientReport) -> str:
 
 def _undefined(gradient: GradientReport) -> str:
     parts = []
-    if gradient.one_sided is not None and gradient.one_sided[0].size == 1:
+    if gradient.one_sided is not None and all(side.size == 1 for side in gradient.one_sided):
         below, above = (number(side.item()) for side in gradient.one_sided)
         parts.append(f"slope {below} from below, {above} from above")
     if gradient.observed is not None and gradient.observed.size == 1:
