@@ -6,6 +6,7 @@ something underflowed, and every radius is finite. Where it says no, the block i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -98,22 +99,26 @@ def in_blocks(
     if mid.size <= BLOCK:
         return (mid, rad) if kernel(mid, rad, *a, *b) else careful(a, b)
     for block in blocks(shape):
-        part_a, part_b = _part(a, block, shape), _part(b, block, shape)
+        part_a, part_b = _parts(a, block, shape), _parts(b, block, shape)
         if not kernel(mid[block], rad[block], *part_a, *part_b):
             mid[block], rad[block] = careful(part_a, part_b)
     return mid, rad
 
 
-def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Slices along the first axis with about BLOCK entries each."""
-    rows = shape[0]
-    step = max(1, BLOCK * rows // int(np.prod(shape, dtype=np.int64)))
-    return (slice(start, start + step) for start in range(0, rows, step))
+def blocks(shape: tuple[int, ...], entries: int = BLOCK) -> Iterator[Any]:
+    """Indices that cut an array along its first axis into blocks of about so many entries."""
+    size = math.prod(shape)
+    if size <= entries:
+        return iter((...,))
+    step = max(1, entries * shape[0] // size)
+    return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
-def _part(x: Parts, block: slice, shape: tuple[int, ...]) -> Parts:
-    """An operand's share in a block of the result; all of it where it is repeated along the first axis."""
+def part_of(x: Array, block: Any, shape: tuple[int, ...]) -> Array:
+    """An operand's share in a block of a result; all of it where it is repeated along the first axis."""
+    return x if x.ndim < len(shape) or x.shape[:1] != shape[:1] else x[block]
+
+
+def _parts(x: Parts, block: Any, shape: tuple[int, ...]) -> Parts:
     mid, rad = x
-    if mid.ndim < len(shape) or mid.shape[0] != shape[0]:
-        return x
-    return mid[block], None if rad is None else rad[block]
+    return part_of(mid, block, shape), None if rad is None else part_of(rad, block, shape)

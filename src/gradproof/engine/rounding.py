@@ -7,14 +7,16 @@ from the result they are each node's share of it, and the shares add up to the e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.ball64 import BallDomain64, all_finite
+from gradproof.domains.fused64 import blocks, part_of
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import Run
@@ -29,18 +31,19 @@ LOCAL_BITS = 160  # more than twice float64, so that a local error of float64 is
 
 
 def local_errors(program: Program) -> dict[int, Array]:
-    """For each node that rounded: value returned minus exact value of the inputs it had, in float64.
+    """For each node that rounded: value returned minus exact value of the inputs it had.
 
     Nodes whose value is not finite have no such error and are left out, as are leaves and opaque nodes.
     """
     narrow, wide = Arithmetic(BallDomain64()), Arithmetic(BallDomain(LOCAL_BITS))
     reaches = ancestors(program, program.outputs)
+    dtype = _dtype_of_passes(program)
     errors: dict[int, Array] = {}
     for node in program.nodes:
         if node.id not in reaches or not _may_round(node):
             continue
         tick()
-        error = _local_error(program, node, narrow, wide)
+        error = _local_error(program, node, narrow, wide, dtype)
         if error is not None and np.any(error):
             errors[node.id] = error
     return errors
@@ -53,19 +56,21 @@ def _may_round(node: Node) -> bool:
     return node.op == "item" or not isinstance(node.value, tuple)
 
 
-def _local_error(program: Program, node: Node, narrow: Arithmetic, wide: Arithmetic) -> Array | None:
+def _local_error(
+    program: Program, node: Node, narrow: Arithmetic, wide: Arithmetic, dtype: str
+) -> Array | None:
     maker = program[node.inputs[0]] if node.op == "item" else node
     values = [program[id].value for id in maker.inputs]
     known = (
         all(value is not None and not isinstance(value, tuple) for value in values) and not maker.is_opaque
     )
-    if not known or not np.isfinite(node.value).all():
+    if not known or not all_finite(node.value):
         return None
     if node is maker and TABLE[node.op].moves_only and types.is_real(node.dtype):
         return _moved_difference(node, values)
     fits_narrow = all(_fits_narrow(program[id].dtype) for id in (*maker.inputs, node.id))
-    if fits_narrow and node is maker and node.op in _PLAIN and node.value.size >= MANY:
-        return _float64_difference(node, values)
+    if fits_narrow and node is maker and (node.op in _ENTRYWISE or node.op in _SUMS):
+        return _float64_difference(node, values, dtype)
     for m in (narrow, wide) if fits_narrow else (wide,):
         try:
             return _difference(m, node, maker, values)
@@ -74,33 +79,49 @@ def _local_error(program: Program, node: Node, narrow: Arithmetic, wide: Arithme
     return None
 
 
-def _moved_difference(node: Node, values: list[Any]) -> Array:
+def _moved_difference(node: Node, values: list[Any]) -> Array | None:
     """Moving entries rounds nothing, unless the result has fewer digits or comes from another execution mode."""
-    m = Arithmetic(Ieee())
-    with m.domain.active():
-        moved = getattr(m, node.op)(*(m.literal(value) for value in values), **node.params)
+    with _AS_IS.domain.active():
+        moved = getattr(_AS_IS, node.op)(*map(_AS_IS.literal, values), **node.params)
+        if moved.dtype == node.value.dtype and np.array_equal(moved, node.value):
+            return None
         return np.asarray(node.value, np.float64) - np.asarray(moved, np.float64)
 
 
-# For many entries of at most 24 bits, float64 itself is exact enough: these ops are right to a few of its 53 bits.
-_PLAIN = frozenset({
-    "add", "sub", "mul", "div", "neg", "square", "sum", "mean", "sum_to", "matmul",
-    "tanh", "exp", "log", "sqrt", "sigmoid",
+_AS_IS, _FLOAT64 = Arithmetic(Ieee()), Arithmetic(Ieee("float64"))
+
+# For entries of at most 24 bits float64 itself is exact enough: these ops are right to a few of its 53 bits.
+_ENTRYWISE = frozenset({
+    "add", "sub", "mul", "div", "neg", "square", "tanh", "exp", "log", "sqrt", "sigmoid",
 })  # fmt: skip
-MANY = 50_000
-NOISE = 2.0**-50  # below this share of the largest entry a difference is the rounding of float64 itself
+_SUMS = frozenset({"sum", "mean", "sum_to", "matmul"})
+PRODUCT_BLOCK = (
+    1 << 17
+)  # entries of a product at a time: enough rows that the cost of BLAS' packing does not show
 
 
-def _float64_difference(node: Node, values: list[Any]) -> Array | None:
-    m = Arithmetic(Ieee("float64"))
-    with m.domain.active():
-        exact = getattr(m, node.op)(*(m.literal(value) for value in values), **node.params)
-        error = np.subtract(node.value, exact)
-    largest = float(np.max(np.abs(exact), initial=0.0))
-    if not np.isfinite(largest):
-        return None
-    error[np.abs(error) <= NOISE * largest] = 0.0
-    return np.asarray(error)
+def _float64_difference(node: Node, values: list[Any], dtype: str) -> Array | None:
+    """The value of a node minus what float64 makes of its inputs; block by block, since fresh memory is dear."""
+    meaning = getattr(_FLOAT64, node.op)
+    error = np.empty(node.shape, dtype)
+    with _FLOAT64.domain.active():
+        for block, parts in _blocks_of(node, values):
+            exact = meaning(*map(_FLOAT64.literal, parts), **node.params)
+            np.subtract(node.value[block], exact, out=error[block], casting="same_kind")
+    return error if all_finite(error) else None
+
+
+def _blocks_of(node: Node, values: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """A node's result cut along its first axis, and what each block needs of the inputs."""
+    if node.op in _ENTRYWISE:
+        for block in blocks(node.shape):
+            yield block, [part_of(np.asarray(value), block, node.shape) for value in values]
+    elif node.op == "matmul" and len(node.shape) == 2:
+        left, right = values[0], _FLOAT64.literal(values[1])
+        for block in blocks(node.shape, PRODUCT_BLOCK):
+            yield block, [left[block], right]
+    else:
+        yield ..., values
 
 
 def _fits_narrow(dtype: str) -> bool:
@@ -118,19 +139,17 @@ def _difference(m: Arithmetic, node: Node, maker: Node, values: list[Any]) -> Ar
     return np.where(np.abs(mid) > rad, mid, 0.0)
 
 
-LARGE = 1_000_000  # numbers in a program from which the linear passes are made in its own float32
+LARGE = 100_000  # numbers in a program from which the linear passes are made in its own float32
+SAFE_LEAST, SAFE_MOST = (
+    1e-20,
+    1e20,
+)  # sizes of values whose errors and slopes are far from the ends of float32
+SAMPLE = 256  # entries of an array that tell its size well enough
 
 
 def recorded_run(program: Program) -> Run:
-    """The recorded values as a run: the point at which the program is linearised.
-
-    Errors need few digits, so that a large program of at most 24 bits is followed in float32, at half the cost.
-    """
-    entries = sum(node.value.size for node in program.nodes if not isinstance(node.value, tuple))
-    narrow = entries > LARGE and all(
-        node.dtype == types.TUPLE or _fits_narrow(node.dtype) for node in program.nodes
-    )
-    m = Arithmetic(Ieee("float32" if narrow else "float64"))
+    """The recorded values as a run: the point at which the program is linearised."""
+    m = Arithmetic(Ieee(_dtype_of_passes(program)))
     values: dict[int, Any] = {}
     for node in program.nodes:
         if isinstance(node.value, tuple):
@@ -138,6 +157,23 @@ def recorded_run(program: Program) -> Run:
         else:
             values[node.id] = m.literal(node.value)
     return Run(program, m, values)
+
+
+def _dtype_of_passes(program: Program) -> str:
+    """Errors need few digits, so that a large program of at most 24 bits is followed in float32, at half the cost."""
+    arrays = [node.value for node in program.nodes if not isinstance(node.value, tuple)]
+    if sum(value.size for value in arrays if value is not None) <= LARGE:
+        return "float64"
+    narrow = all(node.dtype == types.TUPLE or _fits_narrow(node.dtype) for node in program.nodes)
+    return "float32" if narrow and all(_is_of_safe_size(value) for value in arrays) else "float64"
+
+
+def _is_of_safe_size(value: Any) -> bool:
+    if value is None or value.dtype.kind in "biu":
+        return True
+    sizes = np.abs(value.flat[:: max(1, value.size // SAMPLE)], dtype=np.float32)
+    largest = float(sizes.max(initial=0.0))
+    return largest == 0.0 or SAFE_LEAST < largest < SAFE_MOST
 
 
 def push_errors(program: Program, errors: Mapping[int, Array], at: Run | None = None) -> dict[int, Array]:
@@ -171,4 +207,10 @@ def error_adjoints(
 
 
 def budget_of(errors: Mapping[int, Array], adjoints: Mapping[int, Array]) -> dict[int, float]:
-    return {id: float(np.sum(adjoints[id] * error)) for id, error in errors.items() if id in adjoints}
+    return {id: _share(adjoints[id], error) for id, error in errors.items() if id in adjoints}
+
+
+def _share(adjoint: Array, error: Array) -> float:
+    """The sum of the products, added up in float64 from block to block."""
+    parts = ((adjoint[block], error[block]) for block in blocks(error.shape))
+    return math.fsum(float(np.sum(one * other)) for one, other in parts)

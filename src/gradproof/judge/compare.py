@@ -152,7 +152,7 @@ def _upper_bounds(part: list[Array], floors: tuple[float, float], smallest: floa
     high /= scale
     if found is not None:
         high[found] = 0.0
-    return high
+    return np.asarray(high)
 
 
 def _lower_bounds(part: list[Array], floors: tuple[float, float], smallest: float) -> Array:
