@@ -50,16 +50,26 @@ SAFE_LEAST, SAFE_MOST = (
 def _cannot_leave_the_range(left: list[Array], right: list[Array]) -> bool:
     """Whether every norm is zero or of a moderate size, so that nothing on the way can underflow or overflow."""
     norms = (*left[1:], left[0] / UNIT, *right)
-    return all(bool(((norm == 0.0) | ((norm > SAFE_LEAST) & (norm < SAFE_MOST))).all()) for norm in norms)
+    return all(_between(SAFE_LEAST, norm, SAFE_MOST) or _is_safe(norm) for norm in norms)
+
+
+def _is_safe(norm: Array) -> bool:
+    return bool(((norm == 0.0) | ((norm > SAFE_LEAST) & (norm < SAFE_MOST))).all())
+
+
+def _between(least: float, x: Array, most: float) -> bool:
+    return bool(x.min(initial=most) > least and x.max(initial=least) < most)
 
 
 def _norm(x: Array, axis: int) -> Array:
     """An upper bound of the Euclidean norms along an axis, that axis kept with length one."""
     squares = np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", x, x)
-    squares = np.expand_dims(squares, axis)
-    if not bool(((squares > 1e-280) & (squares < 1e280)).all()):
+    if not _between(1e-280, squares, 1e280):
         return _scaled_norm(x, axis)
-    return np.asarray(up(np.sqrt(squares) * (1.0 + (x.shape[axis] + 8) * UNIT)))
+    # In this range nothing underflows: eight more roundings than the sum has are made up for.
+    norm = np.sqrt(squares)
+    norm *= 1.0 + (x.shape[axis] + 16) * UNIT
+    return np.asarray(norm[..., None] if axis == -1 else norm[..., None, :])
 
 
 def _scaled_norm(x: Array, axis: int) -> Array:

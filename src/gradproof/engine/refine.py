@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -161,8 +162,4 @@ def _size(n_bytes: int) -> str:
 
 def entry_count(program: Program) -> int:
     """How many real numbers a program computes."""
-    return sum(
-        int(np.prod(node.shape, dtype=np.int64))
-        for node in program.nodes
-        if not types.is_discrete(node.dtype)
-    )
+    return sum(math.prod(node.shape) for node in program.nodes if not types.is_discrete(node.dtype))
