@@ -125,6 +125,7 @@ def _transposed(case: Case, mistake: Mistake) -> Said:
         "A gradient has the shape of its argument, and every entry stands where the entry stands that it belongs "
         "to. The rule returns the right numbers with rows and columns exchanged.",
         "transpose what the rule returns",
+        "{module}.transpose({value})",
     )
 
 

@@ -33,6 +33,7 @@ Stays silent when
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,6 +52,9 @@ from gradproof.ir.program import Node
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault, fits, shape_hint
 from gradproof.judge.suspicion import Suspicion
+
+_WITHOUT_ADVICE = ("entries", "other", "not linear")  # the derivative itself says more than words could
+_MODULES = {"tensorflow": "tf", "numpy": "np"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -179,7 +183,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
         subject=subject(case),
         evidence=(*comparison_rows(case), *_rows(case, fault)),
         why=said.why,
-        fix=Fix(said.fix, _patch(case, fault, said, span), _checked(fault, said)),
+        fix=_fix(case, fault, said, span),
         op=fault.scope.name,
     )
 
@@ -249,6 +253,15 @@ def _prediction(fault: CustomFault) -> str:
     return f"{observed}; a step of {step} predicts {law} = {predicted}"
 
 
+def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
+    """The derivative that was found and run belongs to the first mistake; others have their own words."""
+    first = next(one for one in case.mistakes if not one.mistake.is_intended)
+    if case.fix is not None and fault is first:
+        return case.fix if fault.mistake.kind in _WITHOUT_ADVICE else replace(case.fix, text=said.fix)
+    patch = _patch(case, fault, said, span)
+    return Fix(said.fix, patch, _checked(fault, said))
+
+
 def _patch(case: Case, fault: CustomFault, said: Said, span: Span | None) -> str:
     found = returned(case, span) if said.edit and len(fault.mistake.rule.inputs) == 1 else None
     upstream = first_parameter(case, span)
@@ -258,7 +271,11 @@ def _patch(case: Case, fault: CustomFault, said: Said, span: Span | None) -> str
     plain = value.isidentifier() or value.replace(".", "").isdecimal()
     edit = said.edit.replace("({value})", "{value}") if plain else said.edit
     return replaced_line(
-        case, span.file, statement.lineno, value, edit.format(value=value, upstream=upstream)
+        case,
+        span.file,
+        statement.lineno,
+        value,
+        edit.format(value=value, upstream=upstream, module=_MODULES.get(case.capture.framework, "")),
     )
 
 

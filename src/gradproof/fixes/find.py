@@ -15,6 +15,7 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.flow import forward_op
 from gradproof.diagnosis.loss import find_loss
 from gradproof.engine.refine import entry_count
+from gradproof.fixes.derivative import derived
 from gradproof.fixes.graph import Graph
 from gradproof.fixes.guard import guard_patch, guards
 from gradproof.fixes.patch import patch_of
@@ -57,6 +58,8 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         return case
     if _has_no_slope(case):
         return replace(case, fix=substituted(case, replay))
+    if case.mistakes:
+        return replace(case, fix=derived(case))
     aim = _aim(case)
     if aim is None:
         return case

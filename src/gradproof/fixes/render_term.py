@@ -79,7 +79,7 @@ class Renderer:
 
     def _made(self, node: Node) -> ast.expr:
         if node.op == "constant":
-            return _number(node)
+            return number_expression(node)
         if node.op in ("identity", "broadcast"):
             return self._expression(node.inputs[0])
         if node.op == "reshape":
@@ -144,7 +144,7 @@ def _placeholder(place: int) -> str:
     return f"_literal_{place}_"
 
 
-def _number(node: Node) -> ast.expr:
+def number_expression(node: Node) -> ast.expr:
     array = np.asarray(node.value)
     if array.size == 0 or not bool((array == array.flat[0]).all()):
         raise Unwritten

@@ -19,9 +19,9 @@ _TENSORFLOW = {
         "atanh", "sigmoid", "square",
     )},
     **{name: f"tf.math.{name}" for name in ("expm1", "log", "log1p", "log_sigmoid", "erf", "erfc", "lgamma")},
-    "softplus": "tf.nn.softplus", "select": "tf.where", "rsqrt": "tf.math.rsqrt",
-    "sum": "tf.reduce_sum", "mean": "tf.reduce_mean", "prod": "tf.reduce_prod", "logsumexp": "tf.reduce_logsumexp", "softmax": "tf.nn.softmax",
-    "log_softmax": "tf.nn.log_softmax",
+    "softplus": "tf.nn.softplus", "select": "tf.where", "rsqrt": "tf.math.rsqrt", "sum": "tf.reduce_sum",
+    "mean": "tf.reduce_mean", "prod": "tf.reduce_prod", "logsumexp": "tf.reduce_logsumexp",
+    "softmax": "tf.nn.softmax", "log_softmax": "tf.nn.log_softmax",
 }  # fmt: skip
 _NUMPY = {
     **{name: f"np.{name}" for name in (

@@ -1,0 +1,189 @@
+"""The derivative of a function written by hand, as an expression that its rule could return, and run."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.engine.derive import derive
+from gradproof.engine.refine import Enclosure
+from gradproof.errors import GradproofError
+from gradproof.fixes.edit import replaced
+from gradproof.fixes.formula import Formula
+from gradproof.fixes.render_term import Unwritten
+from gradproof.fixes.source import Source, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.tried import recomputed
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program
+from gradproof.judge.compare import compare
+from gradproof.judge.custom import CustomFault
+from gradproof.judge.rule import Rule
+
+Array = np.ndarray[Any, Any]
+Function = ast.FunctionDef | ast.Lambda
+
+MOST_CHARACTERS = 96  # of an expression that is still easier to read than to derive
+LOST_DIGITS = 2.0  # that a right formula may cost in its own dtype
+# What one word says better than the whole formula.
+_SMALL_EDITS = ("sign", "factor", "ignores upstream", "transposed")
+
+
+def derived(case: Case) -> Fix | None:
+    """The first custom gradient that is a mistake, returned as it should be."""
+    faults = [fault for fault in case.mistakes if not fault.mistake.is_intended]
+    if not faults or faults[0].mistake.kind in _SMALL_EDITS:
+        return None
+    fault = faults[0]
+    try:
+        return _fix(case, fault)
+    except (Unwritten, GradproofError):
+        return None
+
+
+def _fix(case: Case, fault: CustomFault) -> Fix | None:
+    rule, position = fault.mistake.rule, fault.mistake.input
+    place = fault.scope.rule_at
+    source = None if place is None else parsed(case.sources.get(place.file, ""))
+    if place is None or source is None:
+        return None
+    written = _place(source, place.line, rule)
+    old = None if written is None else _returned(written.function, fault, position)
+    if written is None or old is None or old.lineno != old.end_lineno:
+        return None
+    program, ups = _with_weights(rule)
+    gradient = derive(program, [rule.inputs[position]]).program
+    names = {**written.named(rule), **dict(zip(ups, written.upstream))}
+    names |= _assigned(source, written, rule)
+    alias = alias_of(source.tree, case.capture.framework)
+    formula = Formula(gradient, names, case.capture.framework, alias)
+    text = formula.text(gradient.outputs[0])
+    if len(text) > MOST_CHARACTERS:
+        return None
+    checked = _checked(case, fault, formula.run(text), gradient[gradient.outputs[0]].dtype)
+    if checked is None:
+        return None
+    return Fix("return the derivative of the forward", replaced(source, [(old, text)], place.file), checked)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The rule as it stands in the source: its function, the one it is inside of, and the names of its arguments."""
+
+    function: Function
+    outer: ast.AST | None
+    inputs: tuple[str, ...]
+    upstream: tuple[str, ...]
+
+    def named(self, rule: Rule) -> dict[int, str]:
+        return dict(zip(rule.inputs, self.inputs))
+
+
+def _place(source: Source, line: int, rule: Rule) -> _Written | None:
+    around = [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, Function) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    function = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+    if function is None:
+        return None
+    own = tuple(argument.arg for argument in function.args.args)
+    if not rule.has_upstream:  # a gradient on its own takes what its function takes
+        return _Written(function, None, own, ()) if len(own) == len(rule.inputs) else None
+    outer = source.scope(function)
+    if not isinstance(outer, ast.FunctionDef) or len(own) != len(rule.upstream):
+        return None
+    inputs = tuple(argument.arg for argument in outer.args.args)
+    rebound = [
+        name for name in inputs for use in source.names(outer, name) if not isinstance(use.ctx, ast.Load)
+    ]
+    return None if rebound or len(inputs) != len(rule.inputs) else _Written(function, outer, inputs, own)
+
+
+def _returned(function: Function, fault: CustomFault, position: int) -> ast.expr | None:
+    """The one expression that the rule returns for an input."""
+    if isinstance(function, ast.Lambda):
+        value: ast.expr | None = function.body
+    else:
+        returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+        value = returns[0].value if len(returns) == 1 else None
+    if isinstance(value, ast.Tuple | ast.List):
+        return value.elts[position] if len(value.elts) == len(fault.scope.inputs) else None
+    return value if len(fault.mistake.rule.inputs) == 1 else None
+
+
+def _assigned(source: Source, written: _Written, rule: Rule) -> dict[int, str]:
+    """Names that the outer function gives to what it computes, once and before the rule is written down."""
+    found: dict[int, str] = {}
+    for statement in getattr(written.outer, "body", ()):
+        if statement is written.function or not isinstance(statement, ast.Assign):
+            continue
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name) or len(statement.targets) != 1 or len(source.stores(target)) != 1:
+            continue
+        same = [
+            node for node in rule.forward.nodes if node.inputs and source.at(node.span) is statement.value
+        ]
+        if same:
+            found[same[-1].id] = target.id  # the last of the nodes of one call is its value
+    return found
+
+
+def _with_weights(rule: Rule) -> tuple[Program, tuple[int, ...]]:
+    """The forward as one number: its results times the gradients that came in, as inputs of their own."""
+    forward = rule.forward
+    nodes = [replace(node, op="input") if node.id in rule.inputs else node for node in forward.nodes]
+    if not rule.has_upstream:
+        return replace(forward, nodes=tuple(nodes), inputs=rule.inputs), ()
+    next_id = max(node.id for node in rule.program.nodes) + 1
+    ups, terms = [], []
+    for output, up in zip(rule.outputs, rule.upstream):
+        dtype, shape = forward[output].dtype, forward[output].shape
+        weight = Node(next_id, "input", (), dtype, shape, value=np.asarray(rule.program[up].value))
+        product = Node(next_id + 1, "mul", (output, weight.id), dtype, shape)
+        total = Node(next_id + 2, "sum", (product.id,), dtype, (), {"axes": tuple(range(len(shape)))})
+        nodes += [weight, product, total]
+        ups.append(weight.id)
+        terms.append(total)
+        next_id += 3
+    while len(terms) > 1:
+        terms.append(
+            Node(
+                next_id, "add", (terms.pop(0).id, terms.pop(0).id), terms[0].dtype if terms else "float64", ()
+            )
+        )
+        nodes.append(terms[-1])
+        next_id += 1
+    inputs = tuple(dict.fromkeys((*rule.inputs, *ups)))
+    program = recomputed(Program(tuple(nodes), inputs, (terms[0].id,)))
+    if program is None:
+        raise Unwritten
+    return program, tuple(ups)
+
+
+def _checked(case: Case, fault: CustomFault, found: Array | None, dtype: str) -> str | None:
+    """What the formula returned where the rule was used; None where that is not the derivative."""
+    true = fault.mistake.true
+    if found is None or found.shape != true.shape:
+        return None
+    compared = compare(found, Enclosure(true, np.zeros(true.shape)), dtype, case.options)
+    possible = types.digits_possible(dtype)
+    if compared.outcome != "within" or compared.digits < possible - LOST_DIGITS:
+        return None
+    name, agreement = (
+        words.framework_name(case.capture.framework),
+        words.whole_digits_text(compared.digits, possible),
+    )
+    shown = (
+        words.array_text(found, dtype)
+        if found.ndim < 2
+        else f"an array of shape {words.shape_text(found.shape)}"
+    )
+    return f"in {name} the changed rule returns {shown}, the derivative to {agreement}."
