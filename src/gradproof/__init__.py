@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # that `import gradproof` costs next to nothing and loads neither NumPy's companions nor any framework.
 _PUBLIC = {
     "GradientTape": "gradproof.tape",
+    "IncorrectGradient": "gradproof.checking",
     "Options": "gradproof.options",
     "Report": "gradproof.diagnosis.report",
     "Variable": "gradproof.tape",
@@ -33,6 +34,7 @@ _MODULES = ("keras",)
 
 __all__ = [
     "GradientTape",
+    "IncorrectGradient",
     "Options",
     "Report",
     "Variable",
@@ -53,7 +55,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from gradproof.blackbox import derivative, directional, gradient, gradient_check_numerical, jacobian
-    from gradproof.checking import assert_correct, check, watch
+    from gradproof.checking import IncorrectGradient, assert_correct, check, watch
     from gradproof.diagnosis.intent import intended
     from gradproof.diagnosis.report import Report
     from gradproof.judge.verdict import Verdict
@@ -74,3 +76,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_PUBLIC, *_MODULES})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext gradproof` calls: it adds the magics `%%gradproof` and `%gradproof`."""
+    from gradproof.plugins.jupyter import load
+
+    load(shell)

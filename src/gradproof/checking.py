@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from gradproof import __version__
+from gradproof.audit.asked_for import asked_for
 from gradproof.audit.budget import parse_checks
 from gradproof.audit.examine import examine, unexamined
 from gradproof.audit.impure import impure_reports, with_impurity
@@ -27,6 +28,7 @@ from gradproof.frontends.select import frontend_for
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options
+from gradproof.render.to_text import headline
 from gradproof.tape.place import here, span_of
 
 ORDERS = (1, 2)
@@ -60,7 +62,8 @@ def check(
         )
     request = Request(function, args, kwargs, gradient, order, output)
     call = span_of(here()) or definition_of(function) or Span("<unknown>", 0)
-    gradients = _gradients(request, call, options or Options())
+    with asked_for():
+        gradients = _gradients(request, call, options or Options())
     frameworks = imported_frameworks(gradient.framework for gradient in gradients)
     report = Report(tuple(gradients), version=__version__, frameworks=frameworks)
     return relative_to(finished(report), os.getcwd())
@@ -92,6 +95,20 @@ def _examined(capture: Capture, call: Span, options: Options) -> list[GradientRe
         return unexamined(replace(capture, failure=fault_reason(error)))
 
 
+class IncorrectGradient(AssertionError):
+    """What `assert_correct` raises: the fault in one line, then the whole report, which is also `report`."""
+
+    def __init__(self, function: str, report: Report) -> None:
+        self.report = report
+        # The pytest plugin shows this where there is room for one line only.
+        self.headline = headline(report)
+        super().__init__(f"the gradient of `{function}` is not right: {self.headline}\n\n{report}")
+
+
+# As users know it, which is how tracebacks name it.
+IncorrectGradient.__module__ = "gradproof"
+
+
 def assert_correct(
     function: Callable[..., Any],
     *args: Any,
@@ -102,11 +119,12 @@ def assert_correct(
     **kwargs: Any,
 ) -> None:
     """Raise an AssertionError with the diagnosis as its message unless every gradient is proven correct."""
+    __tracebackhide__ = True  # pytest then ends the traceback at the user's own line
     report = check(function, *args, gradient=gradient, order=order, output=output, options=options, **kwargs)
     if not all(
         row.intended or (row.verdict.severity == 0 and row.level != "error") for row in report.gradients
     ):
-        raise AssertionError(f"the gradient of `{request_name(function)}` is not right\n\n{report}")
+        raise IncorrectGradient(request_name(function), report)
 
 
 def request_name(function: Callable[..., Any]) -> str:

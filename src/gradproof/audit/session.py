@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradproof import __version__
+from gradproof.audit.asked_for import is_asked_for
 from gradproof.audit.budget import Budget, Policy, powers
 from gradproof.audit.conclude import conclusion, with_rules_tried
 from gradproof.audit.condense import condensed
@@ -47,6 +48,8 @@ class Session:
     gradients: list[GradientReport] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
+    checks_option: str = "--checks"  # what the user has set the policy with
+    hears_checks: bool = True  # whether gradients that `check` was called for are part of the report
     show: Show | None = None  # shows what is being checked; `hide` is called before the program goes on
     hide: Callable[[], None] = lambda: None
     _pid: int = field(default_factory=os.getpid)
@@ -70,6 +73,11 @@ class Session:
         CHECKS[:] = [listener for listener in CHECKS if listener != self._receive_check]
         for attachment in self.attachments:
             attachment.remove()
+
+    def recount(self) -> None:
+        """Choose among the executions of every line anew: what follows is a part with a report of its own."""
+        for attachment in self.attachments:
+            attachment.recount()
 
     def conclude(self, error: BaseException | None) -> Diagnostic | None:
         """After the program: try the rules it left unused, and look at what it was about when it crashed.
@@ -110,7 +118,7 @@ class Session:
 
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Examined before the user's program goes on, so that no record of a large model is held for long."""
-        if not self.is_ours or self._concluding:
+        if not self.is_ours or self._concluding or (is_asked_for() and not self.hears_checks):
             return
         with self._checking():
             try:
@@ -176,7 +184,7 @@ class Session:
         reason = (
             self.budget.reason
             if self.budget.is_used_up
-            else "only some executions of a line are checked (--checks)"
+            else f"only some executions of a line are checked ({self.checks_option})"
         )
         if row.nonfinite:
             reason += f"; {row.nonfinite:,} of them returned NaN or infinity"

@@ -53,7 +53,8 @@ class Attachment:
 
     `tried` and `crashed` run code of the user's and are asked once, when the program has ended: `tried` gives
     the calls whose hand-written rules never ran in the program, with the rules run, and `crashed` explains the
-    exception nobody caught.
+    exception nobody caught. `recount` begins to count the executions of every line anew, for a program that
+    consists of parts with a report each, such as tests.
     """
 
     framework: str
@@ -62,3 +63,4 @@ class Attachment:
     failures: Callable[[], list[str]]
     tried: Callable[[], Sequence[Capture]] = tuple
     crashed: Callable[[BaseException], Crash | None] = lambda error: None
+    recount: Callable[[], None] = lambda: None

@@ -20,6 +20,7 @@ from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
 from gradproof.render.faults import ordered_diagnostics, unexplained
+from gradproof.render.findings import findings
 from gradproof.render.line import Line, Piece, coloured, cut, cut_middle, line, plain
 from gradproof.render.sentence import name, reference_word, sentence
 from gradproof.render.summary_text import last_line, table_lines
@@ -38,6 +39,14 @@ def to_text(report: Report, *, width: int = WIDTH, detail: Detail = "normal", co
     width = min(max(width, NARROWEST), WIDEST)
     lines = list(_DETAILS[detail](report, width))
     return coloured(lines) if colour else plain(lines)
+
+
+def headline(report: Report) -> str:
+    """The gravest fault on one line, with its place and cause, as editors read it; empty where there is none."""
+    found = findings(report)
+    return (
+        printable(f"{found[0].span}: {found[0].level}[{found[0].kind}]: {found[0].headline}") if found else ""
+    )
 
 
 def _quiet(report: Report, width: int) -> Iterator[Line]:

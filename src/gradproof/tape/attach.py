@@ -16,7 +16,7 @@ from gradproof.tape.capture import FRAMEWORK, UNKNOWN_PLACE, to_captures, unread
 def attach(receiver: Receiver, policy: Policy) -> Attachment:
     """Hand on the calls that the policy wants; the tapes record in any case."""
     executions: Counter[Span] = Counter()
-    checked: Counter[Span] = Counter()
+    skipped: Counter[Span] = Counter()
     failures: list[str] = []
 
     def listen(finished: Finished) -> None:
@@ -24,8 +24,8 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         executions[span] += 1
         occurrence = executions[span]
         if not policy(occurrence):
+            skipped[span] += 1
             return
-        checked[span] += 1
         try:
             receiver(
                 lambda: to_captures(finished, occurrence), lambda reason: unread(finished, reason, occurrence)
@@ -37,8 +37,9 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
     return Attachment(
         FRAMEWORK,
         partial(_remove, listen),
-        lambda: [Skipped(span, n - checked[span]) for span, n in executions.items() if n > checked[span]],
+        lambda: [Skipped(span, n) for span, n in skipped.items()],
         lambda: list(failures),
+        recount=executions.clear,
     )
 
 

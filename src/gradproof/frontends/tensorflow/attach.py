@@ -39,6 +39,10 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         while undo:
             undo.pop()()
 
+    def recount() -> None:
+        for observation in observations:
+            observation.recount()
+
     return Attachment(
         FRAMEWORK,
         remove,
@@ -46,6 +50,7 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         lambda: failures + [failure for observation in observations for failure in observation.failures],
         lambda: [capture for observation in observations for capture in _tried(observation)],
         lambda error: next((_crash(observation, error) for observation in observations), None),
+        recount,
     )
 
 
@@ -88,8 +93,8 @@ def _skipped(observation: Observation) -> list[Skipped]:
     found = []
     for key, site in observation.sites.table.items():
         span = _place(key)
-        if span is not None and site.executions > site.checked:
-            found.append(Skipped(span, site.executions - site.checked, site.nonfinite_unchecked))
+        if span is not None and site.skipped:
+            found.append(Skipped(span, site.skipped, site.nonfinite_unchecked))
     return found
 
 

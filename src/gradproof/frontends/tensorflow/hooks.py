@@ -49,6 +49,7 @@ def install(observation: Observation) -> Callable[[], None]:
     tapes = Tapes(observation, listener, traces, untried)
     observation.open_tapes = tapes.open_tapes
     observation.try_rules = untried.run
+    observation.listen = listener.update
     remove = apply(
         [
             *variables.patches(),

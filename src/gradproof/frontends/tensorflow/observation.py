@@ -22,6 +22,7 @@ class Observation:
     faults of gradproof that could not be tied to one call; the user's program went on. `open_tapes()`
     gives the tapes that are still waiting to be asked, which is where a program that crashed has
     stopped. `try_rules()` runs the custom rules that the program left unused, which is for its end.
+    `listen()` turns the listening on where it is wanted.
     """
 
     policy: Policy = by_powers_of_ten
@@ -31,6 +32,7 @@ class Observation:
     executions: dict[Hashable, int] = field(default_factory=dict)
     recorder: Recorder = field(default_factory=Recorder)
     open_tapes: Callable[[], list[OpenTape]] = list
+    listen: Callable[[], None] = lambda: None
     try_rules: Callable[[], list[GradientCall]] = list
 
     def __post_init__(self) -> None:
@@ -51,6 +53,13 @@ class Observation:
         """One more execution of a gradient call; which one is it?"""
         self.executions[key] = self.executions.get(key, 0) + 1
         return self.executions[key]
+
+    def recount(self) -> None:
+        """Begin to count anew; the next tape is then wanted, and with it the ops that run before it."""
+        self.sites.recount()
+        self.executions.clear()
+        self.recorder.background = True
+        self.listen()
 
     def note_failure(self) -> str:
         """Keep the exception being handled; nothing of ours may reach the user's program."""

@@ -32,7 +32,7 @@ class Site:
     """
 
     executions: int = 0
-    checked: int = 0
+    skipped: int = 0
     nonfinite_unchecked: int = 0
     suspicious: bool = False
 
@@ -52,9 +52,15 @@ class Sites:
         site.executions += 1
         wanted = site.suspicious or self.policy(site.executions)
         if wanted:
-            site.checked += 1
             site.suspicious = False
+        else:
+            site.skipped += 1
         return site, wanted
+
+    def recount(self) -> None:
+        """The next execution of every site is a first one; what was skipped stays so."""
+        for site in self.table.values():
+            site.executions = 0
 
     def wants_next(self, site: Site) -> bool:
         return site.suspicious or self.policy(site.executions + 1)
