@@ -1,4 +1,4 @@
-"""A report with the paths a reader knows: relative to the folder where gradproof was started."""
+"""A report with the names of files that a reader knows: paths from the folder of the start, numbers of cells."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from gradproof.audit.cells import cell_name
 from gradproof.diagnosis.figures import Figures, ProgramView
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.ir.span import Span
 
 
 def relative_to(report: Report, folder: str) -> Report:
-    """Files below the folder are named from there; all others keep their names."""
+    """Files below the folder are named from there, cells of a notebook by number; all others keep their names."""
     prefix = os.path.join(folder, "")
 
     def rename(file: str) -> str:
-        return file.removeprefix(prefix)
+        return cell_name(file) or file.removeprefix(prefix)
 
     pictures = _Pictures(rename)
     return dataclasses.replace(

@@ -185,3 +185,14 @@ class Report:
         from gradproof.render.to_text import to_text
 
         return to_text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows for a report, by the name that notebooks ask for."""
+        from gradproof.render.to_html import to_fragment
+
+        return to_fragment(self)
+
+    def _repr_pretty_(self, printer: Any, is_cycle: bool) -> None:
+        """What IPython shows on a terminal, and a notebook where HTML cannot be seen."""
+        del is_cycle
+        printer.text(str(self).rstrip("\n"))

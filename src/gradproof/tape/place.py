@@ -50,15 +50,20 @@ def _belongs_to_user(filename: str) -> bool:
     return not generated and not filename.startswith(_LIBRARIES)
 
 
-@lru_cache(maxsize=16384)
 def span_of(place: Place | None) -> Span | None:
     """The expression that was being evaluated at a place."""
     if place is None:
         return None
     code, offset = place
+    # With the file in the key: code objects of two files, or two cells of a notebook, are equal if their text is.
+    return _span(code.co_filename, code, offset)
+
+
+@lru_cache(maxsize=16384)
+def _span(file: str, code: CodeType, offset: int) -> Span:
     positions = next(islice(code.co_positions(), offset // 2, None), (None, None, None, None))
     line, end_line, column, end_column = positions
-    return Span(code.co_filename, line or code.co_firstlineno, column, end_line, end_column, code.co_qualname)
+    return Span(file, line or code.co_firstlineno, column, end_line, end_column, code.co_qualname)
 
 
 @lru_cache(maxsize=256)
