@@ -26,9 +26,10 @@ from gradproof.options import Options
 Array = np.ndarray[Any, Any]
 Oracle = Literal["ball", "limit", "none"]
 
-# Up to this many numbers in a program the second rung takes well under a second, so the report may as well
-# show the true gradient to all digits of a float64, and a limit can be tried.
+# Up to this many numbers in a program the second rung takes well under a second, so that a limit can be tried.
 CHEAP_ENTRIES = 20_000
+# Up to this many it takes milliseconds, and the report may as well show the true gradient to all digits of a float64.
+SHARP_ENTRIES = 2_000
 SHARP = 1e-12
 PRECISE_BITS = 256  # tells any two numbers of a float64 program apart, short of a tie
 _BALL: Oracle = "ball"
@@ -121,7 +122,7 @@ def _without_hidden(
 
 
 def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparison | None]]:
-    sharp_wanted = _is_cheap(evidence.program)
+    sharp_wanted = entry_count(evidence.program) <= SHARP_ENTRIES
     found: list[Comparison | None] = []
     unknown = Unknown()
 
