@@ -6,6 +6,7 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import BudgetLine, GradientReport, Report, Script, Unchecked
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
+from tests.render import pictures
 from tests.render.samples import (
     CANCELLATION,
     CUSTOM_GRADIENT,
@@ -65,6 +66,7 @@ INACCURATE = gradient(
         ),
         BudgetLine(span_of("cancellation_tf.py", SOURCES["cancellation_tf.py"], "z * z"), 0.248, "Mul"),
     ),
+    drawing=lambda: pictures.CANCELLATION,
 )
 
 WRONG = gradient(
@@ -79,12 +81,14 @@ WRONG = gradient(
     relative_error=1.09e-3,
     digits=2.96,
     diagnostics=(CUSTOM_GRADIENT,),
+    drawing=lambda: pictures.DIFFERENCES,
 )
 
 UNDEFINED = gradient(
     Verdict.UNDEFINED,
     observed=scalar(0.0),
     one_sided=(scalar(-1.0), scalar(1.0)),
+    drawing=lambda: pictures.KINK,
     diagnostics=(
         Diagnostic(
             kind="kink",
@@ -152,6 +156,7 @@ def _kernel() -> GradientReport:
         digits=0.0,
         relative_error=np.inf,
         diagnostics=(MASKED_BRANCH,),
+        drawing=lambda: pictures.LOOP,
     )
 
 

@@ -59,6 +59,40 @@ def test_the_complaint_itself_carries_nothing_into_the_terminal() -> None:
     assert "\x1b" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        (("slice", "computed_slope"), [1.0], r"slice\.computed_slope: has 1 numbers, and `t` has 9"),
+        (
+            ("slice", "t"),
+            [0.0, 1.0, 2.0, 1.5, 3.0, 4.0, 5.0, 6.0, 7.0],
+            r"slice\.t: must be finite and ascend",
+        ),
+        (("steps", "steps"), ["nan", 1.0, 2.0, 3.0, 4.0], r"steps\.steps: must be finite and ascend"),
+        (("steps", "usable"), [1.0], r"steps\.usable: must have 2 items, but has 1"),
+        (("program",), 1, r"program: there are 1 programs, and none has the number 1"),
+        (("shares",), [{"node": -1, "share": 0.5}], r"shares\[0\]\.node: must be between 0"),
+        (("lacking",), {"slice": None}, r"lacking\.slice: must be of type string"),
+    ],
+)
+def test_pictures_that_cannot_be_drawn_are_refused(path: tuple[str, ...], value: Any, complaint: str) -> None:
+    document = replaced(json.loads(to_json(RICH)), ("gradients", 1, "figures", *path), value)
+    with pytest.raises(UnreadableReport, match=r"gradients\[1\]\.figures\." + complaint):
+        from_document(document)
+
+
+def test_a_program_that_refers_to_nothing_is_refused() -> None:
+    original = json.loads(to_json(RICH))
+    document = replaced(original, ("programs", 0, "nodes", 1, "span"), 99)
+    with pytest.raises(
+        UnreadableReport, match=r"programs\[0\]\.nodes\[1\]\.span: there are 3 spans, and none"
+    ):
+        from_document(document)
+    document = replaced(original, ("programs", 0, "nodes", 1, "id"), 0)
+    with pytest.raises(UnreadableReport, match=r"programs\[0\]\.nodes: two of them have the same id"):
+        from_document(document)
+
+
 def test_rows_of_different_lengths_are_refused() -> None:
     document = to_document(RICH)
     document["gradients"][0]["observed"] = [[1.0, 2.0], [3.0]]
@@ -76,21 +110,26 @@ def test_a_deeply_nested_array_is_refused() -> None:
         from_document(document)
 
 
-def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every value in a document, a few of each list."""
+def places(document: Any) -> list[tuple[Any, ...]]:
+    """The way to every value in a document; of those that differ only by their number in lists, the first."""
+    by_kind: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for path in _all_places(document, ()):
+        by_kind.setdefault(tuple("*" if isinstance(key, int) else key for key in path), path)
+    return list(by_kind.values())
+
+
+def _all_places(document: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     yield path
-    items = document.items() if isinstance(document, dict) else enumerate(document[:3])
-    for key, value in items:
-        if isinstance(value, dict | list):
-            yield from places(value, (*path, key))
-        else:
-            yield (*path, key)
+    if isinstance(document, dict | list):
+        items = document.items() if isinstance(document, dict) else enumerate(document)
+        for key, value in items:
+            yield from _all_places(value, (*path, key))
 
 
 def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
     original = json.loads(to_json(RICH))
     n_refused = n_rendered = 0
-    for path in list(places(original))[1:]:
+    for path in places(original)[1:]:
         for intruder in INTRUDERS:
             document = replaced(original, path, intruder)
             try:
@@ -103,7 +142,7 @@ def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
             assert "\u202e" not in text
             n_rendered += 1
     assert n_refused > 1000
-    assert n_rendered > 500
+    assert n_rendered > 300
 
 
 def replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:

@@ -177,3 +177,37 @@ def test_a_document_with_only_the_fields_of_the_design_can_be_read() -> None:
 def test_a_scalar_is_a_number_not_a_list() -> None:
     [found] = to_document(Report((gradient(Verdict.CORRECT, observed=scalar(2.0)),)))["gradients"]
     assert found["observed"] == 2.0
+
+
+def test_gradients_that_share_a_program_share_it_after_reading_too() -> None:
+    document = to_document(RICH)
+    pictured = [each["figures"] for each in document["gradients"] if each["figures"] is not None]
+    assert [figures["program"] for figures in pictured] == [0, None, None, 0]
+    assert len(document["programs"]) == 1
+    back = [gradient.figures for gradient in from_json(to_json(RICH)).gradients]
+    programs = {
+        id(figures.program) for figures in back if figures is not None and figures.program is not None
+    }
+    assert len(programs) == 1
+
+
+def test_pictures_come_back_as_they_were() -> None:
+    before, after = INACCURATE.figures, from_json(to_json(Report((INACCURATE,)))).gradients[0].figures
+    assert before is not None
+    assert after is not None
+    assert before.program is not None
+    assert after.program is not None
+    assert after.program.nodes == before.program.nodes
+    assert after.program.omitted == before.program.omitted
+    assert (after.modes, after.guilty, after.shares) == (before.modes, before.guilty, before.shares)
+    for name in ("t", "proven_value", "proven_slope", "computed_value", "computed_slope"):
+        np.testing.assert_array_equal(getattr(after.slice, name), getattr(before.slice, name))
+    np.testing.assert_array_equal(after.steps.errors, before.steps.errors)
+
+
+def test_a_report_without_pictures_can_still_be_read() -> None:
+    document = to_document(RICH)
+    del document["programs"]
+    for each in document["gradients"]:
+        del each["figures"]
+    assert all(gradient.figures is None for gradient in from_json(json.dumps(document)).gradients)

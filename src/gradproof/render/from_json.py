@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.entries import Array, Entry, EntryTable
+from gradproof.diagnosis.figures import Figures, ProgramView
 from gradproof.diagnosis.report import SCHEMA, BudgetLine, GradientReport, Report, Script, Unchecked
 from gradproof.diagnosis.words import printable
 from gradproof.errors import UnreadableReport
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
+from gradproof.render.figures_from_json import figures_of, programs_of
+from gradproof.render.json_values import number_of, optional_of, span_of
 from gradproof.render.schema import violations
 
 JSON = Any
@@ -36,17 +40,19 @@ def from_document(document: JSON) -> Report:
     found = next(violations(document), None)
     if found is not None:
         raise UnreadableReport(f"not a gradproof report: {printable(found)}")
-    script = document["script"]
+    script, programs = document["script"], programs_of(document.get("programs", ()))
     return Report(
-        gradients=tuple(_gradient(each, f"gradients[{i}]") for i, each in enumerate(document["gradients"])),
+        gradients=tuple(
+            _gradient(each, f"gradients[{i}]", programs) for i, each in enumerate(document["gradients"])
+        ),
         version=document["gradproof"],
         frameworks=document["frameworks"],
         script=script and _script(script),
         unchecked=tuple(
-            Unchecked(_span(each["call"]), each["count"], each["reason"])
+            Unchecked(span_of(each["call"]), each["count"], each["reason"])
             for each in document.get("unchecked", ())
         ),
-        timing={stage: _number(seconds) for stage, seconds in document.get("timing", {}).items()},
+        timing={stage: number_of(seconds) for stage, seconds in document.get("timing", {}).items()},
         notes=tuple(document.get("notes", ())),
         sources=document.get("sources", {}),
     )
@@ -83,7 +89,7 @@ def _refuse_constant(name: str) -> JSON:
     raise UnreadableReport(f'not a gradproof report: {name} stands there, which must be written "{name}"')
 
 
-def _gradient(document: JSON, place: str) -> GradientReport:
+def _gradient(document: JSON, place: str, programs: Sequence[ProgramView]) -> GradientReport:
     source, sides = document["source"], document["one_sided"]
     arrays = {
         field: _array(document[field], f"{place}.{field}")
@@ -109,19 +115,28 @@ def _gradient(document: JSON, place: str) -> GradientReport:
         observed=arrays["observed"],
         reference=arrays["reference"],
         reference_radius=radius,
-        relative_error=_optional(document["relative_error"]),
-        digits=_optional(document["digits"]),
-        digits_possible=_optional(document["digits_possible"]),
+        relative_error=optional_of(document["relative_error"]),
+        digits=optional_of(document["digits"]),
+        digits_possible=optional_of(document["digits_possible"]),
         one_sided=_pair(slopes),
         diagnostics=tuple(_diagnostic(each) for each in document["causes"]),
         budget=tuple(
-            BudgetLine(_span(each["span"]), _number(each["share"]), each["op"])
+            BudgetLine(span_of(each["span"]), number_of(each["share"]), each["op"])
             for each in document.get("budget", ())
         ),
         entries=None if entries is None else _entries(entries),
         intended=document.get("intended", False),
         computed=document.get("computed", True),
+        drawing=_drawing(document.get("figures"), programs, f"{place}.figures"),
     )
+
+
+def _drawing(document: JSON, programs: Sequence[ProgramView], place: str) -> Callable[[], Figures] | None:
+    """What was drawn when the report was written; read now, so that a fault in it is found now."""
+    if document is None:
+        return None
+    figures = figures_of(document, programs, place)
+    return lambda: figures
 
 
 def _pair(slopes: list[Array | None]) -> tuple[Array, Array] | None:
@@ -131,7 +146,7 @@ def _pair(slopes: list[Array | None]) -> tuple[Array, Array] | None:
 
 
 def _call(document: JSON) -> Span:
-    return _span(document["call"]) if "call" in document else Span(document["file"], document["line"])
+    return span_of(document["call"]) if "call" in document else Span(document["file"], document["line"])
 
 
 def _diagnostic(document: JSON) -> Diagnostic:
@@ -150,24 +165,13 @@ def _diagnostic(document: JSON) -> Diagnostic:
         why=document.get("why", ""),
         fix=fix and Fix(fix["text"], fix["patch"], fix["checked"], fix.get("changes_meaning", "")),
         op=document["op"],
-        share=_optional(document["share"]),
+        share=optional_of(document["share"]),
         notes=tuple(document.get("notes", ())),
     )
 
 
 def _annotation(document: JSON) -> Annotation:
-    return Annotation(_span(document["span"]), document["label"])
-
-
-def _span(document: JSON) -> Span:
-    return Span(
-        file=document["file"],
-        line=document["line"],
-        column=document.get("column"),
-        end_line=document.get("end_line"),
-        end_column=document.get("end_column"),
-        function=document.get("function", ""),
-    )
+    return Annotation(span_of(document["span"]), document["label"])
 
 
 def _entries(document: JSON) -> EntryTable:
@@ -176,19 +180,19 @@ def _entries(document: JSON) -> EntryTable:
         not_finite=document["not_finite"],
         histogram=tuple(document["digits_histogram"]),
         worst=tuple(_entry(each) for each in document["worst"]),
-        observed_norm=_number(document["observed_norm"]),
-        reference_norm=_number(document["reference_norm"]),
-        difference_norm=_number(document["difference_norm"]),
+        observed_norm=number_of(document["observed_norm"]),
+        reference_norm=number_of(document["reference_norm"]),
+        difference_norm=number_of(document["difference_norm"]),
     )
 
 
 def _entry(document: JSON) -> Entry:
     return Entry(
         index=tuple(document["index"]),
-        observed=_number(document["observed"]),
-        reference=_number(document["reference"]),
-        radius=_number(document.get("radius", 0.0)),
-        digits=_number(document.get("digits", "nan")),
+        observed=number_of(document["observed"]),
+        reference=number_of(document["reference"]),
+        radius=number_of(document.get("radius", 0.0)),
+        digits=number_of(document.get("digits", "nan")),
     )
 
 
@@ -204,22 +208,8 @@ def _array(document: JSON, place: str) -> Array | None:
 
 
 def _nested(document: JSON) -> JSON:
-    return [_nested(each) for each in document] if isinstance(document, list) else _number(document)
+    return [_nested(each) for each in document] if isinstance(document, list) else number_of(document)
 
 
 def _has_complex(numbers: JSON) -> bool:
     return any(map(_has_complex, numbers)) if isinstance(numbers, list) else isinstance(numbers, complex)
-
-
-def _optional(document: JSON) -> float | None:
-    return None if document is None else _number(document)
-
-
-def _number(document: JSON) -> Any:
-    """A float, or a complex number where the parts are given."""
-    if isinstance(document, dict):
-        return complex(_number(document["re"]), _number(document["im"]))
-    try:
-        return float(document)
-    except OverflowError as error:
-        raise UnreadableReport("not a gradproof report: an integer beyond the range of numbers") from error

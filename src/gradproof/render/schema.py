@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from gradproof.diagnosis.diagnostic import CERTAINTIES, SEVERITIES
 from gradproof.diagnosis.report import SCHEMA
 from gradproof.judge.verdict import Verdict
-
-Schema = dict[str, Any]
+from gradproof.render.schema_figures import figure_definitions
+from gradproof.render.schema_parts import (
+    BOOLEAN,
+    COUNT,
+    ORDINAL,
+    STRING,
+    Schema,
+    fields,
+    list_of,
+    map_of,
+    optional,
+    pair_of,
+    ref,
+)
 
 DEEPEST = 100  # levels of nesting; a NumPy array has at most 64 axes
 
-_STRING: Schema = {"type": "string"}
-_BOOLEAN: Schema = {"type": "boolean"}
-_MOST = (
-    10**15
-)  # no file has so many lines, no array so many entries; it keeps sums within the machine's range
-_COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": _MOST}
-_ORDINAL: Schema = {"type": "integer", "minimum": 1, "maximum": _MOST}
 _DIGITS: Schema = {"type": "number", "minimum": 0, "maximum": 100}  # quadruple precision has 34
 
 
@@ -27,26 +32,27 @@ def schema() -> Schema:
     """The published schema (JSON Schema 2020-12). Unknown fields are allowed: later releases add some."""
     required = {
         "schema": {"const": SCHEMA},
-        "gradproof": _STRING,
-        "frameworks": _map(_STRING),
-        "script": _optional(
-            _object(
-                {"path": _STRING, "exception": _optional(_STRING)},
-                {"exit_status": {"type": "integer"}, "crash": _optional(_ref("cause"))},
+        "gradproof": STRING,
+        "frameworks": map_of(STRING),
+        "script": optional(
+            fields(
+                {"path": STRING, "exception": optional(STRING)},
+                {"exit_status": {"type": "integer"}, "crash": optional(ref("cause"))},
             )
         ),
-        "gradients": _list(_ref("gradient")),
+        "gradients": list_of(ref("gradient")),
     }
     added = {
-        "unchecked": _list(_object({"call": _ref("span"), "count": _COUNT, "reason": _STRING})),
-        "timing": _map(_ref("real")),
-        "notes": _list(_STRING),
-        "sources": _map(_STRING),
+        "unchecked": list_of(fields({"call": ref("span"), "count": COUNT, "reason": STRING})),
+        "timing": map_of(ref("real")),
+        "notes": list_of(STRING),
+        "sources": map_of(STRING),
+        "programs": list_of(ref("program")),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Gradproof report, version 1",
-        **_object(required, added),
+        **fields(required, added),
         "$defs": _definitions(),
     }
 
@@ -62,107 +68,88 @@ def violations(document: Any) -> Iterator[str]:
 
 def _definitions() -> Schema:
     number = {"anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}]}
-    complex_number = _object({"re": _ref("real"), "im": _ref("real")})
-    size = {"shape": _list(_COUNT), "norm": _ref("real"), "largest": _ref("real"), "not_finite": _COUNT}
-    place = {"file": _STRING, "line": _ORDINAL}
-    beyond = {"column": _optional(_COUNT), "end_line": _optional(_ORDINAL), "end_column": _optional(_COUNT)}
+    complex_number = fields({"re": ref("real"), "im": ref("real")})
+    size = {"shape": list_of(COUNT), "norm": ref("real"), "largest": ref("real"), "not_finite": COUNT}
+    place = {"file": STRING, "line": ORDINAL}
+    beyond = {"column": optional(COUNT), "end_line": optional(ORDINAL), "end_column": optional(COUNT)}
     return {
         "real": number,
-        "number": {"anyOf": [_ref("real"), complex_number]},
-        "array": {"anyOf": [_ref("number"), _list(_ref("array"))]},
-        "summary": _object(size),
-        "value": {"anyOf": [{"type": "null"}, _ref("array"), _ref("summary")]},
-        "span": _object(place, {**beyond, "function": _STRING}),
-        "annotation": _object({"span": _ref("span"), "label": _STRING}),
-        "entry": _object(
-            {"index": _list(_COUNT), "observed": _ref("number"), "reference": _ref("number")},
-            {"radius": _ref("real"), "digits": _ref("real")},
+        "number": {"anyOf": [ref("real"), complex_number]},
+        "array": {"anyOf": [ref("number"), list_of(ref("array"))]},
+        "summary": fields(size),
+        "value": {"anyOf": [{"type": "null"}, ref("array"), ref("summary")]},
+        "span": fields(place, {**beyond, "function": STRING}),
+        "annotation": fields({"span": ref("span"), "label": STRING}),
+        "entry": fields(
+            {"index": list_of(COUNT), "observed": ref("number"), "reference": ref("number")},
+            {"radius": ref("real"), "digits": ref("real")},
         ),
         "entries": _entries(),
-        "fix": _object({"text": _STRING, "patch": _STRING, "checked": _STRING}, {"changes_meaning": _STRING}),
+        "fix": fields({"text": STRING, "patch": STRING, "checked": STRING}, {"changes_meaning": STRING}),
         "cause": _cause(),
         "gradient": _gradient(),
+        **figure_definitions(),
     }
 
 
 def _entries() -> Schema:
-    norms = {f"{which}_norm": _ref("real") for which in ("observed", "reference", "difference")}
-    counts = {"count": _COUNT, "not_finite": _COUNT, "digits_histogram": _list(_COUNT)}
-    return _object({**counts, "worst": _list(_ref("entry")), **norms})
+    norms = {f"{which}_norm": ref("real") for which in ("observed", "reference", "difference")}
+    counts = {"count": COUNT, "not_finite": COUNT, "digits_histogram": list_of(COUNT)}
+    return fields({**counts, "worst": list_of(ref("entry")), **norms})
 
 
 def _cause() -> Schema:
     required = {
-        "kind": _STRING,
+        "kind": STRING,
         "severity": {"enum": list(SEVERITIES)},
-        "file": _STRING,
-        "line": _ORDINAL,
-        "op": _optional(_STRING),
-        "share": _optional(_ref("real")),
-        "message": _STRING,
-        "fix": _optional(_ref("fix")),
+        "file": STRING,
+        "line": ORDINAL,
+        "op": optional(STRING),
+        "share": optional(ref("real")),
+        "message": STRING,
+        "fix": optional(ref("fix")),
     }
     added = {
         "certainty": {"enum": list(CERTAINTIES)},
-        "primary": _optional(_ref("annotation")),
-        "secondary": _list(_ref("annotation")),
-        "subject": _STRING,
-        "evidence": _list({**_list(_STRING), "minItems": 2, "maxItems": 2}),
-        "why": _STRING,
-        "notes": _list(_STRING),
+        "primary": optional(ref("annotation")),
+        "secondary": list_of(ref("annotation")),
+        "subject": STRING,
+        "evidence": list_of(pair_of(STRING)),
+        "why": STRING,
+        "notes": list_of(STRING),
     }
-    return _object(required, added)
+    return fields(required, added)
 
 
 def _gradient() -> Schema:
-    source = _object({"name": _STRING, "shape": _list(_COUNT), "dtype": _STRING})
+    source = fields({"name": STRING, "shape": list_of(COUNT), "dtype": STRING})
     required = {
-        "file": _STRING,
-        "line": _ORDINAL,
-        "occurrence": _ORDINAL,
-        "framework": _STRING,
-        "target": _object({"name": _STRING}),
+        "file": STRING,
+        "line": ORDINAL,
+        "occurrence": ORDINAL,
+        "framework": STRING,
+        "target": fields({"name": STRING}),
         "source": source,
         "verdict": {"enum": [str(verdict) for verdict in Verdict]},
-        "oracle": _optional(_STRING),
-        "reason": _optional(_STRING),
-        **{field: _ref("value") for field in ("observed", "reference", "reference_radius")},
-        "relative_error": _optional(_ref("real")),
-        "digits": _optional(_ref("real")),
-        "digits_possible": _optional(_DIGITS),
-        "one_sided": _optional({**_list(_ref("value")), "minItems": 2, "maxItems": 2}),
-        "causes": _list(_ref("cause")),
+        "oracle": optional(STRING),
+        "reason": optional(STRING),
+        **{field: ref("value") for field in ("observed", "reference", "reference_radius")},
+        "relative_error": optional(ref("real")),
+        "digits": optional(ref("real")),
+        "digits_possible": optional(_DIGITS),
+        "one_sided": optional(pair_of(ref("value"))),
+        "causes": list_of(ref("cause")),
     }
     added = {
-        "call": _ref("span"),
-        "order": _ORDINAL,
-        "intended": _BOOLEAN,
-        "computed": _BOOLEAN,
-        "budget": _list(_object({"span": _ref("span"), "share": _ref("real"), "op": _STRING})),
-        "entries": _optional(_ref("entries")),
+        "call": ref("span"),
+        "order": ORDINAL,
+        "intended": BOOLEAN,
+        "computed": BOOLEAN,
+        "budget": list_of(fields({"span": ref("span"), "share": ref("real"), "op": STRING})),
+        "entries": optional(ref("entries")),
+        "figures": optional(ref("figures")),
     }
-    return _object(required, added)
-
-
-def _object(required: Mapping[str, Schema], added: Mapping[str, Schema] | None = None) -> Schema:
-    properties = {**required, **(added or {})}
-    return {"type": "object", "required": list(required), "properties": properties}
-
-
-def _map(values: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": values}
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _optional(schema: Schema) -> Schema:
-    return {"anyOf": [{"type": "null"}, schema]}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/$defs/{name}"}
+    return fields(required, added)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.entries import Array, Entry, EntryTable
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
 from gradproof.ir.span import Span
+from gradproof.render.figures_to_json import ProgramTable, figures_document
+from gradproof.render.json_values import array_document, number_document, optional_document, span_document
 
 MOST_ENTRIES = 1000  # a larger array is summarised: a report is read by people and by review tools
 
@@ -25,17 +26,19 @@ def to_json(report: Report, *, full: bool = False) -> str:
 
 def to_document(report: Report, *, full: bool = False) -> dict[str, JSON]:
     """The report as the object that `to_json` writes."""
-    script = report.script
+    script, programs = report.script, ProgramTable()
+    gradients = [_gradient(gradient, full, programs) for gradient in report.gradients]
     return {
         "schema": report.schema,
         "gradproof": report.version,
         "frameworks": dict(report.frameworks),
         "script": script and _script(script),
-        "gradients": [_gradient(gradient, full) for gradient in report.gradients],
+        "gradients": gradients,
         "unchecked": [_unchecked(row) for row in report.unchecked],
-        "timing": {stage: _number(seconds) for stage, seconds in report.timing.items()},
+        "timing": {stage: number_document(seconds) for stage, seconds in report.timing.items()},
         "notes": list(report.notes),
         "sources": dict(report.sources),
+        "programs": programs.documents(),
     }
 
 
@@ -49,8 +52,8 @@ def _script(script: Script) -> dict[str, JSON]:
     }
 
 
-def _gradient(gradient: GradientReport, full: bool) -> dict[str, JSON]:
-    table = gradient.entry_table
+def _gradient(gradient: GradientReport, full: bool, programs: ProgramTable) -> dict[str, JSON]:
+    table, figures = gradient.entry_table, gradient.figures
     return {
         "file": gradient.call.file,
         "line": gradient.call.line,
@@ -64,19 +67,21 @@ def _gradient(gradient: GradientReport, full: bool) -> dict[str, JSON]:
         "observed": _array(gradient.observed, full),
         "reference": _array(gradient.reference, full),
         "reference_radius": _array(gradient.reference_radius, full),
-        "relative_error": _optional(gradient.relative_error),
-        "digits": _optional(gradient.digits),
-        "digits_possible": _optional(gradient.digits_possible),
+        "relative_error": optional_document(gradient.relative_error),
+        "digits": optional_document(gradient.digits),
+        "digits_possible": optional_document(gradient.digits_possible),
         "one_sided": gradient.one_sided and [_array(side, full) for side in gradient.one_sided],
         "causes": [_cause(diagnostic, gradient.call) for diagnostic in gradient.diagnostics],
-        "call": _span(gradient.call),
+        "call": span_document(gradient.call),
         "order": gradient.order,
         "intended": gradient.intended,
         "computed": gradient.computed,
         "budget": [
-            {"span": _span(row.span), "share": _number(row.share), "op": row.op} for row in gradient.budget
+            {"span": span_document(row.span), "share": number_document(row.share), "op": row.op}
+            for row in gradient.budget
         ],
         "entries": _entries(table) if table is not None and table.count > 1 else None,
+        "figures": None if figures is None else figures_document(figures, programs),
     }
 
 
@@ -90,7 +95,7 @@ def _cause(diagnostic: Diagnostic, call: Span) -> dict[str, JSON]:
         "file": place.file,
         "line": place.line,
         "op": diagnostic.op,
-        "share": _optional(diagnostic.share),
+        "share": optional_document(diagnostic.share),
         "message": diagnostic.headline,
         "fix": fix
         and {
@@ -110,22 +115,11 @@ def _cause(diagnostic: Diagnostic, call: Span) -> dict[str, JSON]:
 
 
 def _annotation(annotation: Annotation) -> dict[str, JSON]:
-    return {"span": _span(annotation.span), "label": annotation.label}
-
-
-def _span(span: Span) -> dict[str, JSON]:
-    return {
-        "file": span.file,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-        "function": span.function,
-    }
+    return {"span": span_document(annotation.span), "label": annotation.label}
 
 
 def _unchecked(row: Unchecked) -> dict[str, JSON]:
-    return {"call": _span(row.call), "count": row.count, "reason": row.reason}
+    return {"call": span_document(row.call), "count": row.count, "reason": row.reason}
 
 
 def _entries(table: EntryTable) -> dict[str, JSON]:
@@ -134,19 +128,19 @@ def _entries(table: EntryTable) -> dict[str, JSON]:
         "not_finite": table.not_finite,
         "digits_histogram": list(table.histogram),
         "worst": [_entry(entry) for entry in table.worst],
-        "observed_norm": _number(table.observed_norm),
-        "reference_norm": _number(table.reference_norm),
-        "difference_norm": _number(table.difference_norm),
+        "observed_norm": number_document(table.observed_norm),
+        "reference_norm": number_document(table.reference_norm),
+        "difference_norm": number_document(table.difference_norm),
     }
 
 
 def _entry(entry: Entry) -> dict[str, JSON]:
     return {
         "index": list(entry.index),
-        "observed": _number(entry.observed),
-        "reference": _number(entry.reference),
-        "radius": _number(entry.radius),
-        "digits": _number(entry.digits),
+        "observed": number_document(entry.observed),
+        "reference": number_document(entry.reference),
+        "radius": number_document(entry.radius),
+        "digits": number_document(entry.digits),
     }
 
 
@@ -154,39 +148,14 @@ def _array(array: Array | None, full: bool) -> JSON:
     """A number or nested lists; of a large array its shape, norm and largest size."""
     if array is None:
         return None
-    wide = _widened(np.asarray(array))
-    if wide.size > MOST_ENTRIES and not full:
-        sizes = np.abs(wide)
+    array = np.asarray(array)
+    if array.size > MOST_ENTRIES and not full:
+        sizes = np.abs(array.astype(np.complex128 if np.iscomplexobj(array) else np.float64))
         finite = sizes[np.isfinite(sizes)]
         return {
-            "shape": list(wide.shape),
-            "norm": _number(float(np.linalg.norm(finite))),
-            "largest": _number(float(finite.max(initial=0.0))),
+            "shape": list(array.shape),
+            "norm": number_document(float(np.linalg.norm(finite))),
+            "largest": number_document(float(finite.max(initial=0.0))),
             "not_finite": int(sizes.size - finite.size),
         }
-    nested = wide.tolist()
-    plain = not np.iscomplexobj(wide) and bool(np.isfinite(wide).all())
-    return nested if plain else _nested(nested)
-
-
-def _widened(array: Array) -> Array:
-    """The numbers of any dtype as Python has them; bfloat16 would become objects that JSON does not know."""
-    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
-
-
-def _nested(value: JSON) -> JSON:
-    return [_nested(each) for each in value] if isinstance(value, list) else _number(value)
-
-
-def _optional(value: float | None) -> JSON:
-    return None if value is None else _number(value)
-
-
-def _number(value: complex) -> JSON:
-    """A number; what JSON has no number for as "nan", "inf", "-inf", and a complex one by its parts."""
-    if isinstance(value, complex):
-        return {"re": _number(value.real), "im": _number(value.imag)}
-    value = float(value)
-    if math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return array_document(array)

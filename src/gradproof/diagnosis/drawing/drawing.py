@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gradproof.diagnosis.drawing.line import Line, line_through
 from gradproof.diagnosis.drawing.modes import Entry, in_other_modes, in_other_precisions, observed_gaps
+from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.drawing.sketch import Sketch, shared_view
 from gradproof.diagnosis.drawing.slices import draw_slice
 from gradproof.diagnosis.drawing.steps import draw_steps
@@ -103,7 +104,10 @@ def _passages(sketch: Sketch) -> tuple[Passage, ...]:
     found = sketch.passages
     if not found and sketch.program is not None and sketch.source.node is not None:
         found = passages(sketch.program, sketch.source.node)
-    return found[:MOST_PASSAGES]
+    return tuple(
+        replace(passage, sizes=tuple(significant(passage.sizes).tolist()))
+        for passage in found[:MOST_PASSAGES]
+    )
 
 
 def _modes(sketch: Sketch, seconds: float) -> Iterator[ModeRow]:

@@ -14,6 +14,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.drawing.guilt import guilty_nodes
 from gradproof.diagnosis.drawing.modes import Replay
+from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.drawing.view import view_of
 from gradproof.diagnosis.figures import Passage, ProgramView
 from gradproof.engine.refine import Enclosure
@@ -85,7 +86,11 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
         # A custom gradient is a rule that only the user's own function knows.
         replays={} if capture.scopes else replays,
         guilty=guilty_nodes(case, diagnostics),
-        shares={id: share for id, share in case.budget.items() if abs(share) >= LEAST_SHARE},
+        shares={
+            id: float(significant([share])[0])
+            for id, share in case.budget.items()
+            if abs(share) >= LEAST_SHARE
+        },
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.drawing.line import Line, obstacle, proven, sharpest_domain, slopes, values
+from gradproof.diagnosis.drawing.shorten import shortened
 from gradproof.diagnosis.drawing.window import N_BETWEEN, Look, half_width
 from gradproof.diagnosis.figures import Slice
 from gradproof.ir import types
@@ -42,11 +43,11 @@ def draw_slice(line: Line, name: str, seeks_noise: bool, seconds: float) -> Slic
     return Slice(
         direction=f"along `{name}`",
         computed_by=_computed_by(line),
-        t=xs - line.x,
-        proven_value=seen.value,
-        proven_slope=seen.slope,
-        computed_value=seen.computed_value,
-        computed_slope=seen.computed_slope,
+        t=shortened(xs - line.x),
+        proven_value=shortened(seen.value),
+        proven_slope=shortened(seen.slope),
+        computed_value=shortened(seen.computed_value),
+        computed_slope=shortened(seen.computed_slope),
     )
 
 

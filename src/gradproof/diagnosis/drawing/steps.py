@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.drawing.line import Line, obstacle, values
+from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.figures import StepCurve
 from gradproof.ir import types
 
@@ -47,7 +48,7 @@ def draw_steps(
         errors = np.abs((ahead - behind) / (2.0 * steps) - slope) / abs(slope)
     if not np.isfinite(errors).any():
         return "the function has no values beside this point"
-    allowed = USABLE_TO[dtype]
+    steps, errors, allowed = significant(steps), significant(errors), USABLE_TO[dtype]
     return StepCurve(f"along `{name}`", steps, errors, usable_range(steps, errors, allowed), allowed, used)
 
 
