@@ -175,3 +175,13 @@ def test_cutting_keeps_the_width_with_wide_characters() -> None:
     assert columns(cut("値値値値", 5)) <= 5
     assert columns(cut_middle("値値値値", 5)) <= 5
     assert cut_middle("sequential/dense/kernel", 11) == "seque…ernel"
+
+
+def test_what_is_intended_is_explained_only_when_all_is_asked_for() -> None:
+    meant = gradient(Verdict.WRONG, diagnostics=(CANCELLATION,), intended=True)
+    kind = CANCELLATION.kind + "]"
+    assert kind not in to_text(Report((meant,)))
+    assert kind not in to_text(Report((meant,)), detail="concise")
+    assert kind in to_text(Report((meant,)), detail="verbose")
+    unmeant = gradient(Verdict.WRONG, diagnostics=(CANCELLATION,))
+    assert kind in to_text(Report((meant, unmeant)))

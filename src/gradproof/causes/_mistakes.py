@@ -191,11 +191,12 @@ def _branch(case: Case, mistake: Mistake) -> Said:
 
 def _entries(case: Case, mistake: Mistake) -> Said:
     n, size = len(mistake.entries), mistake.true.size
-    places = words.capped_list([str(list(index))[1:-1] for index in mistake.entries])
+    places = words.capped_list([str(list(index)) for index in mistake.entries])
     return Said(
         f"is wrong at {n} of {size} entries",
-        f"wrong at [{places}]" if n == 1 else f"wrong at {places}",
-        f"The rule returns the derivative at {size - n} entries of its argument and something else at {places}.",
+        f"wrong at {places}",
+        f"Of the {size} entries of its argument the rule has the derivative for {size - n}, and something else at "
+        f"{places}.",
         "look at what the rule does with these entries",
     )
 

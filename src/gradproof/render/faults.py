@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
@@ -26,6 +27,13 @@ def ordered_diagnostics(report: Report) -> list[Diagnostic]:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
         result.append(diagnostic)
     return result
+
+
+def unaccepted(report: Report, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Without those that only gradients have whose deviation is declared as intended."""
+    meant = {d.says_the_same_as for g in report.gradients if g.intended for d in g.diagnostics}
+    unmeant = {d.says_the_same_as for g in report.gradients if not g.intended for d in g.diagnostics}
+    return [d for d in diagnostics if d.says_the_same_as not in meant - unmeant]
 
 
 def gravest_first(report: Report) -> list[GradientReport]:

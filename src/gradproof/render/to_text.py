@@ -19,7 +19,7 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
-from gradproof.render.faults import ordered_diagnostics, unexplained
+from gradproof.render.faults import ordered_diagnostics, unaccepted, unexplained
 from gradproof.render.findings import findings
 from gradproof.render.line import Line, Piece, coloured, cut, cut_middle, line, plain
 from gradproof.render.sentence import name, reference_word, sentence
@@ -59,7 +59,7 @@ def _concise(report: Report, width: int) -> Iterator[Line]:
     del width  # editors read whole lines
     if report.script is not None and report.script.crash is not None:
         yield line(concise_line(report.script.crash))
-    for diagnostic in report.diagnostics:
+    for diagnostic in unaccepted(report, report.diagnostics):
         yield line(concise_line(diagnostic))
     for gradient in unexplained(report):
         said = sentence(gradient).replace("  ", " is ", 1)
@@ -103,7 +103,7 @@ def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 
 def _in_full(report: Report, is_complete: bool) -> list[Diagnostic]:
     ordered = ordered_diagnostics(report)
-    return ordered if is_complete else [d for d in ordered if d.rank > 0][:MOST_WHOLE]
+    return ordered if is_complete else [d for d in unaccepted(report, ordered) if d.rank > 0][:MOST_WHOLE]
 
 
 def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
@@ -111,7 +111,8 @@ def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     if is_complete:
         return
     printed = {diagnostic.says_the_same_as for diagnostic in _in_full(report, is_complete)}
-    left = [d for d in ordered_diagnostics(report) if d.says_the_same_as not in printed]
+    ordered = unaccepted(report, ordered_diagnostics(report))
+    left = [d for d in ordered if d.says_the_same_as not in printed]
     for diagnostic in left[: 2 * LIST_CAP]:
         yield from (line(text) for text in wrap(concise_line(diagnostic), width, rest="  "))
     if len(left) > 2 * LIST_CAP:
