@@ -155,3 +155,15 @@ def test_a_constant_rounded_to_sixteen_bits_is_not_a_wrong_rule() -> None:
     evidence = Evidence(program, (wide.id,), (np.asarray(gradient.value),), (gradient.id,), recorded)
     (judgement,) = judge(evidence, Options())
     assert judgement.verdict is Verdict.INACCURATE
+
+
+@pytest.mark.parametrize(("returned", "verdict"), [(np.inf, "nonfinite"), (1.0, "unverified")])
+def test_a_true_gradient_too_large_for_float64_is_still_a_number(returned: float, verdict: str) -> None:
+    build = Builder()
+    x = build.input(np.array([1000.0, 1.0]))
+    y = build.add(
+        "sum", build.add("exp", x, dtype="float64", shape=(2,)), params={"axes": (0,)}, value=np.inf
+    )
+    (found,) = judge(Evidence(build.build([y]), (x,), (np.array([returned, np.e]),)), Options())
+    assert str(found.verdict) == verdict
+    assert found.reason is not None and "too large for a float64" in found.reason

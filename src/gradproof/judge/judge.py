@@ -14,6 +14,7 @@ from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Program, prune
+from gradproof.judge.beyond import known_in_balls
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
@@ -23,6 +24,7 @@ from gradproof.options import Options
 Array = np.ndarray[Any, Any]
 
 INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
+TOO_LARGE = "the true gradient is finite, but too large for a float64"
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
 __all__ = ["Evidence", "Judgement", "judge"]
@@ -219,6 +221,12 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
     if reference.oracles[k] == "none" and reference.limit is not None and _has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
+        known = known_in_balls(evidence, k) if sides is None else np.False_
+        observed = evidence.observed[k]
+        if observed is not None and bool((known & ~np.isfinite(observed)).any()):
+            return Verdict.NONFINITE, TOO_LARGE
+        if bool(known.all()):
+            return Verdict.UNVERIFIED, TOO_LARGE
         if reference.limit.kind != "undecided":
             return Verdict.UNDEFINED, reference.limit.reason
         if not has_value(reference.run):
