@@ -1,9 +1,10 @@
 """What `gradproof run` costs a TensorFlow training: steps that are not checked, and the one that is.
 
-    python benchmarks/tensorflow_overhead.py [--steps 300] [--blocks 6] [--parameters 1e6] [--json FILE]
+    python benchmarks/tensorflow_overhead.py [--steps 300] [--parameters 1e6] [--json FILE]
 
-Unchecked steps: a Keras CNN and a small Transformer, each in an eager loop and by `fit`. A process under audit and a
-plain one train in turn, since the machine may be noisy; the figure is the ratio of the median step times.
+Unchecked steps: a Keras CNN and a small Transformer, each in an eager loop and by `fit`. Since the machine may be
+noisy, segments of ten steps with and without an audit take turns; the figure is the median of the ratios of two
+neighbours, and what it is uncertain by.
 Checked step: a float32 network with so many parameters, one eager gradient step with its verdict for every entry, in
 eager gradient steps of the same network. Memory is the growth of the process's largest size during the check.
 """
@@ -12,14 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -27,13 +26,16 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 
-from gradproof.audit.budget import every
+from gradproof.audit.budget import Policy, every, powers
 from gradproof.audit.session import Session
 
 BATCH = 32
 ALLOWED_UNCHECKED = 1.05
 ALLOWED_CHECKED = 40.0
-WARM_UP = 12  # steps before the clock runs: tracing, and the 1st, 2nd and 10th, which are checked
+SEGMENT = 10  # steps: short enough that what else the machine does is the same for two neighbours
+SETTLING = (
+    3  # steps at the beginning of a segment that are not counted: the hooks listen until the first tape
+)
 
 layers = tf.keras.layers
 Data = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
@@ -105,41 +107,38 @@ def fit_steps(net: Any, data: Data, n: int) -> list[float]:
     return clock.times
 
 
-def work(make: str, by_fit: bool, watched: bool, orders: Connection) -> None:
-    """A process that trains as many steps as it is told, plainly or under an audit, and answers with the times."""
-    session = Session()
-    if watched:
-        session.start()
+def unchecked(make: str, by_fit: bool, pairs: int) -> dict[str, float]:
+    """Segments of steps, plain and under an audit that has checked and does not check now, side by side in time."""
     net, data = MODELS[make]()
     net.compile("sgd", LOSS, jit_compile=False)
     run = fit_steps if by_fit else eager_steps
-    while (n := orders.recv()) is not None:
-        orders.send((run(net, data, n), len(session.gradients)))
-
-
-def unchecked(make: str, by_fit: bool, steps: int, blocks: int) -> dict[str, float]:
-    """Median step of a plain training and of one under audit, which take turns."""
-    context = multiprocessing.get_context("spawn")
+    with audit(powers) as session:
+        run(net, data, SEGMENT)
+    assert session.gradients
+    run(net, data, SEGMENT)
     times: dict[bool, list[float]] = {False: [], True: []}
-    pipes = {}
-    for watched in times:
-        pipes[watched], theirs = context.Pipe()
-        context.Process(target=work, args=(make, by_fit, watched, theirs), daemon=True).start()
-    for block in range(-1, blocks):
-        for watched, pipe in pipes.items():
-            pipe.send(WARM_UP if block < 0 else steps // blocks)
-            taken, n_checked = pipe.recv()
-            assert (n_checked > 0) == watched
-            times[watched] += taken if block >= 0 else []
-    for pipe in pipes.values():
-        pipe.send(None)
-    # Checked steps are few and far longer; the median does not see them.
-    return {"plain": statistics.median(times[False]), "watched": statistics.median(times[True])}
+    for k in range(pairs):
+        for watched in (False, True) if k % 2 else (True, False):
+            with audit(never) if watched else nullcontext():
+                taken = run(net, data, SETTLING + SEGMENT)[SETTLING:]
+            times[watched].append(statistics.median(taken))
+    ratios = [watched / plain for watched, plain in zip(times[True], times[False])]
+    return {
+        "plain": statistics.median(times[False]),
+        "watched": statistics.median(times[True]),
+        "ratio": statistics.median(ratios),
+        "spread": statistics.stdev(ratios) / len(ratios) ** 0.5,
+    }
+
+
+def never(occurrence: int) -> bool:
+    del occurrence
+    return False
 
 
 @contextmanager
-def audit() -> Iterator[Session]:
-    session = Session(policy=every)
+def audit(policy: Policy) -> Iterator[Session]:
+    session = Session(policy=policy)
     session.start()
     try:
         yield session
@@ -173,7 +172,7 @@ def checked(n_parameters: int) -> dict[str, float]:
     step()
     before = [step() for _ in range(10)]
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with audit() as session:
+    with audit(every) as session:
         step()  # loads what is loaded at the first check
         audited = min(step() for _ in range(3))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - size
@@ -188,7 +187,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--parameters", type=float, default=1e6)
     parser.add_argument("--json")
     given = parser.parse_args()
@@ -200,13 +198,13 @@ def main() -> None:
     )
     for make in MODELS:
         for by_fit in (False, True):
-            row = unchecked(make, by_fit, given.steps, given.blocks)
+            row = unchecked(make, by_fit, given.steps // SEGMENT)
             name = f"{make}, {'fit' if by_fit else 'eager loop'}"
             found[name] = row
-            ratio = row["watched"] / row["plain"]
             print(
                 f"{name:<24} unchecked step {1e3 * row['watched']:7.2f} ms, plain {1e3 * row['plain']:7.2f} ms: "
-                f"{ratio:.3f} x (allowed {ALLOWED_UNCHECKED})"
+                f"{row['ratio']:.3f} x, plus or minus {row['spread']:.3f} (allowed {ALLOWED_UNCHECKED})",
+                flush=True,
             )
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:

@@ -82,9 +82,7 @@ class Functions:
     def call_flat(self, original: Any, function: Any, *args: Any) -> Any:
         """In the place of `AtomicFunction.call_flat`."""
         recorder = self._recorder
-        if recorder.quiet:
-            return original(function, *args)
-        if not context.executing_eagerly():
+        if recorder.quiet or not context.executing_eagerly():
             return original(function, *args)
         self._random.count(function)
         if not (recorder.collections or self._gradients_in(function)):

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 from tensorflow.python.eager import backprop, context
-from tensorflow.python.framework import dtypes, indexed_slices
+from tensorflow.python.framework import indexed_slices
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
@@ -33,7 +33,7 @@ from gradproof.frontends.tensorflow.untried import UntriedRules
 from gradproof.frontends.tensorflow.values import variable_of
 
 _METHODS = ("gradient", "jacobian", "batch_jacobian")
-_QUICK_TYPES = (dtypes.float32, dtypes.float64)  # NumPy sums the others slowly, and warns
+_QUICK_TYPES = "fd"  # float32 and float64; NumPy sums the others slowly, and warns
 _INTERNAL_FILES = ("ops/custom_gradient.py", "python/eager/", "ops/parallel_for/")
 """Tapes opened here serve TensorFlow itself: they are part of some gradient call, not one of the user's."""
 
@@ -186,8 +186,11 @@ class Tapes:
 
     def _run_unchecked(self, original: Any, tape: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         self._observation.count((frame.f_code, frame.f_lasti))
-        with self._inside():
+        self._recorder.within_api += 1
+        try:
             result = original(tape, *args, **kwargs)
+        finally:
+            self._recorder.within_api -= 1
         site = self._unchecked.get(tape)
         if site is not None:
             try:
@@ -281,9 +284,10 @@ def _all_finite(result: Any) -> bool:
     for gradient in nest.flatten(result):
         if isinstance(gradient, indexed_slices.IndexedSlices):
             gradient = gradient.values
-        if not isinstance(gradient, tf_ops.EagerTensor) or gradient.dtype not in _QUICK_TYPES:
+        if not isinstance(gradient, tf_ops.EagerTensor):
             continue
-        flat = np.asarray(gradient._numpy_internal()).ravel()
-        if not math.isfinite(flat.dot(flat)) and not np.isfinite(flat).all():
+        flat = np.ravel(gradient._numpy_internal())
+        quick = flat.dtype.char in _QUICK_TYPES
+        if quick and not math.isfinite(flat.dot(flat)) and not np.isfinite(flat).all():
             return False
     return True
