@@ -62,6 +62,14 @@ def test_each_form_is_the_one_of_the_report_itself(saved: str, tmp_path: Path) -
         assert (tmp_path / form).read_text(encoding="utf-8") == text, form
 
 
+def test_the_page_of_a_saved_report_has_its_faults(saved: str, tmp_path: Path) -> None:
+    assert main(["render", saved, "--html", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    for kind in ("cancellation", "custom-gradient", "masked-branch", "not-watched"):
+        assert kind in page
+
+
 def test_a_report_of_a_run_is_rendered_where_no_framework_is(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FAULTY)
     gradproof(tmp_path, "run", "--json", "r.json", "--sarif", "run.sarif", "--junit", "run.xml", "script.py")

@@ -1,7 +1,7 @@
 """The part of SARIF 2.1.0 that gradproof writes: which fields an object may have, must have, and of what kind.
 
 Written from the standard, section 3. The official schema is not among the tests' data, as its terms of use
-are not those of this project; where a copy is at hand, `test_to_sarif.py` validates against it too.
+are not those of this project; where GRADPROOF_SARIF_SCHEMA names a copy, `test_to_sarif.py` holds logs against it.
 """
 
 from __future__ import annotations

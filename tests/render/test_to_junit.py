@@ -65,6 +65,11 @@ def test_an_error_of_a_correct_gradient_is_a_failure_and_a_note_is_not() -> None
     assert [child.tag for child in passing] == ["system-out"]
 
 
+def test_a_correct_gradient_that_the_user_has_marked_is_not_counted_as_passed() -> None:
+    [case] = cases(Report((gradient(Verdict.CORRECT, digits=7.0, intended=True),)))
+    assert [child.tag for child in case] == ["skipped"]
+
+
 def test_a_program_that_ended_early_is_an_error_of_its_own() -> None:
     crash = Diagnostic(CRASH, "error", "measured", "`g` holds no gradient", Annotation(Span("a.py", 3)))
     [case] = cases(Report((), script=Script("a.py", "TypeError: no", 1, crash)))

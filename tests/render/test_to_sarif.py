@@ -14,7 +14,7 @@ from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
-from gradproof.render.to_sarif import FINGERPRINT, to_log, to_sarif
+from gradproof.render.to_sarif import FINGERPRINT, SCHEMA, to_log, to_sarif
 from tests.render.reports import BY_VERDICT, RICH, gradient
 from tests.render.sarif_shape import violations
 from tests.render.snapshot import assert_snapshot
@@ -65,7 +65,7 @@ def test_a_log_has_the_shape_that_sarif_prescribes(name: str) -> None:
     assert list(violations(json.loads(to_sarif(REPORTS[name])))) == []
 
 
-@pytest.mark.skipif(OFFICIAL not in os.environ, reason=f"{OFFICIAL} names no copy of the official schema")
+@pytest.mark.skipif(OFFICIAL not in os.environ, reason=f"{OFFICIAL} names no copy of {SCHEMA}")
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_log_obeys_the_official_schema(name: str) -> None:
     jsonschema = pytest.importorskip("jsonschema")
