@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -88,6 +89,7 @@ def outputs(folder: Path) -> dict[str, Any]:
         "after": "print(y)",
         "loop": "%%gradproof --checks 1,3 --quiet\nfor k in range(4):\n    slope(1.0 + k)",
         "no time": "%%gradproof --budget 0 --quiet\nslope(1.0)",
+        "stopped": "%%gradproof --quiet\nslope(1.0)\nraise KeyboardInterrupt",
         "broken": "%%gradproof\n1 +",
         "option": "%%gradproof --colour\n1",
         "words": "%%gradproof slope\n1",
@@ -145,7 +147,7 @@ def test_a_function_that_a_later_cell_defines_anew_is_the_one_that_is_judged(out
 
 def test_of_two_equal_functions_the_one_that_ran_is_shown(outputs: dict[str, Any]) -> None:
     # To Python their code is equal, but they stand in different cells.
-    assert "--> In[21]:4:13" in text(outputs["copy"])
+    assert "--> In[22]:4:13" in text(outputs["copy"])
 
 
 def test_an_expression_is_audited_and_has_its_value(outputs: dict[str, Any]) -> None:
@@ -171,6 +173,11 @@ def test_a_cell_that_fails_shows_its_exception_as_usual_and_the_report_too(outpu
     assert "plugins" not in trace
     assert [each.output_type for each in cell].count("error") == 1
     assert streams(outputs["after"], "stdout") == "4.0\n"
+
+
+def test_a_cell_that_is_interrupted_reports_what_is_known(outputs: dict[str, Any]) -> None:
+    assert "1 gradient correct, proven" in text(outputs["stopped"])
+    assert shown(outputs["stopped"], "error").ename == "KeyboardInterrupt"
 
 
 def test_options_choose_the_checks_and_limit_the_time(outputs: dict[str, Any]) -> None:
@@ -208,10 +215,35 @@ def test_another_magic_may_follow(outputs: dict[str, Any]) -> None:
 
 
 def test_reports_show_themselves_with_the_names_of_cells(outputs: dict[str, Any]) -> None:
-    assert "--> In[22]:1:20" in text(outputs["report"], "execute_result")
-    assert "--> In[21]:4:13" in text(outputs["watched"], "execute_result")
+    assert "--> In[23]:1:20" in text(outputs["report"], "execute_result")
+    assert "--> In[22]:4:13" in text(outputs["watched"], "execute_result")
     for cell in ("report", "watched"):
         assert "kink" in shown(outputs[cell], "execute_result").data["text/html"]
+
+
+def test_ipython_on_a_terminal_shows_the_text(folder: Path) -> None:
+    typed = f"{START}\n\ndef f(x): return abs(x)\n\n%gradproof gp.check(f, 0.0).worst\n\ngp.check(f, 0.0)\n"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "IPython",
+            "--simple-prompt",
+            "--no-banner",
+            "--colors=NoColor",
+            "--no-confirm-exit",
+        ],
+        input=typed,
+        cwd=folder,
+        env={**os.environ, "IPYTHONDIR": str(folder / "terminal")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert re.search(r"Out\[\d\]: <Verdict.UNDEFINED", done.stdout)
+    assert re.search(r"--> In\[\d\]:1:18", done.stdout)
+    assert "1 | def f(x): return abs(x)" in done.stdout
+    assert "<div" not in done.stdout
 
 
 @pytest.mark.tensorflow

@@ -20,7 +20,6 @@ from gradproof.audit.budget import Budget, Policy, parse_checks, powers
 from gradproof.audit.cells import cell_name
 from gradproof.audit.crash import connect
 from gradproof.audit.relocate import relative_to
-from gradproof.audit.runner import Outcome
 from gradproof.audit.session import Session
 from gradproof.diagnosis.report import Report, Script
 from gradproof.errors import InvalidInput
@@ -137,8 +136,8 @@ def _report(session: Session, error: BaseException | None) -> Report:
     if error is not None:
         error = error.with_traceback(_cells_part(error))
         place = error.__traceback__ and cell_name(error.__traceback__.tb_frame.f_code.co_filename)
-        script = Script(place or "the cell", Outcome(1, error).words, 1)
-        report = connect(replace(report, script=script), error)
+        # The exception itself is not told: the notebook shows it below.
+        report = connect(replace(report, script=Script(place or "the cell", exit_status=1)), error)
     return relative_to(report, os.getcwd())
 
 
