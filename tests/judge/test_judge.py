@@ -167,3 +167,14 @@ def test_a_true_gradient_too_large_for_float64_is_still_a_number(returned: float
     (found,) = judge(Evidence(build.build([y]), (x,), (np.array([returned, np.e]),)), Options())
     assert str(found.verdict) == verdict
     assert found.reason is not None and "too large for a float64" in found.reason
+
+
+def test_a_target_without_a_value_has_no_correct_gradient() -> None:
+    build = Builder()
+    x = build.input(np.array(1.0))
+    log = build.add("log", build.add("sub", x, build.constant(2.0), value=-1.0), value=np.nan)
+    nothing = build.add("mul", build.constant(0.0), log, value=np.nan)
+    y = build.add("add", build.add("square", x, value=1.0), nothing, value=np.nan)
+    (found,) = judge(Evidence(build.build([y]), (x,), (np.array(2.0),)), Options())
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None and "`log` has no value" in found.reason

@@ -1,4 +1,4 @@
-"""True gradients that are finite and yet too large for a float64, in which enclosures are handed on."""
+"""What enclosures in float64 do not show: true gradients too large for it, and targets that have no value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.absorbed import absorbed
 from gradproof.engine.refine import gradient_measure
-from gradproof.engine.run import run
+from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
+from gradproof.ir.program import Node, Program
 from gradproof.judge.reference import Evidence
 
 Array = np.ndarray[Any, Any]
@@ -32,3 +33,32 @@ def known_in_balls(evidence: Evidence, k: int) -> Array:
     balls = np.asarray(gradient, object)
     finite = np.array([bool(ball.is_finite()) for ball in balls.flat]).reshape(balls.shape)
     return np.asarray(finite & ~hidden)
+
+
+def without_value(program: Program, proven: Run) -> str | None:
+    """The op that makes a target NaN and has no value in exact arithmetic either; None if the target is a number.
+
+    In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
+    slope by its formula, though a part of it has no value.
+    """
+    if not _is_nan(program[program.outputs[0]]):
+        return None
+    origins = (
+        node
+        for node in program.nodes
+        if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
+    )
+    return next((node.op for node in origins if not _is_known(proven, node)), None)
+
+
+def _is_nan(node: Node) -> bool:
+    value = node.value
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isnan(value).any())
+
+
+def _is_known(proven: Run, node: Node) -> bool:
+    value = proven.values.get(node.id)
+    if value is None or isinstance(value, tuple):
+        return True
+    with proven.m.domain.active():
+        return all(bool(np.isfinite(part).all()) for part in proven.m.domain.leave(value))

@@ -14,7 +14,7 @@ from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Program, prune
-from gradproof.judge.beyond import known_in_balls
+from gradproof.judge.beyond import known_in_balls, without_value
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
@@ -24,6 +24,7 @@ from gradproof.options import Options
 Array = np.ndarray[Any, Any]
 
 INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
+NO_VALUE = "the target itself is NaN: `{op}` has no value here, and zero times no value is no number"
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
@@ -178,7 +179,8 @@ def _verdict(
         return undefined
     outcome = comparison.outcome
     if outcome == "within":
-        return Verdict.CORRECT, None
+        op = without_value(evidence.program, reference.run)
+        return (Verdict.CORRECT, None) if op is None else (Verdict.UNVERIFIED, NO_VALUE.format(op=op))
     if outcome == "nonfinite":
         return Verdict.NONFINITE, None
     if outcome == "undecided":
