@@ -7,6 +7,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+import gradproof
 from gradproof.frontends.tensorflow.hooks import observe
 
 pytestmark = pytest.mark.tensorflow
@@ -82,3 +83,28 @@ def test_a_training_loop_on_a_model_has_names_and_paths():
     (call,) = seen.calls
     assert call.sources[1].name == "net.trainable_variables[1]"
     assert call.sources[1].variable.path.endswith("/bias")
+
+
+@pytest.mark.parametrize("options", [{"run_eagerly": True}, {"jit_compile": False}, {"jit_compile": True}])
+def test_dropout_is_judged_with_the_numbers_that_the_mode_drew(options):
+    """From one seed XLA draws other numbers than the ops do that run one by one."""
+    tf.keras.utils.set_random_seed(3)
+    net = model(dropout=0.5)
+    with gradproof.watch() as report:
+        fit(net, **options)
+    assert len(report.gradients) == 8
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+
+
+def test_random_numbers_of_a_compiled_function_under_a_tape_are_those_it_drew():
+    x = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function(jit_compile=True)
+    def noisy(x):
+        return tf.reduce_sum(tf.random.stateless_normal([3], [1, 2]) * x**2)
+
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            y = noisy(x)
+        tape.gradient(y, x)
+    assert [str(verdict) for verdict in report.verdicts] == ["correct"]

@@ -12,7 +12,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from gradproof.frontends.tensorflow.baked import baked_in
-from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter
+from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter, draws_from_seed
 from gradproof.frontends.tensorflow.iterators import split_off
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
@@ -197,14 +197,15 @@ def _expand(run: FunctionRun, traces: Traces, drawn: Mapping[int, Any]) -> Expan
     reruns: dict[int, dict[int, Any]] = {}
 
     def on_frame(frame: Frame, inputs: Sequence[Any]) -> None:
-        """Before a graph with gradient calls is taken apart, let the user's mode compute the gradients."""
-        tensors = _own_results(frame.graph, traces)
-        if tensors and not any(isinstance(tensor, Unknown) for tensor in inputs):
+        """Before a graph is taken apart, let the user's mode compute what only it can: gradients, random numbers."""
+        tensors, drawn = _own_results(frame.graph, traces), _drawn_by_compiler(frame)
+        if (tensors or drawn) and not any(isinstance(tensor, Unknown) for tensor in inputs):
             try:
-                values = rerun(frame.graph, tensors, standins.again(inputs), frame.xla)
-                reruns[frame.id] = {symbol._id: value for symbol, value in zip(tensors, values)}
+                values = rerun(frame.graph, [*tensors, *drawn], standins.again(inputs), frame.xla)
             except NotRepeatable:
-                pass
+                return
+            reruns[frame.id] = {symbol._id: value for symbol, value in zip(tensors, values)}
+            frame.env.update({symbol._id: value for symbol, value in zip(drawn, values[len(tensors) :])})
 
     interpreter = Interpreter(traces.wanted, run.supplied, on_frame)
     symbols = run.graph.outputs[: len(run.outputs)]
@@ -216,6 +217,13 @@ def _expand(run: FunctionRun, traces: Traces, drawn: Mapping[int, Any]) -> Expan
     except Exception as error:
         failure = f"the function could not be taken apart: {type(error).__name__}: {error}"
     return Expansion(interpreter.result, outputs, standins.originals, standins.first, reruns, failure)
+
+
+def _drawn_by_compiler(frame: Frame) -> list[Any]:
+    """The random numbers of a graph that XLA compiles; from the same seeds it draws other ones than the op would."""
+    if not frame.xla:
+        return []
+    return [out for one in frame.graph.get_operations() if draws_from_seed(one) for out in one.outputs]
 
 
 def _own_results(graph: Any, traces: Traces) -> list[Any]:

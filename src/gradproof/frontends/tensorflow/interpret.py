@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tensorflow.python.eager import context, execute
-from tensorflow.python.framework import constant_op, dtypes, tensor_shape, tensor_util
+from tensorflow.python.framework import constant_op, dtypes, tensor_util
 from tensorflow.python.framework import ops as tf_ops
 
+from gradproof.frontends.tensorflow.attributes import execution_attrs
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.values import Unknown
 
 MAX_STEPS = 200_000  # a longer program is not judged; its record would not fit in memory either
 _SKIPPED = {"NoOp", "Assert", "Print", "PrintV2", "StringFormat", "ControlTrigger"}
 CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
+_SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessMultinomial", "StatelessParameterized",
+           "StatelessShuffle", "RngBitGenerator")  # fmt: skip
 PYTHON_OPS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
@@ -132,6 +135,8 @@ class Interpreter:
         if kind in self._supplied:
             return self._supplied[kind]
         reason = _obstacle(operation, inputs)
+        if frame.xla and draws_from_seed(operation):
+            reason = f"{kind} drew its numbers in a compiled function, where they cannot be seen"
         if reason is None:
             try:
                 return self._execute(operation, inputs)
@@ -239,6 +244,11 @@ def is_random(operation: Any) -> bool:
     return is_stateful(operation) and {"seed", "seed2"} <= names
 
 
+def draws_from_seed(operation: Any) -> bool:
+    """A random op that keeps no state: its numbers follow from a seed, by a method that depends on the mode."""
+    return str(operation.type).startswith(_SEEDED)
+
+
 def ancestors(tensors: Sequence[Any], operations: Sequence[Any]) -> set[str]:
     """The ops of one graph that must run for these; what no output needs TensorFlow does not run either."""
     needed: set[str] = set()
@@ -273,26 +283,3 @@ def execution_order(graph: Any, needed: set[str]) -> Iterator[tuple[int, Any]]:
             else:
                 done.add(waiting.pop().name)
                 yield position, operation
-
-
-def execution_attrs(operation: Any) -> tuple[Any, ...]:
-    """The attributes of a graph op in the form that eager execution takes."""
-    flat: list[Any] = []
-    attrs = operation.node_def.attr
-    for declared in operation.op_def.attr:
-        if declared.name in attrs:
-            flat += [declared.name, _attr(attrs[declared.name], declared.type)]
-    return tuple(flat)
-
-
-def _attr(proto: Any, kind: str) -> Any:
-    field_name = proto.WhichOneof("value")
-    if field_name == "shape":
-        return tensor_shape.TensorShape(proto.shape)
-    if field_name == "func":
-        return proto.func.name
-    if field_name != "list":
-        return getattr(proto, field_name)
-    inner = {"int": "i", "float": "f", "bool": "b", "string": "s"}.get(kind[5:-1], kind[5:-1])
-    items = list(getattr(proto.list, inner))
-    return [tensor_shape.TensorShape(item) for item in items] if inner == "shape" else items

@@ -8,7 +8,7 @@ from typing import Any
 from tensorflow.python.framework import errors
 from tensorflow.python.ops import gen_dataset_ops
 
-from gradproof.frontends.tensorflow.interpret import execution_attrs
+from gradproof.frontends.tensorflow.attributes import execution_attrs
 
 _GET_NEXT = "IteratorGetNext"
 
