@@ -33,7 +33,7 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
-        fix=fix if fix is None or fix.checked else replace(fix, checked=case.replayed),
+        fix=case.fix or (fix if fix is None or fix.checked else replace(fix, checked=case.replayed)),
     )
 
 

@@ -68,7 +68,7 @@ def _missing(case: Case, missing: Break) -> Diagnostic:
             "its derivative is zero, and on them there is none, so no gradient is passed on. Zero instead of None "
             "would not help either: it tells an optimiser nothing."
         ),
-        fix=Fix(_FIX),
+        fix=case.fix or Fix(_FIX),
     )
 
 
@@ -115,7 +115,7 @@ def _zero(case: Case, node: Node) -> Diagnostic:
             f"result that changes only in steps, and `{target}` depends on `{name}` in no other way. Training cannot "
             f"move `{name}`."
         ),
-        fix=Fix(_FIX),
+        fix=case.fix or Fix(_FIX),
         op=node.op,
     )
 

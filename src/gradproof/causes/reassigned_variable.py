@@ -57,7 +57,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _patch(case: Case, missing: Break) -> str:
     line = line_of(case, missing.span)
     found = _STEP.match(line)
-    if found is None or "#" in line:
+    if found is None or "#" in line or " if " in line:  # what stands after a condition is no step
         return ""
     space, name, sign, other, rest = found.groups()
     return f"-{line}\n+{space}{name}.{_METHOD[sign or other]}({rest})"

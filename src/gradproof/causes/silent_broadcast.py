@@ -31,10 +31,10 @@ from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.tables import shape_before, tables
 from gradproof.diagnosis.words import shape_text
-from gradproof.ir.program import Node, Program, descendants
+from gradproof.ir.program import Node, Program
 
-_REDUCTIONS = ("sum", "mean")
 _WANTED = re.compile(r"None|newaxis|expand_dims|reshape|outer|pairwise")
 
 
@@ -42,45 +42,18 @@ def find(case: Case) -> Iterator[Diagnostic]:
     program = case.capture.program
     if program is None or case.source.node is None:
         return
-    moving = descendants(program, program.inputs)
-    own = descendants(program, [case.source.node])
     seen: set[tuple[str, int]] = set()
-    for node in program.nodes:
-        if node.id in own and _is_table(program, node, moving) and _is_reduced(program, node):
-            place = ("", 0) if node.span is None else (node.span.file, node.span.line)
-            if place not in seen and not _WANTED.search(line_of(case, node.span)):
-                seen.add(place)
-                yield _diagnose(program, node)
+    for table in tables(program, case.source.node):
+        span = table.node.span
+        place = ("", 0) if span is None else (span.file, span.line)
+        if place not in seen and not _WANTED.search(line_of(case, span)):
+            seen.add(place)
+            yield _diagnose(case, program, table.node)
 
 
-def _is_table(program: Program, node: Node, moving: set[int]) -> bool:
-    if node.op != "sub" or len(node.shape) != 2 or node.shape[0] != node.shape[1] or node.shape[0] < 2:
-        return False
+def _diagnose(case: Case, program: Program, node: Node) -> Diagnostic:
     n = node.shape[0]
-    shapes = {_shape(program, id) for id in node.inputs}
-    return shapes == {(n, 1), (n,)} and sum(id in moving for id in node.inputs) == 1
-
-
-def _shape(program: Program, id: int) -> tuple[int, ...]:
-    """The shape before broadcasting."""
-    while program[id].op == "broadcast":
-        id = program[id].inputs[0]
-    return program[id].shape
-
-
-def _is_reduced(program: Program, table: Node) -> bool:
-    """Whether all pairs end in one number."""
-    after = descendants(program, [table.id])
-    return any(
-        node.op in _REDUCTIONS and node.shape == () and program[node.inputs[0]].shape == table.shape
-        for node in program.nodes
-        if node.id in after
-    )
-
-
-def _diagnose(program: Program, node: Node) -> Diagnostic:
-    n = node.shape[0]
-    first, second = (shape_text(_shape(program, id)) for id in node.inputs)
+    first, second = (shape_text(shape_before(program, id)) for id in node.inputs)
     return Diagnostic(
         kind="silent-broadcast",
         severity="warning",
@@ -96,7 +69,7 @@ def _diagnose(program: Program, node: Node) -> Diagnostic:
             f"{n} predictions is compared with all {n} labels, and the sum runs over every pair. The gradient is "
             "right for this loss, but the loss is most likely not the one that was meant."
         ),
-        fix=Fix("give both sides the same shape, such as with `[:, 0]` on the column"),
+        fix=case.fix or Fix("give both sides the same shape, such as with `[:, 0]` on the column"),
         op=node.op,
     )
 

@@ -60,7 +60,7 @@ def ratio(value: float) -> str:
 
 def digits_text(digits: float, possible: float) -> str:
     """`7.2 of 7.2 digits`; cut, never rounded up, so that no digit is claimed that is not there."""
-    return f"{_cut(min(digits, possible))} of {_cut(possible)} digits"
+    return f"{digits_number(min(digits, possible))} of {digits_number(possible)} digits"
 
 
 def whole_digits_text(digits: float, possible: float) -> str:
@@ -200,6 +200,7 @@ def _arrange(decimal: Decimal, strip: bool = True) -> str:
     return f"{minus}{whole}{'.' + fraction if fraction else end}"
 
 
-def _cut(digits: float) -> str:
+def digits_number(digits: float) -> str:
+    """A number of digits to a tenth, cut and not rounded."""
     # The tiny addend keeps 7.2, which is stored as a little less, from becoming 7.1.
     return f"{math.floor(10 * max(digits, 0.0) + 1e-9) / 10:.1f}"

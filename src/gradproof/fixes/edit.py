@@ -32,6 +32,24 @@ def named_before(source: Source, expression: ast.expr, text: str, name: str, fil
     return diff(source, after, file)
 
 
+def enclosed(source: Source, expression: ast.expr, text: str) -> str:
+    """In parentheses where what stands around the expression would otherwise bind stronger than its new text."""
+    around = source.parents.get(expression)
+    if not isinstance(around, ast.expr):
+        return text
+    new = ast.parse(text, mode="eval").body
+    for name, part in ast.iter_fields(around):
+        if part is expression:
+            fields = {**dict(ast.iter_fields(around)), name: new}
+            written = ast.unparse(ast.fix_missing_locations(type(around)(**fields)))
+            return (
+                f"({text})"
+                if f"({ast.unparse(new)})" in written and not isinstance(around, ast.Call)
+                else text
+            )
+    return text
+
+
 def diff(source: Source, after: list[str], file: str) -> str:
     before = source.text.splitlines(keepends=True)
     return "".join(difflib.unified_diff(before, after, file, file, n=0))

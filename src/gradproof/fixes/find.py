@@ -14,21 +14,26 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.flow import forward_op
 from gradproof.diagnosis.loss import find_loss
+from gradproof.diagnosis.tables import tables
 from gradproof.engine.refine import entry_count
 from gradproof.fixes.derivative import derived
+from gradproof.fixes.dtype import with_more_digits
 from gradproof.fixes.graph import Graph
 from gradproof.fixes.guard import guard_patch, guards
+from gradproof.fixes.left import kept_inside
+from gradproof.fixes.open_way import unstopped
 from gradproof.fixes.patch import patch_of
 from gradproof.fixes.pattern import MOVES
 from gradproof.fixes.rewrite import rewrites
 from gradproof.fixes.rule import Rule
 from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
+from gradproof.fixes.shape import flattened
 from gradproof.fixes.substitute import substituted
 from gradproof.fixes.tried import Replay
 from gradproof.fixes.verify import MOST_ENTRIES, N_NEARBY, Gradients, is_equal, rounded_gradient, tightened
 from gradproof.fixes.widen import widened
 from gradproof.ir import types
-from gradproof.ir.program import Program
+from gradproof.ir.program import Program, descendants
 from gradproof.judge.verdict import Verdict
 
 Array = np.ndarray[Any, Any]
@@ -41,7 +46,7 @@ _RULES = (
     "step-size",
 )  # a derivative rule lost the digits, not the formula
 _SINGULAR = ("singular-point", "invalid-domain")
-_UNSEEN = ("not-watched", "outside-tape")
+_UNSEEN = ("not-watched", "outside-tape", "reassigned-variable")
 _ROUNDING = ("overflow", "underflow", "cancellation")  # the ways to a NaN that another way of writing avoids
 MOST_PROVEN = 8  # candidates for which the proof of equality is tried
 
@@ -52,14 +57,23 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     `replay` runs a program in the user's framework.
     """
     program = case.capture.program
-    if program is None or len(program.nodes) > MOST_NODES:
+    if program is None:
+        return case
+    digits = _in_place(case, program, replay)
+    if digits is not None:
+        return replace(case, fix=digits)
+    if len(program.nodes) > MOST_NODES:
         return case
     if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
         return case
     if _has_no_slope(case):
         return replace(case, fix=substituted(case, replay))
+    if case.verdict is Verdict.MISSING and (cut := _of_a_cut_way(case, replay)) is not None:
+        return replace(case, fix=cut)
     if case.mistakes:
         return replace(case, fix=derived(case))
+    if case.verdict is Verdict.CORRECT:
+        return replace(case, fix=_of_a_correct_one(case, program, replay))
     aim = _aim(case)
     if aim is None:
         return case
@@ -77,12 +91,42 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     return replace(case, fix=_in_wider_dtype(case, program, aim, replay))
 
 
+def _in_place(case: Case, program: Program, replay: Replay | None) -> Fix | None:
+    """Digits that a narrow dtype costs at one place: these are kept there, however long the program is."""
+    if case.verdict is not Verdict.INACCURATE or entry_count(program) > MOST_ENTRIES:
+        return None
+    loss = find_loss(case)
+    if loss is None or loss.kind not in ("low-precision", "accumulation"):
+        return None
+    return with_more_digits(case, loss, replay)
+
+
 def _has_no_slope(case: Case) -> bool:
     """A corner, a step, an infinite slope, or no value at all: no other way of writing the function mends that."""
     if case.verdict is Verdict.UNVERIFIED:
         return case.lacks_a_value
     singular = case.nonfinite is not None and case.nonfinite.kind in _SINGULAR
     return case.verdict is Verdict.UNDEFINED or (case.verdict is Verdict.NONFINITE and singular)
+
+
+def _of_a_cut_way(case: Case, replay: Replay | None) -> Fix | None:
+    kind = None if case.source.missing is None else case.source.missing.kind
+    if kind == "left-framework":
+        return kept_inside(case, replay)
+    if kind == "stop-gradient":
+        return unstopped(case, replay)
+    return substituted(case, replay) if kind == "discrete-op" else None
+
+
+def _of_a_correct_one(case: Case, program: Program, replay: Replay | None) -> Fix | None:
+    """The gradient is right; the loss it belongs to may not be the one that was meant, or not be of any use."""
+    source, observed = case.source.node, case.source.observed
+    if source is None or observed is None:
+        return None
+    if not np.any(observed) and program.outputs[0] not in descendants(program, [source]):
+        return substituted(case, replay)
+    found = next(tables(program, source), None)
+    return None if found is None else flattened(case, found, replay)
 
 
 def _aim(case: Case) -> Aim | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 
 from gradproof.fixes.align import STEPS, Alignment
+from gradproof.fixes.edit import enclosed
 from gradproof.fixes.render_term import Renderer, Unwritten
 from gradproof.fixes.source import Position, Source, parsed, position
 from gradproof.fixes.spelling import alias_of
@@ -59,7 +60,7 @@ def _edits(
         alignment = Alignment(old, source)
         alignment.add(expression, node.id)
         renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
-        text = _enclosed(source, expression, renderer.text(node.id))
+        text = enclosed(source, expression, renderer.text(node.id))
         if texts.setdefault(position(expression), text) != text:
             raise Unwritten  # the same line ran in two ways: no one change fits both
         used |= renderer.looked_behind
@@ -73,24 +74,6 @@ def _is_inner(program: Program, root: Node) -> bool:
     return any(
         root.id in node.inputs and node.span == root.span and node.op not in STEPS for node in program.nodes
     )
-
-
-def _enclosed(source: Source, expression: ast.expr, text: str) -> str:
-    """In parentheses where what stands around the expression would otherwise bind stronger than its new text."""
-    around = source.parents.get(expression)
-    if not isinstance(around, ast.expr):
-        return text
-    new = ast.parse(text, mode="eval").body
-    for name, part in ast.iter_fields(around):
-        if part is expression:
-            fields = {**dict(ast.iter_fields(around)), name: new}
-            written = ast.unparse(ast.fix_missing_locations(type(around)(**fields)))
-            return (
-                f"({text})"
-                if f"({ast.unparse(new)})" in written and not isinstance(around, ast.Call)
-                else text
-            )
-    return text
 
 
 def _outermost(roots: list[Node], source: Source) -> Iterator[tuple[ast.expr, Node]]:

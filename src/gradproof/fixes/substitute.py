@@ -12,13 +12,14 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.errors import GradproofError
+from gradproof.fixes.choice import soft_choices
 from gradproof.fixes.extremes import extremes
 from gradproof.fixes.graph import Graph, Id
 from gradproof.fixes.patch import patch_of
 from gradproof.fixes.pattern import Binding, matches, parse
 from gradproof.fixes.rewrite import build, with_nodes
 from gradproof.fixes.rule import Rule
-from gradproof.fixes.substitutes import CORNERS, SAME, STEPS, UPRIGHT, Substitute
+from gradproof.fixes.substitutes import CORNERS, SAME, SOFT, STEPS, UPRIGHT, Substitute
 from gradproof.fixes.tried import Replay, Tried, depends_on_opaque, returned_text, tried
 from gradproof.fixes.verify import N_NEARBY, is_equal
 from gradproof.ir import types
@@ -28,6 +29,7 @@ from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
 
 WIDTH = 1e-3  # of the scale: small beside the numbers, and its square is still seen beside them in a float32
+_CUT = (Verdict.MISSING, Verdict.CORRECT)  # on a way through steps nothing passes, or zero does
 MOST_PLACES = 6  # places of the source at which a substitute is tried
 SAME_NEARBY = f"Both are equal in exact arithmetic at {N_NEARBY} points nearby."
 MOST_TRIED = 24  # changed programs that are run and judged
@@ -35,12 +37,16 @@ MOST_TRIED = 24  # changed programs that are run and judged
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A program in which a function was replaced wherever one piece of the source computed it."""
+    """A program in which a function was replaced wherever one piece of the source computed it.
+
+    `patch` is the change of the lines where the nodes themselves do not tell it.
+    """
 
     program: Program
     nodes: tuple[int, ...]
     text: str
     meaning: str
+    patch: str | None = None
 
 
 def substituted(case: Case, replay: Replay | None) -> Fix | None:
@@ -52,18 +58,25 @@ def substituted(case: Case, replay: Replay | None) -> Fix | None:
     for k, change in enumerate(_changes(case, program)):
         if k == MOST_TRIED:
             break
-        patch = patch_of(program, change.program, change.nodes, case.sources, case.capture.framework)
-        if found is not None and patch is None:
+        patch = _patch(case, program, change)
+        if found is not None and not patch:
             continue
         result = tried(case, change.program, wrt, replay)
-        if result is None or not result.is_correct:
+        if result is None or not result.is_correct or (case.verdict in _CUT and not np.any(result.gradient)):
             continue
         if not change.meaning and not is_equal(program, change.program, wrt, has_point=False):
             continue
-        found = _fix(case, program, change, result, "" if patch is None else patch.text)
-        if patch is not None:
+        found = _fix(case, program, change, result, patch)
+        if patch:
             return found
     return found
+
+
+def _patch(case: Case, program: Program, change: Change) -> str:
+    if change.patch is not None:
+        return change.patch
+    found = patch_of(program, change.program, change.nodes, case.sources, case.capture.framework)
+    return "" if found is None else found.text
 
 
 def _fix(case: Case, program: Program, change: Change, result: Tried, patch: str) -> Fix:
@@ -79,12 +92,14 @@ def _fix(case: Case, program: Program, change: Change, result: Tried, patch: str
 
 
 def _changes(case: Case, program: Program) -> Iterator[Change]:
+    if case.verdict in _CUT:
+        yield from (Change(*made) for made in soft_choices(case, program))
     graph = Graph(program)
     for span, table in _places(case, program):
         nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
         for substitute in table:
             yield from _applied(case, program, graph, nodes, substitute)
-        if table not in (UPRIGHT, SAME):
+        if table not in (UPRIGHT, SAME, SOFT):
             for made, text, meaning in extremes(program, nodes, lambda ids: width_of(program, ids)):
                 if not depends_on_opaque(program, made):
                     yield Change(with_nodes(program, made), tuple(made), text, meaning)
@@ -92,6 +107,9 @@ def _changes(case: Case, program: Program) -> Iterator[Change]:
 
 def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Substitute]]]:
     """Where the op stands that has no slope, and what may take its place, the most suspicious first."""
+    if case.verdict in _CUT:
+        yield from ((span, SOFT) for span in _decided(program, _steps(program)))
+        return
     reference = case.judgement.reference
     sides = None if reference is None else reference.sides
     if sides is not None:
@@ -116,6 +134,10 @@ def _takes_from(program: Program, node: Node, spans: Sequence[Span]) -> bool:
         and any(program[id].span in spans for id in node.inputs)
         and node.span not in spans
     )
+
+
+def _steps(program: Program) -> list[int]:
+    return [node.id for node in program.nodes if node.is_discrete and node.inputs]
 
 
 def _decided(program: Program, ids: Iterable[int]) -> list[Span]:
@@ -151,9 +173,11 @@ def _applied(
     if not fits or depends_on_opaque(program, fits):
         return
     scale = [term.id for bound in fits.values() for term in bound.values() if isinstance(term, Id)]
-    width = width_of(program, [*scale, *fits])
+    share = 1.0 if substitute in SOFT else WIDTH
+    width = width_of(program, [*scale, *fits], share)
     numbers = {"W": width, "V": float(f"{width * width:.0e}"), "N": 1.0 - float(f"{width * width:.0e}")}
-    rule = Rule(substitute.pattern, substitute.written(case.capture.framework), "")
+    smooth = substitute.written(case.capture.framework)
+    rule = Rule(substitute.pattern, smooth.replace(" / W", "") if width == 1.0 else smooth, "")
     try:
         made = {id: build(program, program[id], rule, {**bound, **numbers}) for id, bound in fits.items()}
     except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
@@ -163,9 +187,9 @@ def _applied(
     yield Change(with_nodes(program, made), tuple(made), text, meaning)
 
 
-def width_of(program: Program, ids: Iterable[int]) -> float:
+def width_of(program: Program, ids: Iterable[int], share: float = WIDTH) -> float:
     """A power of ten, small beside the largest of the numbers; beside 1 where all of them are zero."""
     values = [np.abs(np.asarray(program[id].value, np.float64)) for id in ids if not program[id].is_discrete]
     finite = [float(value[np.isfinite(value)].max(initial=0.0)) for value in values]
     scale = max(finite, default=0.0)
-    return float(f"1e{math.floor(math.log10(scale)) if scale > 0.0 else 0:d}") * WIDTH
+    return float(f"1e{math.floor(math.log10(scale)) if scale > 0.0 else 0:d}") * share

@@ -1,0 +1,57 @@
+"""Differences between a column and a row of the same length: n * n numbers where n were meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradproof.ir.program import Node, Program, descendants
+
+_REDUCTIONS = ("sum", "mean")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The subtraction, and which of its inputs is the column."""
+
+    node: Node
+    column: int
+
+    @property
+    def n(self) -> int:
+        return self.node.shape[0]
+
+
+def tables(program: Program, source: int) -> Iterator[Table]:
+    """Those that depend on a source, of which one side only moves, and that all end in one number."""
+    moving = descendants(program, program.inputs)
+    own = descendants(program, [source])
+    for node in program.nodes:
+        if node.id in own and _is_table(program, node, moving) and _is_reduced(program, node):
+            column = next(id for id in node.inputs if len(shape_before(program, id)) == 2)
+            yield Table(node, column)
+
+
+def shape_before(program: Program, id: int) -> tuple[int, ...]:
+    """The shape before broadcasting."""
+    while program[id].op == "broadcast":
+        id = program[id].inputs[0]
+    return program[id].shape
+
+
+def _is_table(program: Program, node: Node, moving: set[int]) -> bool:
+    if node.op != "sub" or len(node.shape) != 2 or node.shape[0] != node.shape[1] or node.shape[0] < 2:
+        return False
+    n = node.shape[0]
+    shapes = {shape_before(program, id) for id in node.inputs}
+    return shapes == {(n, 1), (n,)} and sum(id in moving for id in node.inputs) == 1
+
+
+def _is_reduced(program: Program, table: Node) -> bool:
+    """Whether all pairs end in one number."""
+    after = descendants(program, [table.id])
+    return any(
+        node.op in _REDUCTIONS and node.shape == () and program[node.inputs[0]].shape == table.shape
+        for node in program.nodes
+        if node.id in after
+    )

@@ -1,0 +1,126 @@
+"""The choice of the largest, made soft: probabilities in the place of an argmax, and of the hits counted by it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradproof.diagnosis.case import Case
+from gradproof.fixes.edit import enclosed, replaced
+from gradproof.fixes.rewrite import bound_array, finished, tracing, with_nodes
+from gradproof.fixes.source import Source, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.ir.program import Node, Program
+
+_MEAN = "use the mean index under softmax in the place of the argmax"
+_HITS = "count the probability that softmax gives to the right class, in the place of hits by argmax"
+_MEANING = "every class counts with its probability, so the value is no longer a whole number of choices"
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A choice that is used as a number: `labels` are what it is compared with, where it is."""
+
+    node: Node
+    argmax: Node
+    compared: Node | None = None
+    labels: int | None = None
+
+    def axis(self, program: Program) -> int:
+        ndim = len(program[self.argmax.inputs[0]].shape)
+        return int(self.argmax.params.get("axis", 0)) % max(ndim, 1)
+
+
+def soft_choices(case: Case, program: Program) -> Iterator[tuple[Program, tuple[int, ...], str, str, str]]:
+    """The changed program with the nodes, the words, and the patch that are its change."""
+    for choice in _choices(program):
+        made = _made(program, choice)
+        text = _HITS if choice.labels is not None else _MEAN
+        patch = _patch(case, program, choice)
+        yield with_nodes(program, {choice.node.id: made}), (choice.node.id,), text, _MEANING, patch
+
+
+def _choices(program: Program) -> Iterator[_Choice]:
+    for node in program.nodes:
+        if node.op != "cast" or node.is_discrete:
+            continue
+        inner = _behind(program, node.inputs[0])
+        if inner.op == "argmax":
+            yield _Choice(node, inner)
+        elif inner.op == "equal":
+            sides = [_behind(program, id) for id in inner.inputs]
+            chosen = [k for k, side in enumerate(sides) if side.op == "argmax"]
+            if len(chosen) == 1 and sides[1 - chosen[0]].op in ("constant", "input"):
+                yield _Choice(node, sides[chosen[0]], inner, inner.inputs[1 - chosen[0]])
+
+
+def _behind(program: Program, id: int) -> Node:
+    node = program[id]
+    while node.op in ("identity", "cast", "reshape") and program[node.inputs[0]].is_discrete:
+        node = program[node.inputs[0]]
+    return node
+
+
+def _made(program: Program, choice: _Choice) -> list[Node]:
+    tracer = tracing(program, choice.node)
+    x: Any = bound_array(program, tracer, choice.argmax.inputs[0])
+    axis, n = choice.axis(program), x.shape[choice.axis(program)]
+    chances = tracer.softmax(x, axes=(axis,))
+    if choice.labels is None:
+        shape = [1] * x.ndim
+        shape[axis] = n
+        weights = np.arange(n).reshape(shape)
+    else:
+        labels = np.asarray(program[choice.labels].value)
+        weights = np.moveaxis(np.arange(n) == labels[..., None], -1, axis)
+    weighted = chances * tracer.constant(weights.astype(x.value.dtype))
+    return finished(tracer, choice.node, tracer.sum(weighted, axes=(axis,)))
+
+
+def _patch(case: Case, program: Program, choice: _Choice) -> str:
+    """TensorFlow's own words for it, if the scores and the labels can be written where the number is used."""
+    span = choice.node.span
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    place, call = (None, None) if source is None else (source.at(span), source.at(choice.argmax.span))
+    alias = None if source is None else alias_of(source.tree, "tensorflow")
+    if span is None or source is None or alias is None or case.capture.framework != "tensorflow":
+        return ""
+    if not isinstance(place, ast.Call) or not isinstance(call, ast.Call) or not call.args:
+        return ""
+    parts = [call.args[0], *_labels(source, choice)]
+    if len(parts) != (1 if choice.labels is None else 2) or not all(
+        _reach(source, one, place) for one in parts
+    ):
+        return ""
+    written = [ast.get_source_segment(source.text, part) or "" for part in parts]
+    axis, ndim = choice.axis(program), len(program[choice.argmax.inputs[0]].shape)
+    n = program[choice.argmax.inputs[0]].shape[axis]
+    along = "" if axis == ndim - 1 else f", axis={axis}"
+    weights = (
+        f"{alias}.range({n}.0)" if choice.labels is None else f"{alias}.one_hot({written[1]}, {n}{along})"
+    )
+    total = "" if ndim == 1 else f", axis={axis}"
+    if choice.labels is None and along:
+        return ""
+    text = f"{alias}.reduce_sum({alias}.nn.softmax({written[0]}{along}) * {weights}{total})"
+    return replaced(source, [(place, enclosed(source, place, text))], span.file)
+
+
+def _labels(source: Source, choice: _Choice) -> list[ast.expr]:
+    if choice.compared is None or choice.labels is None:
+        return []
+    expression = source.at(choice.compared.span)
+    sides = [expression.left, *expression.comparators] if isinstance(expression, ast.Compare) else []
+    sides = expression.args if isinstance(expression, ast.Call) else sides
+    return [sides[choice.compared.inputs.index(choice.labels)]] if len(sides) == 2 else []
+
+
+def _reach(source: Source, part: ast.expr, place: ast.expr) -> bool:
+    if source.statement(part) is source.statement(place):
+        return True
+    names = [name for name in ast.walk(part) if isinstance(name, ast.Name)]
+    return all(source.means_the_same(name, place) for name in names)
