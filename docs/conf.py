@@ -1,0 +1,44 @@
+"""Sphinx's settings, and the pages that are made from the code: one per cause.
+
+    python -m sphinx -W -n docs site
+
+builds the site; `-W -n` make every warning an error, a dead link among them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import cause_pages
+import mathml
+
+import gradproof
+
+project = "Gradproof"
+version = release = gradproof.__version__
+copyright = "the authors of Gradproof"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_*"]
+
+html_theme = "furo"
+html_title = "Gradproof"
+html_show_sphinx = False
+html_copy_source = False
+html_math_renderer = "mathml"  # browsers draw it themselves: a page needs no network to show a formula
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+default_role = "code"  # docstrings write `name` for code
+add_module_names = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+pygments_dark_style = "github-dark"
+
+
+def setup(app: Any) -> None:
+    cause_pages.write(Path(__file__).parent / "causes")
+    mathml.setup(app)

@@ -1,0 +1,57 @@
+"""The documentation is true: its examples print what it shows, the site builds, and no link is dead."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradproof.causes import causes
+from tests.documents import ROOT, blocks, compare, with_real_output
+
+DOCS = ROOT / "docs"
+# The pages on causes are made when the site is built; the reports on them are the snapshots of the tests.
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "causes")
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+def test_a_page_shows_what_its_examples_print(page: Path) -> None:
+    compare(page)
+
+
+def test_a_false_output_is_noticed() -> None:
+    page = "```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n\n```console\n$ echo yes\nno\n$ false\n$ echo $?\n```\n"
+    assert [block.text for block in blocks(with_real_output(page))[1:]] == [
+        "42\n",
+        "$ echo yes\nyes\n$ false\n$ echo $?\n1\n",
+    ]
+
+
+def test_an_output_that_is_not_shown_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="no `text` block follows"):
+        with_real_output("```python\nprint(6 * 7)\n```\n\nSome words.\n\n```text\n42\n```\n")
+
+
+def test_the_site_builds_without_a_warning_and_has_a_page_per_cause(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="Sphinx is not installed")
+    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", str(DOCS), str(tmp_path / "site")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    made = {path.stem for path in (tmp_path / "site" / "causes").glob("*.html")}
+    assert made == {"index", *(cause.name for cause in causes())}
+    for page in (tmp_path / "site").rglob("*.html"):
+        _check_links(page)
+
+
+def _check_links(page: Path) -> None:
+    """What a page loads and where it points within the site is there; it loads nothing from elsewhere."""
+    text = page.read_text(encoding="utf-8")
+    for name, address in re.findall(r'<(?:link|script|img)[^>]*\b(href|src)="([^"]*)"', text):
+        assert not re.match(r"(https?:)?//", address), f"{page.name} loads {name}={address}"
+    for address in re.findall(r'<a [^>]*href="([^"#?]*)', text):
+        if address and not re.match(r"\w+:", address):
+            assert (page.parent / address).exists(), f"{page.name} points to {address}"
