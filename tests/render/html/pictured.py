@@ -1,4 +1,4 @@
-"""Reports with pictures: the rich one, a hostile one, and one of the size of a real model."""
+"""Reports that are hard on a page: a hostile one, one of the size of a real model, one with thousands of rows."""
 
 from dataclasses import replace
 
@@ -10,94 +10,8 @@ from gradproof.diagnosis.figures import Figures, ModeRow, NodeView, Passage, Pro
 from gradproof.diagnosis.report import BudgetLine, GradientReport, Report, Script, Unchecked
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
+from tests.render.pictures import CANCELLATION
 from tests.render.reports import F32, RICH, gradient
-
-FILE = "cancellation_tf.py"
-
-
-def _node(id: int, op: str, inputs: tuple[int, ...], line: int | None, **fields: object) -> NodeView:
-    given = {
-        "dtype": "float32",
-        "shape": (),
-        "phase": "forward",
-        "value": "1.0",
-        "span": None if line is None else Span(FILE, line),
-        **fields,
-    }
-    return NodeView(id=id, op=op, inputs=inputs, **given)  # type: ignore[arg-type]
-
-
-PROGRAM = ProgramView(
-    (
-        _node(0, "input", (), None, name="x", value="1.0"),
-        _node(1, "constant", (), 5, value="1.0e10"),
-        _node(2, "mul", (0, 1), 5, value="1.0e10"),
-        _node(3, "constant", (), 5, value="1.0"),
-        _node(4, "add", (2, 3), 5, value="1.0e10"),
-        _node(5, "sub", (4, 1), 6, value="0.0"),
-        _node(6, "mul", (5, 5), 7, value="0.0", name="loss"),
-        _node(7, "mul", (5, 1), 7, phase="backward", value="0.0"),
-        _node(8, "add", (7, 7), 7, phase="backward", value="0.0", name="d loss / d x"),
-    )
-)
-
-
-def slice_of_a_subtraction() -> Slice:
-    t = np.linspace(-2e-7, 2e-7, 81)
-    proven = (1e10 * t + 1) ** 2
-    step = np.float32(1024)
-    noisy = np.round((1e10 * (1 + t) + 1) / step) * step - 1e10
-    return Slice(
-        direction="x",
-        computed_by="TensorFlow, float32",
-        t=t,
-        proven_value=proven,
-        proven_slope=2e10 * (1e10 * t + 1),
-        computed_value=noisy**2,
-        computed_slope=np.where(np.arange(81) == 7, np.inf, 2e10 * noisy),
-    )
-
-
-def step_curve() -> StepCurve:
-    steps = 10.0 ** np.arange(-12, 1.25, 0.25)
-    errors = np.maximum(steps**2 / 6, 1e-16 / steps)
-    return StepCurve("x", steps, errors, (2e-7, 1e-4), 1e-9, 1e-2)
-
-
-PICTURES = Figures(
-    slice=slice_of_a_subtraction(),
-    steps=step_curve(),
-    passages=(Passage(Span(FILE, 6), "sub", tuple(float(0.6**k) for k in range(60))),),
-    modes=(
-        ModeRow("eager", "float32", "0.0", 0.0),
-        ModeRow("graph", "float32", "0.0", 0.0),
-        ModeRow("XLA", "float32", "nan", 0.0),
-        ModeRow("eager", "float64", "2.0e10", 16.0),
-    ),
-    program=PROGRAM,
-    guilty=frozenset({4, 5, 7, 8}),
-    shares={4: 1.0, 5: 0.002},
-    lacking={},
-)
-
-LACKING = Figures(
-    lacking={
-        "slice": "the op `PyFunc` at line 8 runs code whose meaning is not known",
-        "steps": "the gradient was returned by a custom rule, and no difference was taken",
-    }
-)
-
-
-def pictured(report: Report, pictures: dict[int, Figures]) -> Report:
-    """The report with these figures at the gradients of these numbers."""
-    gradients = [
-        replace(each, drawing=lambda figures=pictures[k]: figures) if k in pictures else each
-        for k, each in enumerate(report.gradients)
-    ]
-    return replace(report, gradients=tuple(gradients))
-
-
-RICH_PICTURED = pictured(RICH, {1: PICTURES, 2: LACKING})
 
 HOSTILE = (
     '</script><script>window.broken = true</script>"\'><img src=x onerror="window.broken = true">\u202e`&amp;'
@@ -124,8 +38,8 @@ def hostile_report() -> Report:
     )
     node = NodeView(0, HOSTILE, (), HOSTILE, (), "forward", HOSTILE, span, HOSTILE)
     figures = Figures(
-        slice=replace(slice_of_a_subtraction(), direction=HOSTILE, computed_by=HOSTILE),
-        steps=replace(step_curve(), direction=HOSTILE),
+        slice=replace(CANCELLATION.slice, direction=HOSTILE, computed_by=HOSTILE),
+        steps=replace(CANCELLATION.steps, direction=HOSTILE),
         passages=(Passage(span, HOSTILE, (1.0, 2.0)),),
         modes=(ModeRow(HOSTILE, HOSTILE, HOSTILE, 1.0),),
         program=ProgramView((node, replace(node, id=1, inputs=(0, 7)))),
@@ -177,10 +91,23 @@ def _large_program(file: str) -> ProgramView:
     return ProgramView(tuple(nodes))
 
 
+def _pictures() -> Figures:
+    """Pictures with as many points as a real run draws."""
+    t = np.linspace(-1.0, 1.0, 201)
+    steps = 10.0 ** np.arange(-12, 1.25, 0.25)
+    errors = np.maximum(steps**2 / 6, 1e-16 / steps)
+    return Figures(
+        slice=Slice("along the gradient", "TensorFlow, float32", t, t**2, 2 * t, t**2 + 1e-3, 2 * t + 1e-3),
+        steps=StepCurve("along the gradient", steps, errors, (2e-7, 1e-4), 1e-9, 1e-2),
+        passages=(Passage(Span("model.py", 21), "matmul", tuple(0.9**k for k in range(200))),),
+        modes=CANCELLATION.modes,
+    )
+
+
 def _layer(k: int, program: ProgramView, table: EntryTable, file: str) -> GradientReport:
     is_bad = k % 10 == 3
-    shares = {n: 1 / 40 for n in range(2000, 2040)}
-    figures = replace(PICTURES, program=program, guilty=frozenset(range(2000, 2100)), shares=shares)
+    shares = dict.fromkeys(range(2000, 2040), 1 / 40)
+    figures = replace(_pictures(), program=program, guilty=frozenset(range(2000, 2100)), shares=shares)
     return gradient(
         Verdict.INACCURATE if is_bad else Verdict.CORRECT,
         call=Span(file, 60, 8, 60, 40, "train"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
 from gradproof.diagnosis.entries import Entry, EntryTable
 from gradproof.diagnosis.figures import Figures, ModeRow
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import (
     count,
+    digits_number,
     digits_text,
     framework_name,
     number,
@@ -18,9 +18,10 @@ from gradproof.diagnosis.words import (
     shape_text,
     significant,
 )
+from gradproof.ir.span import Span
 from gradproof.render.faults import gravest_first
 from gradproof.render.html.markup import Html, join, prose, tag
-from gradproof.render.html.overview import verdict_badge
+from gradproof.render.html.overview import TALL, verdict_badge
 from gradproof.render.html.plots import passage_figure, slice_figure, steps_figure
 from gradproof.render.html.source import Places, diagnostic_ids
 from gradproof.render.sentence import name, reference_word, sentence
@@ -52,9 +53,11 @@ def detail_section(report: Report, places: Places, programs: Mapping[int, str]) 
     head = tag("h2", "Gradient by gradient", id="details-heading")
     parts: list[Html] = []
     numbered = list(enumerate(report.gradients))[:MOST_DETAILED]
-    first = numbered and _number(gravest_first(report)[0], report)
-    for (call, occurrence), run in groupby(numbered, key=lambda row: (row[1].call, row[1].occurrence)):
-        group = list(run)
+    first = _number(gravest_first(report)[0], report)
+    calls: dict[tuple[Span, int], list[tuple[int, GradientReport]]] = {}
+    for k, gradient in numbered:
+        calls.setdefault((gradient.call, gradient.occurrence), []).append((k, gradient))
+    for (call, occurrence), group in calls.items():
         turn = "" if occurrence == 1 else f", {ordinal(occurrence)} run"
         parts.append(tag("h3", "Call at ", places.link(call), turn))
         parts += [norms] if (norms := _norms([gradient for _, gradient in group])) else []
@@ -108,12 +111,8 @@ def _facts(gradient: GradientReport, ids: Mapping[object, str], program: str | N
         facts.append(("reference", reference_word(gradient)))
     table = gradient.entry_table
     if table is not None:
-        facts.append(
-            (
-                "size",
-                f"{significant(table.observed_norm, 3)}, of the difference {significant(table.difference_norm, 3)}",
-            )
-        )
+        observed, off = significant(table.observed_norm, 3), significant(table.difference_norm, 3)
+        facts.append(("norm", f"{observed}, of the difference {off}"))
     causes = [
         tag("a", d.kind, href=f"#{ids[d.says_the_same_as]}", title=d.headline) for d in gradient.diagnostics
     ]
@@ -153,7 +152,7 @@ def _worst(gradient: GradientReport, worst: Sequence[Entry]) -> Html:
             tag("th", f"[{', '.join(map(str, entry.index))}]" if entry.index else "value", scope="row"),
             tag("td", number(entry.observed, dtype=gradient.dtype)),
             tag("td", number(entry.reference, entry.radius)),
-            tag("td", "" if math.isnan(entry.digits) else f"{entry.digits:.1f}"),
+            tag("td", "" if math.isnan(entry.digits) else digits_number(entry.digits)),
         )
         for entry in worst
     ]
@@ -174,19 +173,22 @@ def _pictures(gradient: GradientReport, places: Places, is_drawn: bool) -> Itera
         if passage.sizes:
             yield passage_figure(passage, places.link(passage.span))
     if figures.modes:
-        yield _modes(figures.modes, gradient.digits_possible)
+        yield _modes(figures.modes)
 
 
-def _modes(modes: Sequence[ModeRow], possible: float | None) -> Html:
-    """The same gradient in every way of running it. A mode whose value differs from the first is marked."""
+def _modes(modes: Sequence[ModeRow]) -> Html:
+    """The same gradient in every way of running it. What differs from the first of the same dtype is marked."""
+    first: dict[str, str] = {}
+    for row in modes:
+        first.setdefault(row.dtype, row.value)
     rows = [
         tag(
             "tr",
-            tag("th", row.mode, scope="row"),
+            tag("th", prose(row.mode), scope="row"),
             tag("td", row.dtype),
             tag("td", row.value),
-            tag("td", "" if row.digits is None else f"{row.digits:.1f}"),
-            class_="differs" if row.value != modes[0].value else None,
+            tag("td", "" if row.digits is None else digits_number(row.digits)),
+            class_="differs" if row.value != first[row.dtype] else None,
         )
         for row in modes
     ]
@@ -231,7 +233,7 @@ def _norms(gradients: Sequence[GradientReport]) -> Html | None:
         for gradient, size in sizes
     ]
     left = len(gradients) - len(sizes)
-    shown = _bars("Size of the gradients of this call, powers of ten", ("source", "norm"), rows)
+    shown = _bars("Size of the gradients of this call, powers of ten", ("source", "norm"), rows, "h4")
     remark = (
         tag("p", f"{left:,} without numbers or beyond the first {MOST_BARS}.", class_="faint")
         if left
@@ -240,7 +242,9 @@ def _norms(gradients: Sequence[GradientReport]) -> Html | None:
     return tag("div", shown, remark, class_="figures norms")
 
 
-def _bars(title: str, heads: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> Html:
+def _bars(
+    title: str, heads: tuple[str, str], rows: Sequence[tuple[str, float, str]], heading: str = "h5"
+) -> Html:
     body = [
         tag(
             "tr",
@@ -251,8 +255,12 @@ def _bars(title: str, heads: tuple[str, str], rows: Sequence[tuple[str, float, s
         for label, part, shown in rows
     ]
     columns = (tag("th", heads[0], scope="col"), tag("td"), tag("th", heads[1], scope="col"))
-    return _titled(title, tag("table", tag("thead", tag("tr", *columns)), tag("tbody", *body), class_="bars"))
+    table = tag("table", tag("thead", tag("tr", *columns)), tag("tbody", *body), class_="bars")
+    if len(rows) < TALL:
+        return _titled(title, table, heading)
+    scroll = tag("div", table, class_="scroll tall", tabindex=0, role="region", aria_label=title)
+    return _titled(title, scroll, heading)
 
 
-def _titled(title: str, table: Html) -> Html:
-    return tag("figure", tag("h5", title), table)
+def _titled(title: str, table: Html, heading: str = "h5") -> Html:
+    return tag("figure", tag(heading, title), table)

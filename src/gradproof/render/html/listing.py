@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradproof.diagnosis.words import share
-from gradproof.render.html.markup import Html, join, tag, text
+from gradproof.render.html.markup import Html, join, prose, tag, text
 from gradproof.render.html.tokens import Token
 from gradproof.render.line import columns
 from gradproof.render.snippet import Mark, on_screen
@@ -79,7 +79,7 @@ def _line(listing: Listing, number: int) -> Iterator[Html]:
                 "div",
                 drawn,
                 " ",
-                tag("span", mark.label),
+                tag("span", prose(mark.label)),
                 class_=f"label {role}",
                 style=f"--column:{mark.start}",
             )

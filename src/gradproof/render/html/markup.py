@@ -52,6 +52,11 @@ def prose(value: str) -> Html:
     return join(tag("code", part) if k % 2 else part for k, part in enumerate(parts))
 
 
+def plain_words(value: str) -> str:
+    """The same sentence where no element can stand, as in a drawing."""
+    return value.replace("`", "")
+
+
 def data_block(id: str, value: Any) -> Html:
     """Data for the page's script. `<` is written as an escape, so that no string in it can end the element."""
     dumped = json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=True)

@@ -123,9 +123,10 @@ def table_section(report: Report, places: Places) -> Html:
         empty = tag("p", "No gradient was computed.", class_="faint")
         return tag("section", head, empty, id="gradients", aria_labelledby="gradients-heading")
     numbers = {id(gradient): k for k, gradient in enumerate(report.gradients)}
-    rows = [_row(gradient, numbers[id(gradient)], places) for gradient in gravest_first(report)]
+    one_file = len({main_span(gradient).file for gradient in report.gradients}) == 1
+    rows = [_row(gradient, numbers[id(gradient)], places, one_file) for gradient in gravest_first(report)]
     columns = [
-        tag("th", tag("button", label, type="button"), scope="col", class_=label, aria_sort=None)
+        tag("th", tag("button", label, type="button"), scope="col", class_=f"col-{label}")
         for label in ("gradient", "verdict", "digits", "cause", "line")
     ]
     table = tag(
@@ -162,19 +163,20 @@ def _controls(report: Report) -> Iterator[Html]:
     yield tag("output", shown, id="shown", class_="faint", for_="find show", aria_live="polite")
 
 
-def _row(gradient: GradientReport, k: int, places: Places) -> Html:
+def _row(gradient: GradientReport, k: int, places: Places, one_file: bool) -> Html:
     span = main_span(gradient)
     known = gradient.known_digits
     digits = "" if known is None else digits_text(*known).removesuffix(" digits")
     lost = 0.0 if known is None else 1 - min(known[0] / known[1], 1.0) if known[1] > 0 else 0.0
     meter = tag("span", class_="meter", style=f"--lost:{lost:.3f}", aria_hidden="true") if known else None
-    called = f"{os.path.basename(span.file)}:{span.line}"
+    file = os.path.basename(span.file)
+    called = join([None if one_file else tag("span", f"{file}:", class_="file"), str(span.line)])
     return tag(
         "tr",
         tag("th", tag("a", name(gradient), href=f"#g{k}"), scope="row"),
         tag("td", verdict_badge(gradient.verdict, gradient.intended), data_sort=gradient.verdict.severity),
         tag("td", meter, digits, data_sort="" if known is None else f"{known[0] / (known[1] or 1):.6f}"),
         tag("td", main_cause(gradient)),
-        tag("td", places.link(span, called), data_sort=f"{os.path.basename(span.file)}:{span.line:09d}"),
+        tag("td", places.link(span, called), data_sort=f"{file}:{span.line:09d}", title=str(span)),
         data_verdict=str(gradient.verdict),
     )

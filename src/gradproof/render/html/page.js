@@ -144,9 +144,14 @@ for (const id of links.keys()) {
 
 // ---- paper cannot be opened: everything is open while it is printed ----
 
-let opened = [];
+const opened = new Set(); // a preview asks more than once before the paper is gone
 addEventListener("beforeprint", () => {
-  opened = all("details:not([open])");
-  for (const each of opened) each.open = true;
+  for (const each of all("details:not([open])")) {
+    each.open = true;
+    opened.add(each);
+  }
 });
-addEventListener("afterprint", () => { for (const each of opened) each.open = false; });
+addEventListener("afterprint", () => {
+  for (const each of opened) each.open = false;
+  opened.clear();
+});

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradproof.diagnosis.figures import Passage, Slice, StepCurve
 from gradproof.diagnosis.words import count, significant
-from gradproof.render.html.markup import Html, join, prose, tag
+from gradproof.render.html.markup import Html, join, plain_words, prose, tag
 from gradproof.render.html.svg import (
     BOTTOM,
     HEIGHT,
@@ -46,7 +46,7 @@ def slice_figure(data: Slice) -> Html:
     caption = join(
         [
             tag("span", "proven", class_="key proven"),
-            tag("span", data.computed_by, class_="key computed"),
+            tag("span", prose(data.computed_by), class_="key computed"),
             tag(
                 "span",
                 prose(
@@ -70,7 +70,7 @@ def _slice_part(data: Slice, what: str, proven: Array, computed: Array) -> Html:
     return picture(
         f"{what} along the line",
         f"proven from {_limits(proven)}; computed from {_limits(computed)}; largest distance {worst}",
-        frame(x, y, f"t {_along(data.direction)}" if what == "slope" else ""),
+        frame(x, y, plain_words(f"t {_along(data.direction)}") if what == "slope" else ""),
         tag("text", words, x=LEFT, y=TOP - 1, class_="tick words"),
         tag("line", x1=f"{x(0):.1f}", x2=f"{x(0):.1f}", y1=y.start, y2=y.end, class_="here")
         if x.low <= 0 <= x.high
@@ -135,7 +135,7 @@ def steps_figure(data: StepCurve) -> Html:
     return _figure(
         "Error of a finite difference against its step",
         prose(said),
-        picture("error against step", said, *parts),
+        picture("error against step", plain_words(said), *parts),
     )
 
 
@@ -148,10 +148,11 @@ def _steps_words(data: StepCurve) -> str:
         good = f", to {significant(data.usable_to, 1)}" if data.usable_to > 0 else ""
         told.append(f"Steps from {low} to {high} are usable{good}.")
     if data.used is not None:
-        is_inside = data.usable is not None and data.usable[0] <= data.used <= data.usable[1]
-        told.append(
-            f"The check used {significant(data.used, 2)}, which is {'inside' if is_inside else 'outside'}."
-        )
+        where = ""
+        if data.usable is not None:
+            is_inside = data.usable[0] <= data.used <= data.usable[1]
+            where = f", which is {'inside' if is_inside else 'outside'}"
+        told.append(f"The check used {significant(data.used, 2)}{where}.")
     return " ".join(told)
 
 

@@ -34,7 +34,10 @@ function startProgram(root) {
 
   function lineKey(node) { return node.line + (node.back ? " back" : ""); }
   function guilty() { return new Set(data.ways[state.way].guilty.map((id) => indexOf.get(id))); }
-  function shareOf(k) { return data.ways[state.way].shares[nodes[k].id]; }
+  function shareOf(ops) {
+    const sum = ops.reduce((total, k) => total + (data.ways[state.way].shares[nodes[k].id] ?? 0), 0);
+    return Math.abs(sum) < 0.005 ? "" : `${Math.round(100 * sum)} %`;
+  }
 
   // A box is one op, or all ops of a line that is closed, in each direction. Leaves that are constants
   // only clutter: their values stand at the ops that use them.
@@ -83,7 +86,7 @@ function startProgram(root) {
       const a = view.places[edge.from], b = view.places[edge.to];
       if (Math.max(a.y, b.y) < top || Math.min(a.y, b.y) > bottom) continue;
       if (Math.max(a.x, b.x) + BOX.width < left || Math.min(a.x, b.x) > right) continue;
-      drawn.push(drawEdge(a, b, edge));
+      drawn.push(drawEdge(a, b, edge, view.bends.get(edge.from + "," + edge.to) ?? []));
     }
     for (const box of view.boxes) {
       const at = view.places[box.at];
@@ -99,11 +102,21 @@ function startProgram(root) {
   function boxId(box) { return root.dataset.program + "box" + box.ops[0]; }
   function selectedBox() { return state.selected === null ? undefined : view.boxOf.get(state.selected); }
 
-  function drawEdge(a, b, edge) {
-    const x1 = a.x + BOX.width / 2, x2 = b.x + BOX.width / 2, y1 = a.y + BOX.height, y2 = b.y;
-    const bend = Math.min(Math.abs(y2 - y1) / 2, 60) || 20;
-    const path = `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
-    return svg("path", { d: path, class: "edge" + (edge.guilty ? " guilty" : "") + (y2 < y1 ? " return" : "") });
+  // From the lower side of one box to the upper side of another, straight down through each lane on the way.
+  function drawEdge(a, b, edge, lanes) {
+    let x = a.x + BOX.width / 2, y = a.y + BOX.height, path = `M${x} ${y}`;
+    const bendTo = (toX, toY) => {
+      const bend = Math.min(Math.abs(toY - y) / 2, 60) || 20;
+      path += `C${x} ${y + bend} ${toX} ${toY - bend} ${toX} ${toY}`;
+    };
+    for (const lane of lanes) {
+      bendTo(lane.x + LANE / 2, lane.y);
+      [x, y] = [lane.x + LANE / 2, lane.y + BOX.height];
+      path += `V${y}`;
+    }
+    bendTo(b.x + BOX.width / 2, b.y);
+    const kind = (edge.guilty ? " guilty" : "") + (b.y < a.y ? " return" : "");
+    return svg("path", { d: path, class: "edge" + kind });
   }
 
   function drawBox(box, at) {
@@ -136,7 +149,8 @@ function startProgram(root) {
     const phase = node.back ? ", backward" : "";
     if (box.closed) {
       const place = node.line.split(/[\\/]/).pop(), ops = plural(box.ops.length, "op");
-      return { first: place, second: ops + (node.back ? " backward" : ""), spoken: `${place}, ${ops}${phase}, closed${way}` };
+      const share = shareOf(box.ops) && `, ${shareOf(box.ops)}`;
+      return { first: place, second: ops + (share || (node.back ? " backward" : "")), spoken: `${place}, ${ops}${phase}, closed${way}` };
     }
     const called = node.name ? `${node.op} ${node.name}` : node.op;
     return { first: called, second: node.value || node.type, spoken: `${called}, ${node.value}${phase}${way}` };
@@ -175,20 +189,30 @@ function startProgram(root) {
     if (at.x < scrollLeft || at.x + BOX.width > scrollLeft + clientWidth) canvas.scrollLeft = at.x - clientWidth / 3;
   }
 
+  function shareWords(ops) { return shareOf(ops) && shareOf(ops) + " of the error"; }
+
+  // The op that was chosen, else what is to blame: that is what a reader looks for.
+  function settle() {
+    const box = selectedBox() ?? view.boxes.find((each) => each.guilty);
+    canvas.scrollLeft = (view.width - canvas.clientWidth) / 2;
+    if (box) bringIntoView(view.places[box.at]);
+    paint();
+  }
+
   function showDetails(box, k) {
     const node = nodes[k], anchor = data.anchors[node.line];
     const place = anchor ? element("a", node.line, { href: "#" + anchor }) : node.line || "no line of the user's";
     if (box) {
       side.replaceChildren(
         element("h4", node.line),
-        facts([["line", place], ["ops", String(box.ops.length)], ["phase", node.back ? "backward" : "forward"]]),
+        facts([["line", place], ["ops", String(box.ops.length)], ["phase", node.back ? "backward" : "forward"], ["share", shareWords(box.ops)]]),
         ...list("Ops of this line", box.ops),
       );
       return;
     }
     const rows = [
       ["value", node.value, "value"], ["type", node.type], ["line", place], ["phase", node.back ? "backward" : "forward"],
-      ["share", shareOf(k) ? shareOf(k) + " of the error" : ""], ["marked", guilty().has(k) ? "on the way of the fault" : ""],
+      ["share", shareWords([k])], ["marked", guilty().has(k) ? "on the way of the fault" : ""],
     ];
     side.replaceChildren(
       element("h4", node.name ? `${node.op} ${node.name}` : node.op),
@@ -262,16 +286,12 @@ function startProgram(root) {
     requestAnimationFrame(() => { waiting = false; paint(); });
   });
   part("find").addEventListener("input", (event) => search(event.target.value));
-  part("chosen").addEventListener("change", (event) => { state.way = event.target.selectedIndex; build(); });
-  part("constants").addEventListener("change", (event) => { state.constants = event.target.checked; build(); });
-  part("open-all").addEventListener("click", () => { for (const node of nodes) state.opened.add(lineKey(node)); build(); });
-  part("close-all").addEventListener("click", () => { state.opened.clear(); build(); });
+  part("chosen").addEventListener("change", (event) => { state.way = event.target.selectedIndex; build(); settle(); });
+  part("constants").addEventListener("change", (event) => { state.constants = event.target.checked; build(); settle(); });
+  part("open-all").addEventListener("click", () => { for (const node of nodes) state.opened.add(lineKey(node)); build(); settle(); });
+  part("close-all").addEventListener("click", () => { state.opened.clear(); build(); settle(); });
   build();
-  // What is to blame is what a reader looks for.
-  const first = view.boxes.find((box) => box.guilty);
-  if (first) bringIntoView(view.places[first.at]);
-  else canvas.scrollLeft = (view.width - canvas.clientWidth) / 2;
-  paint();
+  settle();
   root.dataset.ready = "true";
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from gradproof.diagnosis.figures import Figures, NodeView, ProgramView
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import count, printable, shape_text, share
 from gradproof.ir.span import Span
+from gradproof.render.faults import gravest_first
 from gradproof.render.html.gradient import drawn_gradients
 from gradproof.render.html.markup import Html, data_block, join, tag
 from gradproof.render.html.source import Places
@@ -30,10 +32,12 @@ class Captured:
 
 
 def captured_programs(report: Report) -> list[Captured]:
-    """Every program once, though several gradients share it."""
+    """Every program once, though several gradients share it; the gravest gradients first."""
     drawn = drawn_gradients(report)
+    numbers = {id(gradient): k for k, gradient in enumerate(report.gradients)}
     found: dict[int, Captured] = {}
-    for k, gradient in enumerate(report.gradients):
+    for gradient in gravest_first(report):
+        k = numbers[id(gradient)]
         figures = gradient.figures if k in drawn else None
         if figures is not None and figures.program is not None and figures.program.nodes:
             captured = found.setdefault(id(figures.program), Captured(figures.program))
@@ -165,7 +169,9 @@ def _data(captured: Captured, places: Places) -> dict[str, Any]:
         {
             "guilty": sorted(figures.guilty),
             "shares": {
-                str(key): share(part) for key, part in figures.shares.items() if abs(part) >= LEAST_SHARE
+                str(key): round(part, 4)
+                for key, part in figures.shares.items()
+                if math.isfinite(part) and abs(part) >= LEAST_SHARE
             },
         }
         for _, _, figures in captured.gradients

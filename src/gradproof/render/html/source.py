@@ -50,17 +50,20 @@ def places_of(report: Report) -> Places:
 
 
 def source_section(report: Report, places: Places) -> Html:
-    """Every file with its diagnostics; what has no line to stand at comes first."""
+    """Every file with its diagnostics; errors that have no line to stand at come first, the rest of these last."""
     diagnostics = _all_diagnostics(report)
     homeless = [d for d in diagnostics if d.span is None or d.span.file not in places.files]
     budgets = _budgets(report)
     first = next(iter(budgets.values()), (None, {}))[1]
-    parts: list[Html] = [_article(d, diagnostics.index(d), report, places) for d in homeless]
+    grave = [d for d in homeless if d.severity == "error"]
+    slight = [d for d in homeless if d.severity != "error"]
+    parts: list[Html] = [_article(d, diagnostics.index(d), report, places) for d in grave]
     parts += [_budget_choice(budgets, places)] if budgets else []
     parts += [
         _file(file, report, [(k, d) for k, d in enumerate(diagnostics)], first.get(file, {}), places)
         for file in places.files
     ]
+    parts += [_article(d, diagnostics.index(d), report, places) for d in slight]
     if not parts:
         parts = [tag("p", "The report holds no source text.", class_="faint")]
     heads = tag("h2", "Source and diagnostics", id="source-heading")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.words import significant
 from gradproof.render.html.markup import Html, join, tag
 
 WIDTH, HEIGHT = 420, 190  # in the units of the drawing; a screen of 360 points shows them almost in full size
@@ -135,9 +134,10 @@ def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:
     if not rough > 0 or not math.isfinite(rough):
         return []
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
+    # A little finer than asked rather than much coarser.
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.55)
     first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, first + 2 * wanted + 2) if k * step <= high + 1e-9 * step]
+    return [k * step for k in range(first, first + 3 * wanted) if k * step <= high + 1e-9 * step]
 
 
 def _log_ticks(low: float, high: float, wanted: int = 5) -> list[float]:
@@ -153,5 +153,12 @@ def _tick_text(scale: Scale) -> Callable[[float], str]:
     ticks: Sequence[float] = scale.ticks()
     largest = max((abs(tick) for tick in ticks), default=1.0) or 1.0
     step = ticks[1] - ticks[0] if len(ticks) > 1 else largest
-    digits = max(1, math.floor(math.log10(largest)) - math.floor(math.log10(step) + 1e-9) + 1)
-    return lambda value: "0" if abs(value) < step * 1e-6 else significant(value, digits).removesuffix(".0")
+    top, unit = math.floor(math.log10(largest) + 1e-9), math.floor(math.log10(step) + 1e-9)
+    if -4 <= top <= 4:
+        return lambda value: f"{value + 0.0:.{max(-unit, 0)}f}"
+
+    def exponential(value: float) -> str:
+        mantissa = f"{value / 10.0**top:.{max(top - unit, 0)}f}"
+        return "0" if abs(value) < step * 1e-6 else f"{mantissa}e{top}"
+
+    return exponential

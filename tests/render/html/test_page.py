@@ -1,0 +1,218 @@
+"""The page in a real browser: what it says, and what it does when it is used."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gradproof.diagnosis.words import framework_name
+from gradproof.render.sentence import name
+from gradproof.render.summary_text import last_line
+from tests.render.html.conftest import Opened
+from tests.render.html.pictured import large_report, many_gradients
+from tests.render.reports import BY_VERDICT, RICH
+
+
+def rows(page: Page, column: int) -> list[str]:
+    """The cells of one column of the rows that are shown, from top to bottom."""
+    return page.evaluate(
+        """(column) => [...document.querySelectorAll("#table tbody tr")]
+          .filter((row) => !row.hidden)
+          .map((row) => row.cells[column].innerText.trim())""",
+        column,
+    )
+
+
+@pytest.mark.parametrize("verdict", BY_VERDICT)
+def test_a_page_begins_with_the_sentence_of_the_terminal(opened: Opened, verdict: str) -> None:
+    report = BY_VERDICT[verdict]
+    page = opened(report)
+    said = last_line(report).removeprefix("gradproof: ").replace("`", "")
+    expect(page.locator("h1")).to_contain_text(said)
+    assert verdict in rows(page, 1)[0]
+
+
+def test_everything_a_report_holds_is_on_the_page(opened: Opened) -> None:
+    text = opened(RICH).locator("body").text_content() or ""
+    wanted = [name(gradient) for gradient in RICH.gradients]
+    wanted += [framework_name(key) for key in RICH.frameworks]
+    wanted += [*RICH.notes] + [row.reason for row in RICH.unchecked]
+    assert RICH.script is not None
+    wanted += [RICH.script.path, RICH.script.exception or ""]
+    for diagnostic in RICH.diagnostics:
+        wanted += [diagnostic.headline, diagnostic.why, *diagnostic.notes, *sum(diagnostic.evidence, ())]
+        if diagnostic.fix is not None:
+            wanted += [diagnostic.fix.text, diagnostic.fix.checked, diagnostic.fix.changes_meaning]
+        if diagnostic.primary is not None and diagnostic.primary.span.file in RICH.sources:
+            wanted += [each.label for each in (diagnostic.primary, *diagnostic.secondary)]
+    for gradient in RICH.gradients:
+        if gradient.figures is not None:
+            wanted += [*gradient.figures.lacking.values(), *(row.value for row in gradient.figures.modes)]
+    missing = [each for each in wanted if each.replace("`", "") not in text]
+    assert missing == []
+
+
+def test_a_diagnostic_stands_below_the_line_it_blames(opened: Opened) -> None:
+    page = opened(BY_VERDICT["inaccurate"])
+    order = page.evaluate(
+        "() => [...document.querySelector('.listing').children].map((e) => e.id || e.className)"
+    )
+    at = order.index("f0L6")
+    assert order[at + 1].startswith("label primary")
+    assert order[at + 2] == "d0"
+    assert order[order.index("f0L5") + 1].startswith("label secondary")
+
+
+def test_labels_begin_below_their_columns(opened: Opened) -> None:
+    page = opened(BY_VERDICT["inaccurate"])
+    first, last = (
+        page.locator(".mark-primary").first.bounding_box(),
+        page.locator(".mark-primary").last.bounding_box(),
+    )
+    drawn = page.locator(".label.primary span").first.bounding_box()
+    assert first is not None and last is not None and drawn is not None
+    assert abs(first["x"] - drawn["x"]) < 1.5
+    assert abs(last["x"] + last["width"] - drawn["x"] - drawn["width"]) < 3
+
+
+def test_the_heat_beside_a_line_is_its_share_of_the_error(opened: Opened) -> None:
+    page = opened(BY_VERDICT["inaccurate"])
+    expect(page.locator("#f0L5 .heat")).to_have_text("75 %")
+    expect(page.locator("#f0L7 .heat")).to_have_text("25 %")
+    expect(page.locator("#f0L1 .heat")).to_have_text("")
+
+
+def test_the_budget_of_another_gradient_can_be_chosen(opened: Opened) -> None:
+    page = opened(large_report())
+    page.locator("#budget").select_option(index=1)
+    expect(page.locator("#f0L20 .heat")).to_have_text("5 %")
+    assert "matmul" in (page.locator("#f0L20 .heat").get_attribute("title") or "")
+
+
+def test_a_click_on_a_heading_sorts_and_a_second_reverses(opened: Opened) -> None:
+    page = opened(RICH)
+    before = rows(page, 0)
+    head = page.locator("#table .col-gradient")
+    head.get_by_role("button").click()
+    ascending = rows(page, 0)
+    assert ascending == sorted(before, key=str.lower)
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.get_by_role("button").click()
+    assert rows(page, 0)[0] == ascending[-1]
+    assert head.get_attribute("aria-sort") == "descending"
+
+
+def test_the_keyboard_sorts_by_digits_and_what_is_unknown_comes_last(opened: Opened) -> None:
+    page = opened(RICH)
+    page.locator("#table .col-digits button").focus()
+    page.keyboard.press("Enter")
+    digits = rows(page, 2)
+    known = [float(cell.split(" of ")[0]) / float(cell.split(" of ")[1]) for cell in digits if cell]
+    assert known == sorted(known)
+    assert all(not cell for cell in digits[len(known) :])
+
+
+def test_words_and_verdicts_filter_the_table(opened: Opened) -> None:
+    page = opened(RICH)
+    page.get_by_label("Find", exact=False).first.fill("KERNEL")
+    assert rows(page, 0) == ["d loss / d sequential/dense/kernel (10th run)"]
+    expect(page.locator("#shown")).to_have_text("1 of 12 gradients")
+    page.locator("#find").fill("")
+    page.locator("#show").select_option("unverified")
+    assert rows(page, 1) == ["? unverified", "? unverified"]
+
+
+def test_a_count_shows_only_its_verdict_and_gives_way_again(opened: Opened) -> None:
+    page = opened(RICH)
+    button = page.locator(".counts button[data-verdict=correct]")
+    button.focus()
+    page.keyboard.press("Space")
+    assert {cell.split()[-1] for cell in rows(page, 1)} == {"correct"}
+    assert button.get_attribute("aria-pressed") == "true"
+    page.keyboard.press("Space")
+    assert len(rows(page, 1)) == len(RICH.gradients)
+
+
+def test_a_row_leads_to_its_panel_and_opens_it(opened: Opened) -> None:
+    page = opened(RICH)
+    panel = page.locator("#g6")
+    assert panel.get_attribute("open") is None
+    page.get_by_role("link", name="d loss / d sequential/dense/kernel (10th run)").click()
+    expect(panel.get_by_text("The 10 worst entries")).to_be_visible()
+    expect(panel.get_by_role("rowheader", name="[39, 59]")).to_be_in_viewport()
+
+
+def test_a_panel_opens_by_keyboard(opened: Opened) -> None:
+    page = opened(RICH)
+    page.locator("#g2 summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#g2 figure").first).to_be_visible()
+
+
+def test_the_theme_is_that_of_the_system_until_it_is_changed(opened: Opened) -> None:
+    page = opened(RICH, scheme="dark")
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ground)
+    theme = page.locator("#theme")
+    assert theme.get_attribute("aria-pressed") == "true"
+    theme.focus()
+    page.keyboard.press("Enter")
+    light = page.evaluate(ground)
+    assert light != dark
+    assert theme.get_attribute("aria-pressed") == "false"
+    page.reload()
+    assert page.evaluate(ground) == light
+    opened.requests.pop()  # the reload asked for the file once more
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_report(opened: Opened) -> None:
+    page = opened(RICH)
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the report"
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "main"
+
+
+def test_the_focus_is_visible(opened: Opened) -> None:
+    page = opened(RICH)
+    page.locator("#find").focus()
+    page.keyboard.press("Tab")
+    style = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    assert style == "solid"
+
+
+def test_a_picture_that_is_lacking_has_its_reason_and_no_empty_box(opened: Opened) -> None:
+    page = opened(BY_VERDICT["undefined"])
+    expect(page.locator("#g0 .remarks")).to_contain_text(
+        "no picture of the captured program: no program was recorded"
+    )
+    assert page.evaluate(
+        "() => [...document.querySelectorAll('figure')].every((f) => f.innerText.length > 20)"
+    )
+
+
+def test_every_drawing_has_words_for_those_who_do_not_see_it(opened: Opened) -> None:
+    page = opened(RICH)
+    drawings = page.evaluate(
+        """() => [...document.querySelectorAll("figure svg")]
+          .map((drawing) => drawing.getAttribute("role") + drawing.getAttribute("aria-label"))"""
+    )
+    assert len(drawings) >= 6
+    assert all(re.match(r"img.{30,}", words) for words in drawings)
+
+
+def test_thousands_of_rows_are_sorted_and_filtered_at_once(opened: Opened) -> None:
+    page = opened(many_gradients(5000))
+    spent = page.evaluate(
+        """() => {
+          const start = performance.now();
+          document.querySelector("#table .col-digits button").click();
+          const find = document.getElementById("find");
+          find.value = "w4999";
+          find.dispatchEvent(new Event("input"));
+          document.getElementById("table").getBoundingClientRect();
+          return performance.now() - start;
+        }"""
+    )
+    assert len(rows(page, 0)) == 1
+    assert spent < 1000  # milliseconds; about 100 on an idle machine
