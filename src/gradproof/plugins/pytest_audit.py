@@ -15,7 +15,7 @@ from gradproof.audit.session import Session
 from gradproof.cli.output import writable_path
 from gradproof.diagnosis.diagnostic import SEVERITIES
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
-from gradproof.diagnosis.words import capped_list
+from gradproof.diagnosis.words import capped_list, comma_list
 from gradproof.errors import InvalidInput
 from gradproof.ir.span import Span
 from gradproof.options import Options
@@ -76,9 +76,11 @@ def start(config: pytest.Config, given: Mapping[str, str | None]) -> None:
 def _settings(given: Mapping[str, str | None], folder: str) -> Settings:
     fail_on, budget = given["fail_on"] or "error", given["budget"]
     if fail_on not in LEVELS:
-        raise pytest.UsageError(f"--gradproof-fail-on takes {', '.join(LEVELS)}; it was {fail_on!r}")
+        raise pytest.UsageError(f"--gradproof-fail-on takes {comma_list(LEVELS, 'or')}; it was {fail_on!r}")
     try:
         seconds = None if budget is None else float(budget)
+        if seconds is not None and not seconds >= 0:
+            raise ValueError
         policy = parse_checks(given["checks"] or "powers")
         paths = {name: writable_path(given[name]) for name in ("json", "html", "sarif")}
     except ValueError:
@@ -191,12 +193,17 @@ class SuiteAudit:
             ]
 
     def _accepted(self, gradient: GradientReport) -> GradientReport:
-        is_accepted = gradient.level != "note" and self._wishes.accepts(gradient)
+        is_accepted = gradient.level != "note" and self._wishes.accepts(gradient, self._least)
         return replace(gradient, intended=True) if is_accepted else gradient
 
-    def _is_bad(self, gradient: GradientReport) -> bool:
+    @property
+    def _least(self) -> int:
+        """The rank from which on the running test fails; beyond all ranks if it never does."""
         fail_on = self._wishes.fail_on or self.settings.fail_on
-        return fail_on != "never" and SEVERITIES.index(gradient.level) >= SEVERITIES.index(fail_on)
+        return len(SEVERITIES) if fail_on == "never" else SEVERITIES.index(fail_on)
+
+    def _is_bad(self, gradient: GradientReport) -> bool:
+        return SEVERITIES.index(gradient.level) >= self._least
 
     def _bad(self, *reports: Report) -> Report | None:
         """The gradients of these reports that reach the level, with the sources that they speak of."""

@@ -38,11 +38,11 @@ class Wishes:
         )
         return replace(options, tolerances={**options.tolerances, **own})
 
-    def accepts(self, gradient: GradientReport) -> bool:
-        """Everything that is wrong with it is accepted by the name of its cause, or the verdict by its own."""
+    def accepts(self, gradient: GradientReport, least: int) -> bool:
+        """All that is wrong with it, from rank `least` on, is accepted by the name of its cause or of the verdict."""
         if isinstance(self.accept, bool):
             return self.accept
-        kinds = names_of(gradient) - {str(gradient.verdict)}
+        kinds = {diagnostic.kind for diagnostic in gradient.diagnostics if diagnostic.rank >= least}
         return str(gradient.verdict) in self.accept or (bool(kinds) and kinds <= self.accept)
 
 
