@@ -35,6 +35,7 @@ myst_heading_anchors = 3
 default_role = "code"  # docstrings write `name` for code
 add_module_names = False
 autodoc_typehints = "none"
+autodoc_mock_imports = ["keras", "tensorflow"]  # the site can be built without them
 autodoc_member_order = "bysource"
 pygments_dark_style = "github-dark"
 
