@@ -11,7 +11,7 @@ from gradproof.diagnosis.hidden_stop import find_hidden_stop
 from gradproof.ir.capture import Pullback
 from gradproof.ir.span import Span
 from gradproof.judge.blame import boundless_rules
-from gradproof.judge.custom import custom_faults, library_faults
+from gradproof.judge.custom import custom_faults, library_faults, nonfinite_faults
 from gradproof.judge.suspicion import suspicions
 from gradproof.judge.verdict import Verdict
 
@@ -25,6 +25,10 @@ def _with_mistakes(case: Case) -> Case:
     if program is not None and were_tried(case):
         results = {id for scope in case.capture.scopes for id in scope.results or () if id is not None}
         return replace(case, mistakes=custom_faults(case.capture, results, case.options))
+    # Where an op of the rule has made it so, that op is the fault.
+    comes_in = case.nonfinite is None or case.nonfinite.origin.op in ("input", "constant")
+    if case.verdict is Verdict.NONFINITE and program is not None and comes_in:
+        return replace(case, mistakes=nonfinite_faults(case.capture, case.reaching))
     if case.verdict is not Verdict.WRONG or program is None:
         return case
     own = [

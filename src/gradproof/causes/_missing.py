@@ -13,6 +13,7 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
 
+_CALL = re.compile(r"\b(\w+)\.(?:gradient|jacobian)\(")
 _TAPE = re.compile(r"\bwith\b.*\bas\s+(\w+)\s*:")
 
 
@@ -68,6 +69,18 @@ def tape_line(case: Case) -> tuple[Span, str, str] | None:
     for span in () if missing is None else [span for span, _ in missing.contributing]:
         found = _TAPE.search(line_of(case, span))
         if found is not None:
+            return span, line_of(case, span), found.group(1)
+    return _tape_of_call(case)
+
+
+def _tape_of_call(case: Case) -> tuple[Span, str, str] | None:
+    """The last `with ... as tape:` before a call `tape.gradient(...)`, by the name of the tape."""
+    call = case.capture.call
+    named = _CALL.search(line_of(case, call))
+    for number in range(call.line - 1, 0, -1) if named is not None else ():
+        span = Span(call.file, number)
+        found = _TAPE.search(line_of(case, span))
+        if found is not None and named is not None and found.group(1) == named.group(1):
             return span, line_of(case, span), found.group(1)
     return None
 

@@ -229,6 +229,17 @@ def _dtype(case: Case, mistake: Mistake) -> Said:
     )
 
 
+def _not_finite(case: Case, mistake: Mistake) -> Said:
+    value = words.number(float(mistake.meant[mistake.worst]))
+    return Said(
+        f"returns {value} where the derivative is an ordinary number",
+        f"returns {value}",
+        f"What the rule was given is finite, and so is the derivative of its forward. It returns {value} all the same, "
+        "and everything that is computed from it is spoilt.",
+        "return the derivative of the forward",
+    )
+
+
 def _other(case: Case, mistake: Mistake) -> Said:
     return Said(
         "is not the derivative of its forward",
@@ -243,7 +254,8 @@ _WORDS: dict[str, Callable[[Case, Mistake], Said]] = {
     "sign": _sign, "factor": _factor, "zero": _zero, "missing term": _missing_term,
     "missing factor": _missing_factor, "extra term": _extra, "transposed": _transposed, "swapped": _swapped,
     "un-reduced broadcast": _unreduced, "ignores upstream": _ignores, "not linear": _not_linear,
-    "branch": _branch, "entries": _entries, "finite difference": _difference, "dtype": _dtype, "other": _other,
+    "branch": _branch, "entries": _entries, "finite difference": _difference, "dtype": _dtype,
+    "not finite": _not_finite, "other": _other,
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from gradproof.causes._rounding import diagnose, loss_of, spacing_text
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.loss import Loss
 
 
@@ -51,6 +51,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"{words.significant(small, 3)} is not a whole number of them. The sum goes to the nearest step, and "
             "everything after it, the gradient too, belongs to that neighbour and not to the number that was meant."
         ),
+        fix=Fix("subtract the large number before the small one is added, or add in a wider dtype"),
     )
 
 

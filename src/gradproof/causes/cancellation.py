@@ -33,12 +33,13 @@ from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of, o
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
 from gradproof.ir import types
 
+_FIX = "write the difference so that the large parts never meet: subtract first, or use a form made for small values"
 _WORDS = {"sub": "a subtraction", "add": "a sum of opposite signs"}
 
 
@@ -57,6 +58,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         label=computed_and_proven(case, loss.place, loss.index),
         lost_at=f"the operands are {larger} times larger than their difference",
         why=_why(case, loss),
+        fix=Fix(_FIX),
     )
 
 
@@ -101,6 +103,7 @@ def _not_finite(case: Case, found: Nonfinite, place: Place) -> Iterator[Diagnost
             f"is left of their difference, which in truth is not 0. {capital(line_of(user.span))} takes "
             f"{op_words(user)} of that 0, where its slope is infinite, and the chain rule multiplies by it."
         ),
+        fix=Fix(_FIX),
     )
 
 

@@ -34,7 +34,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.ir.capture import Break
 
-_INTEGER = re.compile(r"(?<=\()(-?\d+)(?=[,)])")
+_INTEGER = re.compile(r"(?<=[(\[])((?:-?\d+, )*-?\d+)(?=[,)\]])")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -61,12 +61,15 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 
 def _patch(case: Case, missing: Break) -> str:
+    """Every whole number in the call that made the array gets a decimal point; a dtype that is named stays."""
     text = text_of(case, missing.span)
-    if missing.span is None or "dtype" in text:
+    if missing.span is None or "dtype" in text or re.search(r"tf\.u?int|np\.u?int", text):
         return ""
-    return replaced_line(
-        case, missing.span.file, missing.span.line, text, _INTEGER.sub(r"\1.0", text, count=1)
-    )
+    return replaced_line(case, missing.span.file, missing.span.line, text, _INTEGER.sub(_floats, text))
+
+
+def _floats(numbers: re.Match[str]) -> str:
+    return ", ".join(f"{number}.0" for number in numbers[1].split(", "))
 
 
 CAUSE = Cause(name="integer-dtype", find=find, doc=__doc__ or "")

@@ -39,6 +39,7 @@ from gradproof.causes._missing import (
     tape_line,
     with_origin,
 )
+from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -82,9 +83,22 @@ def _late(case: Case, missing: Break) -> Diagnostic:
             f"{no_zero(case)}A tape records what is computed from a tensor from the moment it watches it. What "
             f"`{target}` needs of `{name}` had been computed before this line."
         ),
-        fix=Fix(f"watch `{name}` at the top of the tape's block, before it is used"),
+        fix=Fix(f"watch `{name}` at the top of the tape's block, before it is used", _earlier(case, missing)),
     )
     return found
+
+
+def _earlier(case: Case, missing: Break) -> str:
+    """The line that watches, moved to the top of the block that the tape opens."""
+    tape, watch = tape_line(case), line_of(case, missing.span)
+    if tape is None or missing.span is None or missing.span.file != tape[0].file:
+        return ""
+    first = case.sources[tape[0].file].split("\n")[tape[0].line : missing.span.line - 1]
+    is_plain = all(indentation(line) == indentation(watch) for line in first if line.strip())
+    if not first or not is_plain or not watch.strip().endswith(")"):
+        return ""
+    between = "".join(f" {line}\n" for line in first)
+    return f" {tape[1]}\n+{watch}\n{between}-{watch}"
 
 
 def _patch(case: Case, name: str) -> str:

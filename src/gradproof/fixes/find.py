@@ -63,7 +63,8 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     if digits is not None:
         return replace(case, fix=digits)
     if len(program.nodes) > MOST_NODES:
-        return case
+        aim = _aim(case) if case.verdict is Verdict.INACCURATE else None
+        return case if aim is None else replace(case, fix=_in_wider_dtype(case, program, aim, replay))
     if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
         return case
     if _has_no_slope(case):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
 from gradproof.ir.program import Node, Program
 from gradproof.judge.blame import Departure
-from gradproof.judge.mistake import Mistake, find_mistakes
+from gradproof.judge.mistake import Mistake, find_mistakes, not_finite
 from gradproof.judge.rule import Rule
 from gradproof.options import Options
 
@@ -53,6 +53,17 @@ def _explained(program: Program, departure: Departure, options: Options) -> Mist
 
 def custom_faults(capture: Capture, reaching: Iterable[int], options: Options) -> tuple[CustomFault, ...]:
     """The mistakes of all custom gradients whose results went into `reaching`."""
+    return _faults(capture, reaching, lambda rule: find_mistakes(rule, options))
+
+
+def nonfinite_faults(capture: Capture, reaching: Iterable[int]) -> tuple[CustomFault, ...]:
+    """Custom gradients that turned finite numbers into NaN or infinity."""
+    return _faults(capture, reaching, not_finite)
+
+
+def _faults(
+    capture: Capture, reaching: Iterable[int], mistakes_of: Callable[[Rule], list[Mistake]]
+) -> tuple[CustomFault, ...]:
     program, reaching = capture.gradient_program, set(reaching)
     if program is None:
         return ()
@@ -60,7 +71,7 @@ def custom_faults(capture: Capture, reaching: Iterable[int], options: Options) -
     for scope in capture.scopes:
         rule = rule_of(program, scope)
         if rule is not None and reaching & {id for id in rule.results if id is not None}:
-            mistakes = find_mistakes(rule, options)
+            mistakes = mistakes_of(rule)
             found += [
                 CustomFault(scope, mistake) for mistake in mistakes if rule.results[mistake.input] in reaching
             ]
