@@ -79,11 +79,16 @@ def _prose(text: str) -> str:
 
 
 def _real_run(folder: Path) -> Iterator[str]:
-    script = min(folder.glob("guilty_*.py"))
+    # A report with a change that was run shows the most.
+    script = min(folder.glob("guilty_*.py"), key=lambda path: (not _has_checked_fix(path), path.name))
     yield "## A real run\n\nA program that has the fault:\n"
     yield f"```python\n{_plain(script)}\n```\n"
     yield f"What `gradproof run {script.name}` says about it:\n"
     yield f"```text\n{_plain(script.with_suffix('.txt'))}\n```\n"
+
+
+def _has_checked_fix(script: Path) -> bool:
+    return "\n  checked: " in script.with_suffix(".txt").read_text(encoding="utf-8")
 
 
 def _plain(path: Path) -> str:

@@ -26,6 +26,8 @@ exclude_patterns = ["_*"]
 
 html_theme = "furo"
 html_title = "Gradproof"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
 html_math_renderer = "mathml"  # browsers draw it themselves: a page needs no network to show a formula
