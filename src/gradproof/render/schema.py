@@ -204,7 +204,8 @@ def _fits_none(value: Any, choices: list[Schema], definitions: Schema, place: st
         found = next(_violations(value, choice, definitions, place), None)
         if found is None:
             return
-        complaints.append(found)
+        if choice != {"type": "null"}:  # what is there was not meant to be nothing
+            complaints.append(found)
     # The complaint from deepest inside belongs to the choice that was meant.
     yield max(complaints, key=lambda complaint: len(complaint.split(": ")[0]))
 
