@@ -52,13 +52,12 @@ class Assembly:
         """What the tape saw, and, if a gradient is missing, also what it did not: the path may have broken there."""
         events = [*self.call.older, *self.call.events]
         missing = not self.call.observed or any(observed is None for observed in self.call.observed)
-        tape = self.call.tape.id
+        tape = self.call.tape
         scopes = {scope.id for scope in self.call.scopes}  # their forward may run while the tape is stopped
-        # A tape inside a traced function has no number: the graph does not say what it saw, so it saw all.
-        sees_all = missing or not tape or self.call.tape.kind != "tape"
+        sees_all = missing or self.call.tape.kind != "tape"
         for event in sorted(events, key=lambda e: e.index):
             # Tapes are stopped while `stop_gradient` runs: its result is still computed, not a given number.
-            seen = tape in event.tapes or event.scope in scopes or event.op == "StopGradient"
+            seen = event.is_heard_by(tape) or event.scope in scopes or event.op == "StopGradient"
             if sees_all or seen or event.phase == "backward":
                 yield event
 

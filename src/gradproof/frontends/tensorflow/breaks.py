@@ -65,8 +65,8 @@ class _Search:
         tape = self.call.tape
         watched = {id for id, _ in tape.watched} | set(tape.watched_variables)
         own = {self.source.value.id} | ({self.source.variable.id} if self.source.variable else set())
-        recorded = [event for event in self.path if tape.id in event.tapes]
-        made_in_tape = any(_gives(event, own) and tape.id in event.tapes for event in self.forward)
+        recorded = [event for event in self.path if event.is_heard_by(tape)]
+        made_in_tape = any(_gives(event, own) and event.is_heard_by(tape) for event in self.forward)
         variable = self.source.variable
         # A tape sees every reading of a trainable variable by itself: there the path broke somewhere else.
         is_seen = variable is not None and variable.trainable and tape.watch_accessed_variables
@@ -88,7 +88,7 @@ class _Search:
         if self.source.variable is not None or not self.path:
             return None
         maker = next((e for e in self.forward if _gives(e, {self.source.value.id})), None)
-        if maker is None or self.call.tape.id in maker.tapes or not _rebinds(maker.span, self.source.name):
+        if maker is None or maker.is_heard_by(self.call.tape) or not _rebinds(maker.span, self.source.name):
             return None
         made_of = _ancestors(self.forward, {self.source.value.id})
         if not any(e.op == "ReadVariableOp" and _gives(e, made_of) for e in self.forward):
@@ -126,13 +126,14 @@ class _Search:
     def _outside(self) -> Break | None:
         tape = self.call.tape
         outside = [
-            event for event in self.path if tape.id not in event.tapes and event.op != "ReadVariableOp"
+            event for event in self.path if not event.is_heard_by(tape) and event.op != "ReadVariableOp"
         ]
         outside = [event for event in outside if event.scope is None]
         if tape.kind != "tape" or not outside:
             return None
         contributing = [(tape.entered, "the tape records from here")] if tape.entered else []
         contributing += [(span, "recording is stopped here") for span in tape.stopped_at]
+        contributing += [(span, "and forgets it all here") for _, span in tape.reset_at if span is not None]
         return Break(
             "outside-tape",
             outside[0].span,
@@ -142,7 +143,7 @@ class _Search:
         )
 
     def _first_inside(self) -> int:
-        return min((e.index for e in self.forward if self.call.tape.id in e.tapes), default=1 << 62)
+        return min((e.index for e in self.forward if e.is_heard_by(self.call.tape)), default=1 << 62)
 
     def _unregistered(self) -> Break | None:
         """A rule ran and returned nothing for this input, or there is no rule."""
@@ -169,7 +170,7 @@ class _Search:
         tape = self.call.tape
         watch = next((span for id, span in tape.watched if id == self.source.value.id), None)
         ran = {pullback.forward for pullback in self.call.pullbacks}
-        first = next((event for event in self.path if tape.id in event.tapes), None)
+        first = next((event for event in self.path if event.is_heard_by(tape)), None)
         if watch is None or first is None or first.index in ran:
             return None
         used = (

@@ -115,7 +115,7 @@ def _order(call: GradientCall) -> int:
     inner = (
         len([id for id in event.within if id != call.id])
         for event in call.events
-        if event.phase == "forward" and call.tape.id in event.tapes
+        if event.phase == "forward" and event.is_heard_by(call.tape)
     )
     return 1 + max(inner, default=0)
 

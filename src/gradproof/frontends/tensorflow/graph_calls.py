@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from tensorflow.python.framework import dtypes, indexed_slices
@@ -25,6 +26,7 @@ from gradproof.frontends.tensorflow.recording import (
 )
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of
+from gradproof.ir.span import Span
 
 Origin = Literal["returned", "rerun", "interpreted"]
 
@@ -113,12 +115,15 @@ def _build(
         return position is None or position < gradient.last
 
     program.add_run(run, None, phase_of, keep)
+    kept = [step for step in expansion.interpretation.steps if keep(step)]
+    events = [replace(e, heard=_is_heard(gradient, frame, step)) for e, step in zip(program.events, kept)]
     sources = tuple(
         _source(name, source, handle, frame, run, expansion, traces)
         for name, source, handle in zip(gradient.source_names, gradient.sources, gradient.handles)
     )
     seen, origin = _observed(gradient, frame, run, expansion)
     called = RawEvent(0, run.name, run.args, (), run.outputs, run.places, (), (), None, None)
+    before = older([called], observation.recorder.ring, (), traces)
     return GradientCall(
         id=next(numbers),
         api=cast(Api, gradient.api),
@@ -127,7 +132,7 @@ def _build(
         through=gradient.through,
         occurrence=observation.executions.get(gradient.key, 1),
         mode="xla" if frame.xla else "graph",
-        tape=gradient.tape,
+        tape=replace(gradient.tape, watched=_watched(gradient, frame, expansion)),
         targets=tuple(
             Operand(name, _value(frame.get(target), expansion))
             for name, target in zip(gradient.target_names, gradient.targets)
@@ -139,8 +144,8 @@ def _build(
         if gradient.output_gradients is None
         else tuple(None if t is None else _value(frame.get(t), expansion) for t in gradient.output_gradients),
         unconnected_gradients=gradient.unconnected,
-        events=tuple(program.events),
-        older=older([called], observation.recorder.ring, (), traces),
+        events=tuple(events),
+        older=tuple(replace(event, heard=False) for event in before),
         older_complete=observation.recorder.ring.complete,
         pullbacks=tuple(program.pullbacks),
         scopes=tuple(program.scopes),
@@ -154,6 +159,21 @@ def _failure(seen: Sequence[Observed | None], expansion: Expansion) -> str | Non
     if expansion.failure is not None:
         return expansion.failure
     return next((one.values.unknown for one in seen if one is not None and one.values.unknown), None)
+
+
+def _watched(
+    gradient: TracedGradient, frame: Frame, expansion: Expansion
+) -> tuple[tuple[int, Span | None], ...]:
+    """What the tape was told to watch, by the numbers of what ran."""
+    return tuple((_value(frame.get(symbol), expansion).id, span) for symbol, span in gradient.watched)
+
+
+def _is_heard(gradient: TracedGradient, frame: Frame, step: Step) -> bool:
+    """Whether the tape was recording when its graph got the op, or the call that led to it."""
+    if gradient.heard is None:
+        return True
+    position = _position_in(frame, step)
+    return position is not None and any(start <= position < end for start, end in gradient.heard)
 
 
 def _position_in(frame: Frame, step: Step) -> int | None:

@@ -99,6 +99,11 @@ class Collection:
     leaves: list[RawLeave] = field(default_factory=list)
     failure: str | None = None
 
+    def forget(self) -> None:
+        """The tape has been reset: what it heard so far is to it as if it had never recorded it."""
+        for event in self.events:
+            event.tapes = tuple(tape for tape in event.tapes if tape != self.id)
+
     def clear(self) -> None:
         self.events, self.pullbacks, self.scopes, self.leaves = [], [], [], []
 

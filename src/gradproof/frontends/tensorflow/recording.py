@@ -70,7 +70,8 @@ class OpEvent:
     were under way, outermost first, so that the backward ops of an inner tape can be found inside the
     forward of an outer one. `tapes` are the tapes that were recording. `scope` is the custom gradient
     whose forward or rule ran the op. `call` is the function call whose graph holds the op, `loop` the
-    iteration of each loop around it.
+    iteration of each loop around it. `heard` is False where a tape inside a function, whose call this is,
+    was not recording.
     """
 
     index: int
@@ -88,6 +89,11 @@ class OpEvent:
     call: int | None = None
     loop: tuple[int, ...] = ()
     name: str = ""
+    heard: bool = True
+
+    def is_heard_by(self, tape: Tape) -> bool:
+        """Whether a tape was recording when the op ran; a tape inside a function has no number of its own."""
+        return tape.id in self.tapes if tape.id else self.heard
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,8 @@ def _needed(call: GradientCall) -> tuple[set[int], set[int]]:
     """The tensors that the targets were computed from, by ops that the tape has seen; and those it saw computed."""
     needed = {target.value.id for target in call.targets}
     computed: set[int] = set()
-    tape = call.tape.id
     for event in reversed(call.events):
-        seen = event.phase == "forward" and (not tape or tape in event.tapes or event.scope is not None)
+        seen = event.phase == "forward" and (event.is_heard_by(call.tape) or event.scope is not None)
         if seen and any(value.id in needed for value in event.outputs):
             computed.update(value.id for value in event.outputs)
             needed.update(value.id for value in event.inputs)

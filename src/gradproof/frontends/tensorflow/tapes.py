@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -13,14 +12,12 @@ from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
-import numpy as np
 from tensorflow.python.eager import backprop, context
-from tensorflow.python.framework import indexed_slices
-from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
-from gradproof.frontends.tensorflow.autograph import calling_frame
+from gradproof.frontends.tensorflow.autograph import calling_frame, spans_at
 from gradproof.frontends.tensorflow.finish import Ending, build_call, build_open, failed_call
+from gradproof.frontends.tensorflow.finite import all_finite
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
@@ -33,8 +30,7 @@ from gradproof.frontends.tensorflow.untried import UntriedRules
 from gradproof.frontends.tensorflow.values import variable_of
 
 _METHODS = ("gradient", "jacobian", "batch_jacobian")
-_QUICK_TYPES = "fd"  # float32 and float64; NumPy sums the others slowly, and warns
-_INTERNAL_FILES = ("ops/custom_gradient.py", "python/eager/", "ops/parallel_for/")
+_INTERNAL_FILES = ("ops/custom_gradient.py", "ops/script_ops.py", "python/eager/", "ops/parallel_for/")
 """Tapes opened here serve TensorFlow itself: they are part of some gradient call, not one of the user's."""
 
 
@@ -121,6 +117,8 @@ class Tapes:
 
     def _on_push(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
+        if state is None and not context.executing_eagerly():
+            self._traces.tapes.push(tape)
         if state is not None and state.id not in self._recorder.recording:
             self._recorder.recording.append(state.id)
             if state.collection not in self._recorder.collections:
@@ -129,6 +127,8 @@ class Tapes:
 
     def _on_pop(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
+        if state is None:
+            self._traces.tapes.pop(tape)
         if state is not None and state.id in self._recorder.recording:
             self._recorder.recording.remove(state.id)
             if state.consumed:
@@ -141,15 +141,20 @@ class Tapes:
 
     def _on_watch(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
+        tensors = [getattr(one, "handle", one) for one in nest.flatten(args, expand_composites=True)]
         if state is not None:
-            for tensor in nest.flatten(args, expand_composites=True):
-                watched = getattr(tensor, "handle", tensor)
-                state.watched.append((watched._id, user_places(frame)))
+            state.watched += [(tensor._id, user_places(frame)) for tensor in tensors]
+        elif not context.executing_eagerly():
+            self._traces.tapes.watch(tape, tensors, next(iter(spans_at(frame)), None))
 
     def _on_reset(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
-        if state is not None:
+        if state is None:
+            self._traces.tapes.reset(tape)
+        else:
             state.reset_at.append((next(numbers), user_places(frame)))
+            state.watched.clear()
+            state.collection.forget()
 
     def _on_stop(self, tape: Any, args: Any, frame: FrameType) -> None:
         state = self._states.get(tape)
@@ -194,7 +199,7 @@ class Tapes:
         site = self._unchecked.get(tape)
         if site is not None:
             try:
-                if not _all_finite(result):
+                if not all_finite(result):
                     site.nonfinite_unchecked += 1
                     site.suspicious = True
             except Exception:
@@ -277,17 +282,3 @@ class Tapes:
 @lru_cache(maxsize=4096)
 def _is_internal(filename: str) -> bool:
     return any(part in filename.replace(os.sep, "/") for part in _INTERNAL_FILES)
-
-
-def _all_finite(result: Any) -> bool:
-    """Cheap enough for every step: no infinity and no NaN survives the sum of the squares."""
-    for gradient in nest.flatten(result):
-        if isinstance(gradient, indexed_slices.IndexedSlices):
-            gradient = gradient.values
-        if not isinstance(gradient, tf_ops.EagerTensor):
-            continue
-        flat = np.ravel(gradient._numpy_internal())
-        quick = flat.dtype.char in _QUICK_TYPES
-        if quick and not math.isfinite(flat.dot(flat)) and not np.isfinite(flat).all():
-            return False
-    return True

@@ -17,6 +17,7 @@ from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
 from gradproof.frontends.tensorflow.autograph import spans_at, spans_of_traceback
+from gradproof.frontends.tensorflow.graph_tapes import GraphTapes, Stretch, Watched
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.variables import Variables
@@ -46,6 +47,8 @@ class TracedGradient:
     first: int
     last: int
     unseen: str | None = None  # why nothing but the place is known
+    heard: tuple[Stretch, ...] | None = None  # where the tape was recording, None for everywhere
+    watched: tuple[Watched, ...] = ()
 
     @cached_property
     def key(self) -> str:
@@ -101,6 +104,7 @@ class Traces:
     def __init__(self, observation: Observation, variables: Variables) -> None:
         self._observation = observation
         self.variables = variables
+        self.tapes = GraphTapes()
 
     def of(self, graph: Any) -> GraphNotes:
         notes: GraphNotes | None = getattr(graph, _NOTES, None)
@@ -151,6 +155,7 @@ class Traces:
         """A tape's gradient inside a function that is being traced."""
         graph = tf_ops.get_default_graph()
         first = n_ops(graph)
+        heard, watched = self.tapes.heard(tape, graph), self.tapes.watched(tape)
         recorder = self._observation.recorder
         recorder.within_api += 1
         try:
@@ -159,7 +164,8 @@ class Traces:
             recorder.within_api -= 1
         try:
             facts = Tape(0, "tape", None, tape._persistent, tape._watch_accessed_variables)
-            self.note_gradient(graph, first, api, args, kwargs, result, facts, frame)
+            noted = self.note_gradient(graph, first, api, args, kwargs, result, facts, frame)
+            noted.heard, noted.watched = heard, watched
         except Exception:
             self._observation.note_failure()
         return result
