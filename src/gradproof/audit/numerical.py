@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.causes import step_size, tolerance
 from gradproof.diagnosis.diagnostic import Annotation
+from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.entries import digits_possible
+from gradproof.diagnosis.figures import Figures, StepCurve
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frontends.request import name_of
 from gradproof.ir.span import Span
@@ -44,6 +47,7 @@ def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Spa
             reference_radius=slopes.error,
             digits_possible=digits_possible("float64"),
             diagnostics=diagnostics,
+            drawing=partial(_figures, check, k),
         )
         for k, slopes in enumerate(check.slopes)
     ]
@@ -53,3 +57,36 @@ def _verdict(check: NumericalCheck) -> Verdict:
     if check.verdict == "agrees":
         return Verdict.CORRECT
     return Verdict.WRONG if check.verdict == "disagrees" and check.cause is None else Verdict.UNVERIFIED
+
+
+def _figures(check: NumericalCheck, argument: int) -> Figures:
+    """The error against the step, for one entry of an argument: what such a check depends on."""
+    slopes, index = check.slopes[argument], _shown_index(check, argument)
+    lacking = dict.fromkeys(("slice", "program"), "a check by differences only calls the function")
+    if index is None:
+        return Figures(
+            lacking={**lacking, "steps": "no entry has a slope that an error could be relative to"}
+        )
+    entry = slopes.entries[int(np.ravel_multi_index(index, slopes.value.shape)) if index else 0]
+    name = f"argument {argument + 1}" + (f"[{', '.join(map(str, index))}]" if index else "")
+    steps, places = np.unique(significant(entry.curve.steps), return_index=True)
+    errors = np.abs(entry.curve.differences[places] - entry.value) / abs(entry.value)
+    curve = StepCurve(
+        direction=f"along `{name}`",
+        steps=steps,
+        errors=significant(errors),
+        usable=entry.usable_steps(check.tolerance),
+        usable_to=check.tolerance,
+        used=check.epsilon,
+    )
+    return Figures(steps=curve, lacking=lacking)
+
+
+def _shown_index(check: NumericalCheck, argument: int) -> tuple[int, ...] | None:
+    """The entry for which the step is worst, else the largest; None where no slope is known but zero."""
+    if check.step is not None and check.step.argument == argument:
+        return check.step.index if check.step.value else None
+    sizes = np.nan_to_num(np.abs(check.slopes[argument].value))
+    if not sizes.any():
+        return None
+    return tuple(int(k) for k in np.unravel_index(np.argmax(sizes), sizes.shape))

@@ -47,7 +47,7 @@ class Allowance:
 def draw(sketch: Sketch, seconds: float) -> Figures:
     """All pictures that can be made; for the others the reason why not."""
     program = sketch.gradient_program or sketch.program
-    view = sketch.view if program is None else shared_view(program)
+    view = sketch.view if program is None else shared_view(program, sketch.names)
     curves = _curves(sketch, seconds)
     lacking = {name: found for name, found in curves.items() if isinstance(found, str)}
     if view is None:

@@ -45,6 +45,7 @@ class Sketch:
     true: Enclosure | None
     program: Program | None
     gradient_program: Program | None
+    names: Mapping[int, str] = field(default_factory=dict)  # the user's, of all sources of the call
     too_large: str = ""
     view: ProgramView | None = None
     seeks_noise: bool = False
@@ -69,6 +70,8 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
     """Takes from a case what its pictures need, and nothing that would keep a large program alive."""
     capture, program = case.capture, case.program
     is_small = program is None or _size(program) == ""
+    is_plain = case.verdict is Verdict.CORRECT and not diagnostics
+    names = {source.node: source.name for source in capture.sources if source.node is not None}
     return Sketch(
         framework=capture.framework,
         source=case.source,
@@ -76,15 +79,17 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
         true=None if case.verdict is Verdict.UNDEFINED else case.true,
         program=capture.program if is_small else None,
         gradient_program=capture.gradient_program if is_small else None,
+        names=names,
         too_large="" if program is None else _size(program),
-        view=None if is_small or program is None else shared_view(program),
+        view=None if is_small or program is None else shared_view(program, names),
         seeks_noise=case.verdict is Verdict.INACCURATE or bool(case.flips),
-        is_plain=case.verdict is Verdict.CORRECT and not diagnostics,
+        is_plain=is_plain,
         used_step=_used_step(diagnostics),
         passages=case.passages,
         mode_gaps=capture.mode_gaps,
-        # A custom gradient is a rule that only the user's own function knows.
-        replays={} if capture.scopes else replays,
+        # A custom gradient is a rule that only the user's own function knows; and where nothing is wrong, no mode
+        # is worth the time that compiling takes.
+        replays={} if capture.scopes or is_plain else replays,
         guilty=guilty_nodes(case, diagnostics),
         shares={
             id: float(significant([share])[0])
@@ -99,11 +104,11 @@ _VIEWS: WeakKeyDictionary[Program, ProgramView] = WeakKeyDictionary()
 _SIZES: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
 
-def shared_view(program: Program) -> ProgramView:
+def shared_view(program: Program, names: Mapping[int, str]) -> ProgramView:
     """The view of a program, made once."""
     view = _VIEWS.get(program)
     if view is None:
-        view = _VIEWS[program] = view_of(program)
+        view = _VIEWS[program] = view_of(program, names)
     return view
 
 

@@ -27,6 +27,7 @@ def draw_slice(line: Line, name: str, seeks_noise: bool, seconds: float) -> Slic
     if stopped:
         return stopped
     look = _looker(line, sharpest_domain(line))
+    look(np.array([line.x]))  # the first time is slower than those to come
     start = time.perf_counter()
     look(np.array([line.x]))
     each = time.perf_counter() - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,18 @@ MOST_NODES = 6000  # a page with more opens slowly, and nobody reads them; the m
 DIGITS = 4  # of a range; a single number is written in full
 
 
-def view_of(program: Program) -> ProgramView:
-    """The nodes in the order they ran, of a very long program the first and the last."""
+def view_of(program: Program, names: Mapping[int, str]) -> ProgramView:
+    """The nodes in the order they ran, of a very long program the first and the last.
+
+    `names` are the user's own for the sources; others are known to the program.
+    """
+    names = {**program.names, **names}
     nodes = program.nodes
     omitted = max(0, len(nodes) - MOST_NODES)
     if omitted:
         nodes = (*nodes[: MOST_NODES // 2], *nodes[len(nodes) - MOST_NODES // 2 :])
     with np.errstate(all="ignore"):
-        return ProgramView(tuple(_node(node, program.names.get(node.id, "")) for node in nodes), omitted)
+        return ProgramView(tuple(_node(node, names.get(node.id, "")) for node in nodes), omitted)
 
 
 def _node(node: Node, name: str) -> NodeView:
@@ -63,7 +68,8 @@ def _scalar_text(array: Any, dtype: str) -> str:
 
 def _range_text(array: Any, dtype: str) -> str:
     if types.is_discrete(dtype):
-        return f"{int(array.min()):,} to {int(array.max()):,}"
+        ends = [f"{int(array.min()):,}", f"{int(array.max()):,}"]
+        return " to ".join(ends) if ends[0] != ends[1] else f"all {ends[0]}"
     sizes = np.abs(array) if np.iscomplexobj(array) else array
     low, high = float(sizes.min()), float(sizes.max())  # NaN and infinities show in one of them
     lost = ""
