@@ -77,6 +77,7 @@ def _target_name(call: GradientCall) -> str:
 def _capture(call: GradientCall) -> Capture:
     made = Assembly(call)
     made.lower()
+    _know_upstream(made)
     made.m.place(call.span, "forward", None)
     if call.api in ("jacobian", "batch_jacobian"):
         return _jacobian(made)
@@ -86,6 +87,15 @@ def _capture(call: GradientCall) -> Capture:
     sources = tuple(_source(made, k, operand) for k, operand in enumerate(call.sources))
     whole = made.m.builder.build([output.id])
     return _with_program(made, sources, whole, prune(whole, [output.id]))
+
+
+def _know_upstream(made: Assembly) -> None:
+    """An upstream gradient that a custom rule did not use is known to no op: the ones that a backward pass begins with."""
+    for pullback in made.call.pullbacks:
+        if pullback.scope is not None:
+            for value in pullback.upstream:
+                if value is not None:
+                    made.tensor(value)
 
 
 def _with_program(made: Assembly, sources: tuple[Source, ...], whole: Program, program: Program) -> Capture:

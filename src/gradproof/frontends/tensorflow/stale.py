@@ -81,21 +81,25 @@ def _apart(context: FunctionContext | None) -> FunctionContext:
 
 def has_gradients(function: Any) -> bool:
     """Whether a function, or one that it calls, holds ops that TensorFlow made for a gradient."""
-    return any(_first_gradient(graph) is not None for graph in graphs(function, set()))
+    return any(_first_gradient(graph) is not None for graph in _whole_graphs(function))
 
 
 def unseen_gradients(function: Any) -> list[TracedGradient]:
     """The gradient calls that nobody saw being made: one per graph, by the line that made its first op."""
     if function._cached_graph is None or was_seen(function._cached_graph):
         return []
-    made = [_first_gradient(graph) for graph in graphs(function, set()) if not was_seen(graph)]
+    made = [_first_gradient(graph) for graph in _whole_graphs(function) if not was_seen(graph)]
     return [_nameless(operation) for operation in made if operation is not None]
+
+
+def _whole_graphs(function: Any) -> Iterator[Any]:
+    return (one for one in graphs(function, set()) if not any(half in one.name for half in _HALVES))
 
 
 def graphs(function: Any, visited: set[bytes]) -> Iterator[Any]:
     """The graph of a function and of those that it calls."""
     visited.add(function.name)
-    if function._cached_graph is not None and not any(half in function.name for half in _HALVES):
+    if function._cached_graph is not None:
         yield function._cached_graph
     for inner in function.children:
         if inner.name not in visited:
