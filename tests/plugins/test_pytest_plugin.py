@@ -154,10 +154,7 @@ class TestCase(unittest.TestCase):
     text = text_of(result)
     assert f"FAILED test_it.py::test_bad - {HEADLINE}" in text
     assert f"FAILED test_it.py::TestCase::test_in_a_class - {HEADLINE}" in text
-    assert (
-        "FAILED test_it.py::test_fails_by_itself - AssertionError: assert Gradient(0., dtype=float32) == 1"
-        in text
-    )
+    assert "FAILED test_it.py::test_fails_by_itself - assert Gradient(0., dtype=float32) == 1" in text
     assert "the test computes d y / d x at model.py:14:12" in text
     assert len(re.findall(r"^-+ gradproof -+$", text, re.M)) == 2  # below failures of the tests' own
     assert "9 gradients in 9 tests: 4 correct and 5 inaccurate; checks took" in text
@@ -344,9 +341,9 @@ def test_inside_github_actions_the_lines_of_the_change_are_marked(
 
 @pytest.mark.tensorflow
 @without_tensorflow
-def test_gradients_of_tensorflow_are_audited_in_every_test(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
+def test_gradients_of_tensorflow_are_audited_in_every_test(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        test_it="""
         import pytest
         import tensorflow as tf
 
@@ -389,7 +386,7 @@ def test_gradients_of_tensorflow_are_audited_in_every_test(pytester: pytest.Pyte
                 self.assertAllClose(tape.gradient(y, x), y)
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--gradproof", "--strict-markers", "-rA")
+    result = suite.runpytest_subprocess("-p", "no:cacheprovider", "--gradproof", "--strict-markers", "-rA")
     text = text_of(result)
     assert re.findall(r"^FAILED \S+::(\S+)", text, re.M) == ["test_compiled[0.0]"]
     assert re.search(r"FAILED .*error\[masked-branch\]", text)
@@ -398,9 +395,9 @@ def test_gradients_of_tensorflow_are_audited_in_every_test(pytester: pytest.Pyte
 
 @pytest.mark.tensorflow
 @without_tensorflow
-def test_a_failure_of_assert_correct_with_tensorflow_is_the_diagnosis(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
+def test_a_failure_of_assert_correct_with_tensorflow_is_the_diagnosis(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        test_it="""
         import gradproof
         import tensorflow as tf
 
@@ -413,7 +410,7 @@ def test_a_failure_of_assert_correct_with_tensorflow_is_the_diagnosis(pytester: 
             gradproof.assert_correct(entropy, tf.constant([0.5, 0.0, 0.5]))
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = suite.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(failed=1)
     text = text_of(result)
     assert re.search(r"FAILED \S+::test_entropy - \S+py:6:\d+: error\[masked-branch\]", text)

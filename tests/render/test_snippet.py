@@ -4,9 +4,10 @@ import linecache
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.words import columns
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
-from gradproof.render.line import columns, plain
+from gradproof.render.line import plain
 from gradproof.render.snippet import snippet, with_sources
 from tests.render.reports import gradient
 from tests.render.samples import note

@@ -6,10 +6,11 @@ import pytest
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.report import BudgetLine, Report, Unchecked
+from gradproof.diagnosis.words import columns
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar
-from gradproof.render.line import columns, cut, cut_middle
+from gradproof.render.line import cut, cut_middle
 from gradproof.render.to_text import Detail, to_text
 from tests.render.reports import BY_VERDICT, CORRECT, RICH, UNVERIFIED, gradient
 from tests.render.samples import CANCELLATION, NOT_WATCHED
@@ -26,11 +27,6 @@ def test_a_report_of_each_verdict_reads_as_expected(verdict: str) -> None:
 @pytest.mark.parametrize("detail", ["normal", "verbose", "concise", "quiet"])
 def test_a_rich_report_reads_as_expected(detail: Detail) -> None:
     assert_snapshot(f"rich_{detail}.txt", to_text(RICH, detail=detail))
-
-
-@pytest.mark.parametrize("width", [60, 200])
-def test_a_rich_report_reads_as_expected_on_narrow_and_wide_screens(width: int) -> None:
-    assert_snapshot(f"rich_{width}.txt", to_text(RICH, width=width))
 
 
 @pytest.mark.parametrize("width", range(60, 201, 7))

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from gradproof.causes import causes
 from gradproof.errors import InvalidInput
 from gradproof.render.diagnostic_text import PROSE_WIDTH
+from gradproof.render.encoding import encodable
 from gradproof.render.explain import explain, list_causes
 
 
@@ -31,7 +32,7 @@ def execute(given: argparse.Namespace) -> int:
         if given.cause not in named:
             raise InvalidInput(_unknown(given.cause, list(named)))
         text = explain(named[given.cause], width=width, colour=colour)
-    sys.stdout.write(text)
+    sys.stdout.write(encodable(text, sys.stdout.encoding))
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from gradproof.diagnosis.report import Report
 from gradproof.errors import InvalidInput
+from gradproof.render.encoding import encodable
 from gradproof.render.to_html import to_html
 from gradproof.render.to_json import to_json
 from gradproof.render.to_junit import to_junit
@@ -97,9 +98,7 @@ def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
     width = shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal else WIDTH
     colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     text = to_text(report, width=width, detail=detail, colour=colour)
-    encoding = stream.encoding or "utf-8"
-    # A terminal that cannot show a sign gets another for it, not a traceback.
-    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.write(encodable(text, stream.encoding))
     stream.flush()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import textwrap
+import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
@@ -132,16 +132,33 @@ def gradient_name(target: str, source: str, index: tuple[int, ...] = (), order: 
 
 
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:
-    """A paragraph as lines; `first` begins the first, `rest` (blanks of the same length) the others."""
-    lines = textwrap.wrap(
-        printable(text),
-        max(width, len(first) + 1),
-        initial_indent=first,
-        subsequent_indent=" " * len(first) if rest is None else rest,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    return lines or [first.rstrip()]
+    """A paragraph as lines; `first` begins the first, `rest` (blanks of the same length) the others.
+
+    Widths are those of a terminal, which `textwrap` does not know: it counts characters. A word that is longer
+    than a line is not broken.
+    """
+    rest = " " * columns(first) if rest is None else rest
+    lines, line, gap, is_empty = [], first, "", True
+    for part in re.findall(r"\s+|\S+", printable(text)):
+        if part.isspace():
+            gap = part
+        elif is_empty or columns(line) + columns(gap) + columns(part) <= width:
+            line, gap, is_empty = line + gap + part, "", False
+        else:
+            lines.append(line)
+            line, gap = rest + part, ""
+    return [*lines, line if not is_empty else first.rstrip()]
+
+
+def columns(text: str) -> int:
+    """The columns of a terminal that the text takes: East Asian wide characters two, marks none."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def _columns_of(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def printable(text: str) -> str:

@@ -12,11 +12,11 @@ import pytest
 from gradproof.cli.github import tell_github
 from gradproof.cli.output import write_files as write_reports
 from gradproof.diagnosis.report import Report
-from gradproof.diagnosis.words import LIST_CAP, comma_list, count, printable
+from gradproof.diagnosis.words import LIST_CAP, columns, comma_list, count, printable
 from gradproof.judge.verdict import Verdict
 from gradproof.plugins.pytest_results import Computed, Results
 from gradproof.render.faults import main_cause, main_span
-from gradproof.render.line import columns, cut_middle
+from gradproof.render.line import cut_middle
 from gradproof.render.sentence import name
 
 MOST_ROWS = 20  # more are not looked through in a terminal; the files have them all

@@ -65,7 +65,8 @@ def _evidence(diagnostic: Diagnostic, width: int) -> Iterator[Line]:
     """The subject, then rows whose values begin in one column, to the right of the subject."""
     subject = printable(diagnostic.subject)
     if subject:
-        yield line("  ", Piece(subject, "strong"))
+        for text in wrap(subject, width, "  "):
+            yield line("  ", Piece(text[2:], "strong"))
     if not diagnostic.evidence:
         return
     column = max(len(printable(label)) for label, _ in diagnostic.evidence) + 2

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from gradproof.diagnosis.words import columns
 
 # What a role looks like in a terminal. The sixteen basic colours only: the user's theme decides their tone.
 STYLES = {
@@ -59,17 +60,6 @@ def coloured(lines: Sequence[Line]) -> str:
         console.print(text, soft_wrap=True, highlight=False)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
-
-
-def columns(text: str) -> int:
-    """The columns of a terminal that the text takes: East Asian wide characters two, marks none."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def cut(text: str, width: int) -> str:

@@ -9,9 +9,9 @@ from itertools import groupby
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.report import Report
-from gradproof.diagnosis.words import printable, wrap
+from gradproof.diagnosis.words import columns, printable, wrap
 from gradproof.ir.span import Span
-from gradproof.render.line import Line, Piece, columns, line
+from gradproof.render.line import Line, Piece, line
 
 TAB = 4  # columns a tab is shown as
 MOST_LINES = 4  # a longer span shows its first two lines and its last

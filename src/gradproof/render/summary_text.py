@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.diagnosis.words import comma_list, count, digits_text, printable, whole_digits_text
+from gradproof.diagnosis.words import columns, comma_list, count, digits_text, printable, whole_digits_text
 from gradproof.judge.verdict import Verdict
 from gradproof.render.faults import gravest_first, main_cause, main_diagnostic, main_span
-from gradproof.render.line import Line, Piece, columns, cut_middle, line
+from gradproof.render.line import Line, Piece, cut_middle, line
 from gradproof.render.sentence import name
 
 MOST_FAULTY, MOST_CORRECT = (

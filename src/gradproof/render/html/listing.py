@@ -6,10 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradproof.diagnosis.words import share
+from gradproof.diagnosis.words import columns, share
 from gradproof.render.html.markup import Html, join, prose, tag, text
 from gradproof.render.html.tokens import Token
-from gradproof.render.line import columns
 from gradproof.render.snippet import Mark, on_screen
 
 CONTEXT = 4  # lines kept on either side of a line that something is said about
@@ -28,6 +27,7 @@ class Listing:
     marks: Mapping[int, list[Mark]]
     below: Mapping[int, list[Html]]
     budget: Mapping[int, tuple[float, str]]
+    calls: Mapping[int, Html]
     file: int
 
 
@@ -68,6 +68,7 @@ def _line(listing: Listing, number: int) -> Iterator[Html]:
             "a", str(number), href=f"#f{listing.file}L{number}", class_="number", aria_label=f"line {number}"
         ),
         tag("code", _code(listing.lines[number - 1], listing.tokens.get(number, ()), here)),
+        listing.calls.get(number),
         class_=f"line{level}",
         id=f"f{listing.file}L{number}",
     )
