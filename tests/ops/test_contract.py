@@ -11,6 +11,8 @@ from flint import acb, arb
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.flint_library import library
+from gradproof.domains.packed_ball import PackedBallDomain
 from gradproof.engine.derive import jvp, vjp
 from gradproof.engine.run import Policy, run
 from gradproof.errors import NoDerivative, NotSupported
@@ -118,12 +120,23 @@ def _inner(a: Any, b: Any) -> Any:
     return sum(((acb(one).conjugate() * acb(other)).real for one, other in pairs), arb(0))
 
 
+VECTORISED = [
+    pytest.param(BallDomain64(), id="float64"),
+    pytest.param(
+        PackedBallDomain(),
+        id="packed",
+        marks=pytest.mark.skipif(library() is None, reason="the FLINT library cannot be called here"),
+    ),
+]
+
+
+@pytest.mark.parametrize("domain", VECTORISED)
 @pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
-def test_float64_balls_enclose_the_exact_value_and_gradient(op: Op, sample: Sample) -> None:
+def test_vectorised_balls_enclose_the_exact_value_and_gradient(op: Op, sample: Sample, domain: Any) -> None:
     program = program_of(op, sample)
     exact = run(BallDomain(BITS), program)
     try:
-        balls = run(BallDomain64(), program)
+        balls = run(domain, program)
     except NotSupported:
         assert (
             any(program[node.id].dtype.startswith("complex") for node in program.nodes) or op.n_outputs > 1

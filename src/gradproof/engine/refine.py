@@ -14,6 +14,8 @@ import numpy as np
 from gradproof.clock import TimeIsOver, doing
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64, all_finite
+from gradproof.domains.flint_library import library
+from gradproof.domains.packed_ball import PackedBallDomain
 from gradproof.engine.derive import vjp
 from gradproof.engine.run import Run, run
 from gradproof.errors import BeyondMemory, NotSupported
@@ -24,8 +26,12 @@ from gradproof.options import Options
 Array = np.ndarray[Any, Any]
 
 FIRST_ARB_BITS = 128
-BYTES_PER_BALL = 110  # an arb as a Python object, measured
-BYTES_PER_BALL64 = 16
+BYTES_PER_BALL = {
+    BallDomain64: 16,
+    PackedBallDomain: 48,
+    BallDomain: 110,
+}  # the last as Python objects, measured
+MANY = 5_000  # numbers in a program from which balls in plain memory pay
 
 
 @dataclass(frozen=True)
@@ -79,12 +85,12 @@ def refine(program: Program, measure: Measure, is_decided: Question, options: Op
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     refined: Refined | None = None
     reason = None
-    for domain, bits in _rungs(options.precision_cap_bits):
+    for domain, bits in _rungs(program, options.precision_cap_bits):
         if refined is not None and deadline is not None and time.monotonic() > deadline:
             reason = f"the time limit of {options.seconds:g} s was reached at {refined.rung}"
             break
         try:
-            _check_memory(program, domain, BYTES_PER_BALL64 if bits == 53 else BYTES_PER_BALL, options)
+            _check_memory(program, domain, options)
             with doing(domain.name):
                 refined = _climb(domain, bits, program, measure, is_decided)
         except NotSupported as error:
@@ -127,13 +133,20 @@ def has_value(result: Run) -> bool:
     return bool(np.isfinite(result.m.domain.leave(y)).all())
 
 
-def _rungs(cap_bits: int) -> list[tuple[Any, int]]:
+def _rungs(program: Program, cap_bits: int) -> list[tuple[Any, int]]:
     rungs: list[tuple[Any, int]] = [(BallDomain64(), 53)]
     bits = FIRST_ARB_BITS
     while bits <= cap_bits:
-        rungs.append((BallDomain(bits), bits))
+        rungs.append((arb_domain(program, bits), bits))
         bits *= 2
     return rungs
+
+
+def arb_domain(program: Program, bits: int) -> BallDomain | PackedBallDomain:
+    """Balls of this precision; for a large real program in plain memory, where the library allows it."""
+    is_real = not any(types.is_complex(node.dtype) for node in program.nodes)
+    packs = bits == PackedBallDomain.precision_bits and is_real and entry_count(program) > MANY
+    return PackedBallDomain() if packs and library() is not None else BallDomain(bits)
 
 
 def _climb(domain: Any, bits: int, program: Program, measure: Measure, is_decided: Question) -> Refined:
@@ -143,9 +156,9 @@ def _climb(domain: Any, bits: int, program: Program, measure: Measure, is_decide
     return Refined(enclosures, domain.name, bits, is_decided(enclosures, result), None, result)
 
 
-def _check_memory(program: Program, domain: Any, bytes_per_ball: int, options: Options) -> None:
+def _check_memory(program: Program, domain: Any, options: Options) -> None:
     entries = entry_count(program)
-    needed = 2 * entries * bytes_per_ball  # every value and every gradient
+    needed = 2 * entries * BYTES_PER_BALL[type(domain)]  # every value and every gradient
     if needed > options.memory_limit_bytes:
         raise BeyondMemory(
             f"{domain.name} for {entries:,} numbers would take {_size(needed)}, "
