@@ -1,10 +1,12 @@
 """The page in a real browser: what it says, and what it does when it is used."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from gradproof.diagnosis.figures import Figures, ModeRow
 from gradproof.diagnosis.words import framework_name
 from gradproof.render.sentence import name
 from gradproof.render.summary_text import last_line
@@ -87,6 +89,30 @@ def test_the_budget_of_another_gradient_can_be_chosen(opened: Opened) -> None:
     page.locator("#budget").select_option(index=1)
     expect(page.locator("#f0L20 .heat")).to_have_text("5 %")
     assert "matmul" in (page.locator("#f0L20 .heat").get_attribute("title") or "")
+
+
+def test_the_line_of_a_gradient_is_named_also_where_its_source_is_not_known(opened: Opened) -> None:
+    assert "train.py:12" in rows(opened(RICH), 4)
+
+
+def test_a_gradient_call_shows_what_became_of_it(opened: Opened) -> None:
+    page = opened(BY_VERDICT["missing"])
+    page.locator("#f0L6 .calls a").click()
+    expect(page.locator("#g0")).to_be_in_viewport()
+    expect(page.locator("#f0L6 .calls")).to_have_text("1 ∅ missing")
+
+
+def test_a_mode_is_marked_only_where_it_has_a_digit_less(opened: Opened) -> None:
+    modes = (
+        ModeRow("eager", "float32", "1.0000001", 7.2),
+        ModeRow("as a graph", "float32", "1.0000002", 6.9),
+        ModeRow("under XLA", "float32", "1.1", 1.0),
+        ModeRow("eager", "float16", "1.0", 3.0),
+    )
+    report = BY_VERDICT["correct"]
+    pictured = replace(report.gradients[0], drawing=lambda: Figures(modes=modes))
+    page = opened(replace(report, gradients=(pictured,)))
+    assert page.locator("tr.differs").all_inner_texts() == ["under XLA\tfloat32\t1.1\t1.0"]
 
 
 def test_a_click_on_a_heading_sorts_and_a_second_reverses(opened: Opened) -> None:

@@ -8,9 +8,9 @@ from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import digits_text
 from gradproof.render.faults import gravest_first, main_cause, main_span, ordered_diagnostics
+from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.diagnostic import diagnostic_article
 from gradproof.render.html.markup import Html, join, prose, tag, text
-from gradproof.render.html.overview import verdict_badge
 from gradproof.render.html.resources import resource
 from gradproof.render.line import Line
 from gradproof.render.sentence import name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from gradproof.diagnosis.entries import Entry, EntryTable
 from gradproof.diagnosis.figures import Figures, ModeRow
@@ -20,8 +21,9 @@ from gradproof.diagnosis.words import (
 )
 from gradproof.ir.span import Span
 from gradproof.render.faults import gravest_first
+from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.markup import Html, join, prose, tag
-from gradproof.render.html.overview import TALL, verdict_badge
+from gradproof.render.html.overview import TALL
 from gradproof.render.html.plots import passage_figure, slice_figure, steps_figure
 from gradproof.render.html.source import Places, diagnostic_ids
 from gradproof.render.sentence import name, reference_word, sentence
@@ -177,24 +179,32 @@ def _pictures(gradient: GradientReport, places: Places, is_drawn: bool) -> Itera
 
 
 def _modes(modes: Sequence[ModeRow]) -> Html:
-    """The same gradient in every way of running it. What differs from the first of the same dtype is marked."""
-    first: dict[str, str] = {}
+    """The same gradient in every way of running it.
+
+    A way that gets a whole digit less right than another of the same dtype is marked; a difference in the last
+    digits is how floating point works.
+    """
+    best: dict[str, float] = {}
     for row in modes:
-        first.setdefault(row.dtype, row.value)
-    rows = [
-        tag(
-            "tr",
-            tag("th", prose(row.mode), scope="row"),
-            tag("td", row.dtype),
-            tag("td", row.value),
-            tag("td", "" if row.digits is None else digits_number(row.digits)),
-            class_="differs" if row.value != first[row.dtype] else None,
-        )
-        for row in modes
-    ]
+        best[row.dtype] = max(best.get(row.dtype, 0.0), row.digits or 0.0)
+    rows = []
+    for mode, run in groupby(modes, key=lambda row: row.mode):
+        group = list(run)
+        for k, row in enumerate(group):
+            is_behind = row.digits is not None and row.digits <= best[row.dtype] - 1
+            rows.append(
+                tag(
+                    "tr",
+                    tag("th", prose(mode), scope="rowgroup", rowspan=len(group)) if k == 0 else None,
+                    tag("td", row.dtype),
+                    tag("td", row.value),
+                    tag("td", "" if row.digits is None else digits_number(row.digits)),
+                    class_="differs" if is_behind else None,
+                )
+            )
     heads = [tag("th", label, scope="col") for label in ("mode", "dtype", "value", "digits")]
     title = "Execution modes"
-    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="numbers")
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="numbers modes")
     return _titled(title, tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=title))
 
 

@@ -10,30 +10,14 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import count, digits_text, framework_name
 from gradproof.judge.verdict import Verdict
 from gradproof.render.faults import gravest_first, main_cause, main_span
+from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.markup import Html, join, prose, tag
 from gradproof.render.html.source import Places
 from gradproof.render.sentence import name
 from gradproof.render.summary_text import last_line
 
-# A sign repeats what the colour says, for those who do not see it and on paper.
-SIGNS = {
-    Verdict.CORRECT: "✓",
-    Verdict.UNVERIFIED: "?",
-    Verdict.UNDEFINED: "∧",
-    Verdict.INACCURATE: "≈",
-    Verdict.MISSING: "∅",
-    Verdict.NONFINITE: "∞",
-    Verdict.WRONG: "✗",
-}
+FEW = 5  # rows below which there is nothing to look for
 TALL = 14  # rows from which the table scrolls by itself and can be filtered
-
-
-def verdict_badge(verdict: Verdict, intended: bool = False) -> Html:
-    """The verdict with its sign; the meaning appears when it is pointed at."""
-    words = f"{verdict}, intended" if intended else str(verdict)
-    sign = tag("span", SIGNS[verdict], aria_hidden="true")
-    level = "intended" if intended else str(verdict)
-    return tag("span", sign, " ", words, class_=f"verdict {level}", title=verdict.sentence)
 
 
 def overview_section(report: Report, places: Places) -> Html:
@@ -140,7 +124,7 @@ def table_section(report: Report, places: Places) -> Html:
     return tag(
         "section",
         head,
-        tag("div", *_controls(report), class_="control"),
+        tag("div", *_controls(report), class_="control", hidden=len(rows) < FEW),
         tag(
             "div",
             table,

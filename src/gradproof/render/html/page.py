@@ -31,7 +31,7 @@ def page(report: Report) -> Html:
         table_section(report, places),
         source_section(report, places),
         detail_section(report, places, program_ids(programs)) if report.gradients else None,
-        program_section(programs, places),
+        program_section(programs, places, report.sources),
     ]
     shown = dict(zip(_SECTIONS, sections))
     body = tag(

@@ -133,7 +133,7 @@ function startProgram(root) {
     });
     group.append(
       svg("rect", { width: BOX.width, height: BOX.height, rx: 6 }),
-      svg("text", { x: 10, y: 17 }, cutText(label.first, box.guilty ? 17 : 20)),
+      svg("text", { x: 10, y: 17 }, cutText(label.first, box.guilty ? 18 : 21)),
       svg("text", { x: 10, y: 33, class: "second" }, cutText(label.second, 19)),
     );
     if (box.guilty) group.append(svg("text", { x: BOX.width - 18, y: 17, class: "flag" }, "⚑"));
@@ -148,9 +148,10 @@ function startProgram(root) {
     const node = nodes[box.ops[0]], way = box.guilty ? ", on the way of the fault" : "";
     const phase = node.back ? ", backward" : "";
     if (box.closed) {
-      const place = node.line.split(/[\\/]/).pop(), ops = plural(box.ops.length, "op");
+      const file = node.line.split(/[\\/]/).pop(), ops = plural(box.ops.length, "op"), code = data.code[node.line];
+      const place = code ? `${node.line.split(":").pop()}: ${code}` : file;
       const share = shareOf(box.ops) && `, ${shareOf(box.ops)}`;
-      return { first: place, second: ops + (share || (node.back ? " backward" : "")), spoken: `${place}, ${ops}${phase}, closed${way}` };
+      return { first: place, second: ops + (share || (node.back ? " backward" : "")), spoken: `${file}, ${code ? code + ", " : ""}${ops}${phase}, closed${way}` };
     }
     const called = node.name ? `${node.op} ${node.name}` : node.op;
     return { first: called, second: node.value || node.type, spoken: `${called}, ${node.value}${phase}${way}` };
@@ -204,7 +205,7 @@ function startProgram(root) {
     const place = anchor ? element("a", node.line, { href: "#" + anchor }) : node.line || "no line of the user's";
     if (box) {
       side.replaceChildren(
-        element("h4", node.line),
+        element("h4", data.code[node.line] || node.line),
         facts([["line", place], ["ops", String(box.ops.length)], ["phase", node.back ? "backward" : "forward"], ["share", shareWords(box.ops)]]),
         ...list("Ops of this line", box.ops),
       );

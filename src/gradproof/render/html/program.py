@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +16,12 @@ from gradproof.render.html.gradient import drawn_gradients
 from gradproof.render.html.markup import Html, data_block, join, tag
 from gradproof.render.html.source import Places
 from gradproof.render.sentence import name
+from gradproof.render.snippet import source_line
 
 MOST_NODES = 20_000  # of all programs together: about 2 MB of the page
 MOST_LINES = 60  # rows of the table by source line
 LONGEST_VALUE = 160  # characters; a value is a number or a range, so more is no longer read
+LONGEST_CODE = 80  # characters of a source line; a box shows the first twenty
 LEAST_SHARE = 1e-4  # a smaller part of the error is not worth a number at its op
 
 
@@ -50,19 +52,19 @@ def program_ids(programs: list[Captured]) -> dict[int, str]:
     return {k: f"p{n}" for n, each in enumerate(programs) for k, _, _ in each.gradients}
 
 
-def program_section(programs: list[Captured], places: Places) -> Html | None:
+def program_section(programs: list[Captured], places: Places, sources: Mapping[str, str]) -> Html | None:
     """The programs, each with a graph that is drawn when it comes into view."""
     if not programs:
         return None
     parts, room = [], MOST_NODES
     for n, captured in enumerate(programs):
         room -= len(captured.view.nodes)
-        parts.append(_program(captured, n, places, is_drawn=room >= 0))
+        parts.append(_program(captured, n, places, sources, is_drawn=room >= 0))
     head = tag("h2", "Program", id="program-heading")
     return tag("section", head, *parts, id="program", aria_labelledby="program-heading")
 
 
-def _program(captured: Captured, n: int, places: Places, is_drawn: bool) -> Html:
+def _program(captured: Captured, n: int, places: Places, sources: Mapping[str, str], is_drawn: bool) -> Html:
     view, (_, first, _) = captured.view, captured.gradients[0]
     total = count(len(view.nodes), "op")
     left = f"; {view.omitted:,} more were left out of the middle" if view.omitted else ""
@@ -73,7 +75,9 @@ def _program(captured: Captured, n: int, places: Places, is_drawn: bool) -> Html
     if not is_drawn:
         why = f"Not drawn: the programs before it already fill the page with {MOST_NODES:,} ops."
         return join([heading, tag("p", why, class_="faint"), table])
-    return join([heading, _graph(captured, n), table, data_block(f"program{n}", _data(captured, places))])
+    return join(
+        [heading, _graph(captured, n), table, data_block(f"program{n}", _data(captured, places, sources))]
+    )
 
 
 def _graph(captured: Captured, n: int) -> Html:
@@ -141,7 +145,7 @@ def _by_source_line(captured: Captured, places: Places) -> Html:
     return tag("details", tag("summary", "The same by source line"), scroll, more)
 
 
-def _data(captured: Captured, places: Places) -> dict[str, Any]:
+def _data(captured: Captured, places: Places, sources: Mapping[str, str]) -> dict[str, Any]:
     """The nodes by column, repeated words as numbers: thousands of ops in a few hundred kilobytes."""
     words: dict[str, int] = {}
 
@@ -164,7 +168,13 @@ def _data(captured: Captured, places: Places) -> dict[str, Any]:
         )
         for key, value in zip(columns, row):
             columns[key].append(value)
-    anchors = dict(_anchors(captured.view, places))
+    anchors, code = {}, {}
+    for node in captured.view.nodes:
+        if node.span is not None and node.span.file in places.files:
+            place = printable(f"{node.span.file}:{node.span.line}")
+            anchors[place] = places.anchor(node.span.file, node.span.line)
+            if place not in code:
+                code[place] = source_line(node.span, sources)[:LONGEST_CODE]
     ways = [
         {
             "guilty": sorted(figures.guilty),
@@ -176,13 +186,4 @@ def _data(captured: Captured, places: Places) -> dict[str, Any]:
         }
         for _, _, figures in captured.gradients
     ]
-    return {"words": list(words), "anchors": anchors, "ways": ways, **columns}
-
-
-def _anchors(view: ProgramView, places: Places) -> Iterator[tuple[str, str]]:
-    for node in view.nodes:
-        if node.span is not None and node.span.file in places.files:
-            yield (
-                printable(f"{node.span.file}:{node.span.line}"),
-                places.anchor(node.span.file, node.span.line),
-            )
+    return {"words": list(words), "anchors": anchors, "code": code, "ways": ways, **columns}

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradproof.diagnosis.diagnostic import Diagnostic
-from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import comma_list, count, share
 from gradproof.ir.span import Span
 from gradproof.render.budget_text import LEAST_SHARE, by_line
 from gradproof.render.faults import gravest_first, ordered_diagnostics
+from gradproof.render.html.badges import call_badges
 from gradproof.render.html.diagnostic import diagnostic_article
 from gradproof.render.html.listing import Listing, listing_rows
 from gradproof.render.html.markup import Html, data_block, join, tag, text
@@ -33,7 +34,7 @@ class Places:
         """The place as a link to its line, or as text where the source is not in the report."""
         words = shown if shown is not None else f"{span.file}:{span.line}"
         if span.file not in self.files:
-            return text(words)
+            return join([words])
         return tag("a", words, href=f"#{self.anchor(span.file, span.line)}")
 
     def anchor(self, file: str, line: int) -> str:
@@ -109,6 +110,9 @@ def _budgets(report: Report) -> dict[int, tuple[str, LineOps]]:
 
 def _budget_choice(budgets: Mapping[int, tuple[str, LineOps]], places: Places) -> Html:
     """Which gradient's error is shown beside the lines; the shares of the others wait in the page."""
+    words = "Beside each line: its share in the error of "
+    if len(budgets) == 1:
+        return tag("p", words, *(tag("code", label) for label, _ in budgets.values()), class_="control")
     options = [tag("option", label, value=k) for k, (label, _) in budgets.items()]
     shares = {
         k: {
@@ -122,7 +126,7 @@ def _budget_choice(budgets: Mapping[int, tuple[str, LineOps]], places: Places) -
         [
             tag(
                 "p",
-                tag("label", "Beside each line: its share in the error of ", for_="budget"),
+                tag("label", words, for_="budget"),
                 tag("select", *options, id="budget"),
                 class_="control",
             ),
@@ -155,8 +159,13 @@ def _file(
         if diagnostic.span is not None and diagnostic.span.file == file:
             last = min(max(diagnostic.span.last_line, 1), max(len(lines), 1))
             below.setdefault(last, []).append(_article(diagnostic, k, report, places))
-    calls = {g.call.line for g in report.gradients if g.call.file == file}
-    listing = Listing(lines, tokens_by_line(lines), marks, below, budget, places.files[file])
+    calls: dict[int, list[tuple[int, GradientReport]]] = {}
+    for k, gradient in enumerate(report.gradients):
+        if gradient.call.file == file:
+            calls.setdefault(gradient.call.line, []).append((k, gradient))
+    badges = {line: call_badges(gradients) for line, gradients in calls.items()}
+    is_warm = any(row.span.file == file for gradient in report.gradients for row in gradient.budget)
+    listing = Listing(lines, tokens_by_line(lines), marks, below, budget, badges, places.files[file])
     wanted = {*marks, *below, *budget, *calls}
     label = f"file{places.files[file]}"
     return join(
@@ -164,8 +173,8 @@ def _file(
             tag("h3", tag("code", file), " ", tag("small", count(len(lines), "line")), id=label),
             tag(
                 "div",
-                join(listing_rows(listing, wanted)),
-                class_="listing",
+                *listing_rows(listing, wanted),
+                class_="listing" if is_warm else "listing cold",
                 role="group",
                 aria_labelledby=label,
             ),

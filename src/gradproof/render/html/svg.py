@@ -154,11 +154,13 @@ def _tick_text(scale: Scale) -> Callable[[float], str]:
     largest = max((abs(tick) for tick in ticks), default=1.0) or 1.0
     step = ticks[1] - ticks[0] if len(ticks) > 1 else largest
     top, unit = math.floor(math.log10(largest) + 1e-9), math.floor(math.log10(step) + 1e-9)
-    if -4 <= top <= 4:
+    if -4 <= top <= 5:
         return lambda value: f"{value + 0.0:.{max(-unit, 0)}f}"
 
     def exponential(value: float) -> str:
-        mantissa = f"{value / 10.0**top:.{max(top - unit, 0)}f}"
-        return "0" if abs(value) < step * 1e-6 else f"{mantissa}e{top}"
+        if abs(value) < step * 1e-6:
+            return "0"
+        power = math.floor(math.log10(abs(value)) + 1e-9)
+        return f"{value / 10.0**power:.{max(power - unit, 0)}f}e{power}"
 
     return exponential
