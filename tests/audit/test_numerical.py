@@ -49,3 +49,28 @@ def test_the_long_form_says_which_steps_would_serve() -> None:
 def test_the_long_form_of_a_check_without_a_fault_is_the_short_one() -> None:
     check = gradproof.gradient_check_numerical(np.sin, [1.0])
     assert check.explain() == repr(check)
+
+
+def test_the_step_that_was_used_is_shown_beside_those_that_serve() -> None:
+    with gradproof.watch() as report:
+        gradproof.gradient_check_numerical(np.sin, [np.array([0.5, 1.0])], epsilon=1e-12)
+    (row,) = report.gradients
+    assert row.figures is not None
+    curve = row.figures.steps
+    assert curve is not None
+    assert curve.direction.startswith("along `argument 1[")
+    assert curve.used == 1e-12
+    assert curve.usable is not None
+    assert curve.usable[0] > 1e-12
+    assert (np.diff(curve.steps) > 0).all()
+    assert np.min(curve.errors) < 1e-6 < np.max(curve.errors)
+    assert set(row.figures.lacking) == {"slice", "program"}
+
+
+def test_without_a_slope_there_is_no_step_curve() -> None:
+    with gradproof.watch() as report:
+        gradproof.gradient_check_numerical(np.abs, [0.0])
+    (row,) = report.gradients
+    assert row.figures is not None
+    assert row.figures.steps is None
+    assert "no entry has a slope" in row.figures.lacking["steps"]

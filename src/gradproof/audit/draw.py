@@ -29,7 +29,7 @@ class Drawing:
     allowance: Allowance = field(default_factory=Allowance)
 
     def __call__(self) -> Figures:
-        start = time.perf_counter()
+        start = time.thread_time()
         is_plain = self.sketch.is_plain
         try:
             with undisturbed():
@@ -37,7 +37,7 @@ class Drawing:
         except Exception as error:  # a fault of ours costs the pictures, not the report
             return _nothing(fault_reason(error))
         finally:
-            self.allowance.spend(is_plain, time.perf_counter() - start)
+            self.allowance.spend(is_plain, time.thread_time() - start)
 
     @property
     def program(self) -> Program | None:

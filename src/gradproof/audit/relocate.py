@@ -20,28 +20,30 @@ def relative_to(report: Report, folder: str) -> Report:
     def rename(file: str) -> str:
         return cell_name(file) or file.removeprefix(prefix)
 
-    pictures = _Pictures(rename)
+    gradients = _Gradients(rename)
     return dataclasses.replace(
         report,
-        gradients=tuple(pictures.of(_in(gradient, rename)) for gradient in report.gradients),
+        gradients=tuple(gradients.renamed(gradient) for gradient in report.gradients),
         unchecked=_in(report.unchecked, rename),
         script=_in(report.script, rename),
         sources={rename(file): text for file, text in report.sources.items()},
     )
 
 
-class _Pictures:
-    """Renames in pictures when they are drawn; a program that gradients share is renamed once, and stays shared."""
+class _Gradients:
+    """Renames in gradients, and in their pictures when they are drawn; a program they share stays shared."""
 
     def __init__(self, rename: Callable[[str], str]) -> None:
         self._rename = rename
         self._programs: dict[ProgramView, ProgramView] = {}
 
-    def of(self, gradient: GradientReport) -> GradientReport:
+    def renamed(self, gradient: GradientReport) -> GradientReport:
         drawing = gradient.drawing
+        # What the pictures will be drawn from stays as it is.
+        moved: GradientReport = _in(dataclasses.replace(gradient, drawing=None), self._rename)
         if drawing is None:
-            return gradient
-        return dataclasses.replace(gradient, drawing=lambda: self._figures(drawing()))
+            return moved
+        return dataclasses.replace(moved, drawing=lambda: self._figures(drawing()))
 
     def _figures(self, figures: Figures) -> Figures:
         program = figures.program

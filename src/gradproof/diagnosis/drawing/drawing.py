@@ -77,9 +77,9 @@ def _curves(sketch: Sketch, seconds: float) -> dict[str, Slice | StepCurve | str
     slope = (
         float(true.mid[sketch.index]) if true is not None and np.isfinite(true.rad[sketch.index]) else np.nan
     )
-    start = time.perf_counter()
+    start = time.thread_time()
     steps = draw_steps(line, name, slope, seconds / 4, sketch.used_step)
-    left = seconds - (time.perf_counter() - start)
+    left = seconds - (time.thread_time() - start)
     return {"slice": draw_slice(line, name, sketch.seeks_noise, left), "steps": steps}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,8 @@ Array = np.ndarray[Any, Any]
 
 PRECISE_BITS = 256  # shows any function of float64 numbers to the digits that a picture has
 SHARP = 1e-4  # a curve is drawn to about this share of its height
+TRIALS = 3  # the first is slower than those to come
+SHORTEST = 1e-6  # seconds; what a clock cannot see
 # What an op may raise on numbers it was not recorded with; such a point has no value.
 FAILURES = (GradproofError, ArithmeticError, ValueError, TypeError, IndexError)
 
@@ -151,6 +155,16 @@ def slopes(line: Line, xs: Array) -> Array:
     """The gradient's entry as NumPy computes it with the recorded ops; NaN where no gradient was recorded."""
     program = line.gradient_program
     return np.array([np.nan if program is None else _output(program, line, float(x)) for x in xs])
+
+
+def seconds_of(work: Callable[[], Any]) -> float:
+    """How long a piece of work takes, without the time in which the machine did something else."""
+    taken = []
+    for _ in range(TRIALS):
+        start = time.thread_time()
+        work()
+        taken.append(time.thread_time() - start)
+    return max(min(taken), SHORTEST)
 
 
 def _output(program: Program, line: Line, x: float) -> float:

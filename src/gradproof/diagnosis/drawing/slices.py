@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.drawing.line import Line, obstacle, proven, sharpest_domain, slopes, values
+from gradproof.diagnosis.drawing.line import (
+    Line,
+    obstacle,
+    proven,
+    seconds_of,
+    sharpest_domain,
+    slopes,
+    values,
+)
 from gradproof.diagnosis.drawing.shorten import shortened
 from gradproof.diagnosis.drawing.window import N_BETWEEN, Look, half_width
 from gradproof.diagnosis.figures import Slice
@@ -27,10 +34,7 @@ def draw_slice(line: Line, name: str, seeks_noise: bool, seconds: float) -> Slic
     if stopped:
         return stopped
     look = _looker(line, sharpest_domain(line))
-    look(np.array([line.x]))  # the first time is slower than those to come
-    start = time.perf_counter()
-    look(np.array([line.x]))
-    each = time.perf_counter() - start
+    each = seconds_of(lambda: look(np.array([line.x])))
     affordable = int(seconds / each) - 2 * N_BETWEEN
     if affordable < FEWEST_POINTS + FEWEST_PROBES:
         return f"one point of it takes {each:.2g} s, and {max(seconds, 0.0):.2g} s are left for all of them"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.drawing.line import Line, obstacle, values
+from gradproof.diagnosis.drawing.line import Line, obstacle, seconds_of, values
 from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.figures import StepCurve
 from gradproof.ir import types
@@ -34,10 +33,7 @@ def draw_steps(
         return "there is no proven slope that differences could be measured against"
     if slope == 0.0:
         return "the true slope is zero, and no error is relative to it"
-    values(line, np.array([line.x]))  # the first time is slower than those to come
-    start = time.perf_counter()
-    values(line, np.array([line.x]))
-    each = time.perf_counter() - start
+    each = seconds_of(lambda: values(line, np.array([line.x])))
     n_steps = min(N_STEPS, int(seconds / (2.0 * each)))
     if n_steps < FEWEST_STEPS:
         return f"one call of the function takes {each:.2g} s"

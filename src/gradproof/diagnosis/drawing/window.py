@@ -37,10 +37,16 @@ class Look:
         )
 
     @property
+    def value_noise(self) -> float:
+        """The distance of the computed from the proven values as a share of the curve's height."""
+        share = _share(self.value, self.computed_value)
+        return share if np.isfinite(share) else 0.0
+
+    @property
     def noise(self) -> float:
-        """The distance of the computed from the proven curve as a share of the curve's height, the larger of both."""
-        shares = [_share(self.value, self.computed_value), _share(self.slope, self.computed_slope)]
-        return max((share for share in shares if np.isfinite(share)), default=0.0)
+        """The same of values and slopes, whichever is more."""
+        share = _share(self.slope, self.computed_slope)
+        return max(self.value_noise, share) if np.isfinite(share) else self.value_noise
 
 
 def _share(proven: Array, computed: Array) -> float:
@@ -66,9 +72,11 @@ def half_width(line: Line, look: Callable[[Array], Look], n_probes: int, seeks_n
         natural = [k for k in range(n) if widths[k] <= _natural(line) and _is_even(windows[k], widths[k])]
         k = next((k for k in natural if _is_followed(line, look, widths[k])), n - 1 if natural else 0)
         k = k if natural else int(np.argmin(abs(widths - min(_natural(line), 1.0))))
-        if windows[k].noise <= LOUD:
+        # The computed slopes may be off for other reasons than rounding; the values are not.
+        if windows[k].value_noise <= LOUD:
             return float(widths[k])
-    shares = np.array([window.at([0, 1, 3, 4]).noise for window in windows])  # the point itself may stick out
+    beside = [window.at([0, 1, 3, 4]) for window in windows]  # the point itself may stick out
+    shares = np.array([window.noise if seeks_noise else window.value_noise for window in beside])
     if not (shares > 0.0).any():
         return _natural(line)
     with np.errstate(divide="ignore"):
