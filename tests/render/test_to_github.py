@@ -78,6 +78,16 @@ def test_what_is_intended_or_a_note_is_not_annotated() -> None:
     assert "kink" not in to_annotations(note)
 
 
+def test_many_errors_leave_room_for_the_warnings() -> None:
+    errors = [fault(f"error {k}") for k in range(30)]
+    warnings = [replace(fault(f"warning {k}"), severity="warning") for k in range(30)]
+    commands = to_annotations(report_of(*errors, *warnings)).splitlines()
+    assert [sum(each.startswith(f"::{level}") for each in commands) for level in ("error", "warning")] == [
+        10,
+        10,
+    ]
+
+
 def test_markup_in_names_is_text_in_the_summary() -> None:
     hostile = gradient(
         Verdict.WRONG, source="</details>|`x`|<img src=x>", diagnostics=(fault("<b>`</summary>"),)

@@ -72,13 +72,13 @@ def _fix(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _with_cause(report: Report) -> Iterator[Finding]:
+    reached: dict[object, dict[int, GradientReport]] = {}
+    for k, gradient in enumerate(report.gradients):
+        for diagnostic in gradient.diagnostics:
+            reached.setdefault(diagnostic.says_the_same_as, {})[k] = gradient
     for diagnostic in report.diagnostics:
-        reached = tuple(
-            gradient
-            for gradient in report.gradients
-            if any(each.says_the_same_as == diagnostic.says_the_same_as for each in gradient.diagnostics)
-        )
-        yield _explained(diagnostic, reached, diagnostic.span or reached[0].call)
+        gradients = tuple(reached[diagnostic.says_the_same_as].values())
+        yield _explained(diagnostic, gradients, diagnostic.span or gradients[0].call)
 
 
 def _explained(diagnostic: Diagnostic, reached: tuple[GradientReport, ...], span: Span) -> Finding:

@@ -17,6 +17,7 @@ from gradproof.render.sentence import name
 from gradproof.render.snippet import characters, source_lines
 from gradproof.render.summary_text import last_line
 
+MOST_OF_A_LEVEL = 10  # GitHub shows no more annotations of one level for a step; the summary counts the rest
 # GitHub drops a summary of more than 1 MiB whole. These keep it far below, and few people read further.
 MOST_ROWS = 50
 MOST_FAULTS = 20
@@ -33,7 +34,13 @@ def to_annotations(report: Report, rename: Callable[[str], str] = lambda file: f
 
     `rename` gives a file its path in the repository.
     """
-    return "".join(_command(finding, report.sources, rename) + "\n" for finding in _to_mend(report))
+    found = _to_mend(report)
+    shown = [
+        finding
+        for level in ("error", "warning")
+        for finding in [each for each in found if each.level == level][:MOST_OF_A_LEVEL]
+    ]
+    return "".join(_command(finding, report.sources, rename) + "\n" for finding in shown)
 
 
 def to_summary(report: Report) -> str:
