@@ -21,10 +21,7 @@ from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.traced import TracedGradient
 
 _SCOPES = ("gradient_tape/", "gradients/")  # the names TensorFlow gives to what a tape or `tf.gradients` adds
-_HALVES = (
-    b"__forward_",
-    b"__backward_",
-)  # by which TensorFlow differentiates a function, at a call of its own
+_HALVES = ("__forward_", "__backward_")  # by which TensorFlow differentiates a function, at a call of its own
 _HAS_GRADIENTS = "_gradproof_has_gradients"
 _AGAIN = "traced under gradproof"
 REASON = (
@@ -93,7 +90,12 @@ def unseen_gradients(function: Any) -> list[TracedGradient]:
 
 
 def _whole_graphs(function: Any) -> Iterator[Any]:
-    return (one for one in graphs(function, set()) if not any(half in one.name for half in _HALVES))
+    # The name of a graph is bytes or a string, depending on who made it.
+    named = (
+        (one, one.name.decode() if isinstance(one.name, bytes) else one.name)
+        for one in graphs(function, set())
+    )
+    return (one for one, name in named if not any(half in name for half in _HALVES))
 
 
 def graphs(function: Any, visited: set[bytes]) -> Iterator[Any]:
