@@ -53,7 +53,8 @@ PATCHES: dict[str, tuple[str, Any, list[str]]] = {
         [4.0, 0.0],
         [
             "-return tf.reduce_sum(tf.where(x > 1e-6, tf.math.log(x), 0.0))",
-            "+return tf.reduce_sum(tf.where(x > 1e-6, tf.math.log(tf.where(x > 1e-6, x, 1.0)), 0.0))",
+            "+safe = tf.where(x > 1e-6, x, 1.0)",
+            "+return tf.reduce_sum(tf.where(x > 1e-6, tf.math.log(safe), 0.0))",
         ],
     ),
 }

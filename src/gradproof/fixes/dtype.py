@@ -13,9 +13,11 @@ from gradproof.engine.trace import Traced, Tracer
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.retrace import Made, retraced
 from gradproof.fixes.source import Source, parsed
-from gradproof.fixes.tried import Replay, returned_text, tried
+from gradproof.fixes.tried import Replay, recomputed, returned_text, tried
+from gradproof.fixes.verify import rounded_gradient
 from gradproof.ir import types
 from gradproof.ir.program import Program, ancestors
+from gradproof.judge.compare import compare
 
 WIDE = "float64"
 _NARROW = ("float16", "bfloat16", "float32")
@@ -35,7 +37,10 @@ def with_more_digits(case: Case, loss: Loss, replay: Replay | None) -> Fix | Non
         return None
     found: Fix | None = None
     for change in (*_wider_casts(case, program), *_wider_total(case, program, loss)):
-        result = None if change.program is None else tried(case, change.program, wrt, replay)
+        promising = change.program is not None and _is_better(case, change.program, wrt)
+        result = (
+            tried(case, change.program, wrt, replay) if promising and change.program is not None else None
+        )
         if result is None or not result.is_correct:
             continue
         fix = Fix(change.text, change.patch, f"{returned_text(case, result)}.")
@@ -43,6 +48,15 @@ def with_more_digits(case: Case, loss: Loss, replay: Replay | None) -> Fix | Non
             return fix
         found = found or fix
     return found
+
+
+def _is_better(case: Case, program: Program, wrt: int) -> bool:
+    """A first look, before the changed program is judged: its own gradient, beside the true one of the old."""
+    now, true = recomputed(program), case.true
+    gradient = None if now is None else rounded_gradient(now, wrt)
+    if gradient is None or true is None or gradient.shape != true.mid.shape:
+        return False
+    return compare(gradient, true, case.source.dtype, case.options).outcome == "within"
 
 
 def _wider_casts(case: Case, program: Program) -> Iterator[_Change]:

@@ -182,9 +182,14 @@ def _applied(
         made = {id: build(program, program[id], rule, {**bound, **numbers}) for id, bound in fits.items()}
     except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
         return
-    shown = {"width": f"{width:g}", "square": f"{numbers['V']:g}", "shrunk": f"{numbers['N']:.12g}"}
+    shown = {"width": _short(width), "square": _short(numbers["V"]), "shrunk": f"{numbers['N']:.12g}"}
     text, meaning = (part.format(**shown) for part in (substitute.text, substitute.meaning))
     yield Change(with_nodes(program, made), tuple(made), text, meaning)
+
+
+def _short(number: float) -> str:
+    """As the patch writes it: 1e-6, not 1e-06."""
+    return f"{number:g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def width_of(program: Program, ids: Iterable[int], share: float = WIDTH) -> float:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
 from gradproof.ir.program import Node, Program
 from gradproof.judge.blame import Departure
-from gradproof.judge.mistake import Mistake, find_mistakes, not_finite
-from gradproof.judge.rule import Rule
+from gradproof.judge.mistake import Mistake, find_mistakes
+from gradproof.judge.rule import Rule, read
 from gradproof.options import Options
 
 
@@ -58,7 +59,30 @@ def custom_faults(capture: Capture, reaching: Iterable[int], options: Options) -
 
 def nonfinite_faults(capture: Capture, reaching: Iterable[int]) -> tuple[CustomFault, ...]:
     """Custom gradients that turned finite numbers into NaN or infinity."""
-    return _faults(capture, reaching, not_finite)
+    return _faults(capture, reaching, _not_finite)
+
+
+def _not_finite(rule: Rule) -> list[Mistake]:
+    """Inputs for which a rule returned NaN or infinity, though what it was given and the derivative are finite."""
+    given = [rule.program[id].value for id in (*rule.inputs, *rule.upstream)]
+    bad = [
+        None if id is None else np.argwhere(~np.isfinite(np.asarray(rule.program[id].value)))
+        for id in rule.results
+    ]
+    if not any(one is not None and len(one) for one in bad) or not all(np.isfinite(x).all() for x in given):
+        return []
+    try:
+        here = read(rule, rule.here, exact=True)
+    except GradproofError:
+        return []
+    found = []
+    for i, (places, true) in enumerate(zip(bad, here.true)):
+        if places is not None and len(places) and true.is_bounded and bool(np.isfinite(true.mid).all()):
+            result = rule.results[i]
+            assert result is not None
+            meant = np.asarray(rule.program[result].value, np.float64)
+            found.append(Mistake("not finite", rule, i, meant, true.mid, tuple(int(k) for k in places[0])))
+    return found
 
 
 def _faults(

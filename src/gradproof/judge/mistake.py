@@ -23,7 +23,7 @@ from gradproof.judge.relations import (
     lonely_copy,
     wrong_entries,
 )
-from gradproof.judge.rule import Array, Reading, Rule, Trials, read, try_out
+from gradproof.judge.rule import Array, Reading, Rule, Trials, try_out
 from gradproof.judge.upstream import Response, response
 from gradproof.options import Options
 
@@ -78,29 +78,6 @@ def find_mistakes(rule: Rule, options: Options) -> list[Mistake]:
         if found:
             return found
     return []
-
-
-def not_finite(rule: Rule) -> list[Mistake]:
-    """Inputs for which a rule returned NaN or infinity, though what it was given and the derivative are finite."""
-    given = [rule.program[id].value for id in (*rule.inputs, *rule.upstream)]
-    bad = [
-        None if id is None else np.argwhere(~np.isfinite(np.asarray(rule.program[id].value)))
-        for id in rule.results
-    ]
-    if not any(one is not None and len(one) for one in bad) or not all(np.isfinite(x).all() for x in given):
-        return []
-    try:
-        here = read(rule, rule.here, exact=True)
-    except GradproofError:
-        return []
-    found = []
-    for i, (places, true) in enumerate(zip(bad, here.true)):
-        if places is not None and len(places) and true.is_bounded and bool(np.isfinite(true.mid).all()):
-            result = rule.results[i]
-            assert result is not None
-            meant = np.asarray(rule.program[result].value, np.float64)
-            found.append(Mistake("not finite", rule, i, meant, true.mid, tuple(int(k) for k in places[0])))
-    return found
 
 
 def excused() -> dict[str, float]:
