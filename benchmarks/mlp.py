@@ -2,9 +2,10 @@
 
     python benchmarks/mlp.py [--first 1e2,...,1e7] [--second 1e2,...,1e6] [--peers 1e2,1e3] [--json FILE]
 
-All times are divided by the time of one float32 gradient by PyTorch, taken in the same run before and after, since
-the machine may be noisy. First rung: proof in float64 balls, verdict for every entry, local rounding errors and
-both error passes. Second rung: the gradient in balls of 128 bits. The peers check what they check by default.
+The units are one float32 gradient by PyTorch and one by TensorFlow in eager mode, taken in the same run, in turns with
+what is measured. Of several times the least counts: other work on the machine only adds to it.
+First rung: proof in float64 balls and a verdict for every entry (`verdict`), the local rounding errors and both error
+passes (`budget`). Second rung: the gradient in balls of 128 bits, compared entry by entry.
 """
 
 from __future__ import annotations
@@ -12,214 +13,115 @@ from __future__ import annotations
 import argparse
 import json
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+import mlp_peers
 import numpy as np
-import torch
+from mlp_network import Layers, network, program_of, size_of, tensorflow_gradient, torch_gradient
 
-from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import derive, gradient
+from gradproof.engine.refine import Enclosure, arb_domain
 from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, push_errors, recorded_run
-from gradproof.engine.trace import Traced, Tracer
-from gradproof.ir.program import Builder, Program
+from gradproof.judge.compare import compare
 from gradproof.judge.judge import Evidence, judge
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
-BATCH = 256
-SECONDS = 1.0  # for the median of repeated measurements
-
-Layers = list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]
+SECONDS = 4.0  # spent on one line of a table, if three rounds take no longer
+BITS = 128
 
 
-def network(n: int) -> tuple[Layers, np.ndarray[Any, Any]]:
-    """Two square layers with about n parameters, and a batch of data."""
-    width = max(2, round((n / 2) ** 0.5))
-    rng = np.random.default_rng(0)
-
-    def layer() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        weights = rng.normal(size=(width, width)) / np.sqrt(width)
-        return weights.astype(np.float32), rng.normal(size=width).astype(np.float32) / 10
-
-    return [layer(), layer()], rng.normal(size=(BATCH, width)).astype(np.float32)
-
-
-def program_of(layers: Layers, data: np.ndarray[Any, Any]) -> Program:
-    builder = Builder()
-    m = Tracer(builder, phase="forward")
-    hidden = Traced(m, builder.constant(data), data)
-    for weights, bias in layers:
-        w, b = (Traced(m, builder.input(array), array) for array in (weights, bias))
-        hidden = m.tanh(m.add(m.matmul(hidden, w), b))
-    return builder.build([m.mean(m.mul(hidden, hidden), axes=(0, 1)).id])
-
-
-def torch_loss(parameters: list[Any], data: Any) -> Any:
-    hidden = data
-    for weights, bias in zip(parameters[::2], parameters[1::2]):
-        hidden = torch.tanh(hidden @ weights + bias)
-    return (hidden * hidden).mean()
-
-
-def torch_gradient(layers: Layers, data: np.ndarray[Any, Any]) -> Callable[[], list[np.ndarray[Any, Any]]]:
-    parameters = [torch.tensor(array, requires_grad=True) for layer in layers for array in layer]
-    batch = torch.tensor(data)
-
-    def compute() -> list[np.ndarray[Any, Any]]:
-        return [g.numpy() for g in torch.autograd.grad(torch_loss(parameters, batch), parameters)]
-
-    return compute
-
-
-def median_time(function: Callable[[], Any]) -> float:
-    function()
-    times: list[float] = []
-    while sum(times) < SECONDS or len(times) < 3:
-        start = time.perf_counter()
+def least_times(functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """The least time of each function, called in turns."""
+    for function in functions.values():
         function()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    start = time.perf_counter()
+    rounds = 0
+    while rounds < 3 or time.perf_counter() - start < SECONDS:
+        rounds += 1
+        for name, function in functions.items():
+            before = time.perf_counter()
+            function()
+            times[name].append(time.perf_counter() - before)
+    return {name: min(several) for name, several in times.items()}
+
+
+def in_units(n: int, times: dict[str, float]) -> dict[str, Any]:
+    """Each time in gradients by PyTorch; the total also in gradients by TensorFlow."""
+    torch, tensorflow = times.pop("PyTorch"), times.pop("TensorFlow")
+    total = sum(times.values())
+    row: dict[str, Any] = {"n": n} | {name: one / torch for name, one in times.items()}
+    return row | {
+        "total": total / torch,
+        "in TensorFlow's": total / tensorflow,
+        "PyTorch ms": 1e3 * torch,
+        "TensorFlow ms": 1e3 * tensorflow,
+    }
+
+
+def units(layers: Layers, data: Any) -> dict[str, Callable[[], Any]]:
+    return {"PyTorch": torch_gradient(layers, data), "TensorFlow": tensorflow_gradient(layers, data)}
 
 
 def first_rung(n: int) -> dict[str, Any]:
     layers, data = network(n)
-    framework = torch_gradient(layers, data)
-    before = median_time(framework)
-    observed = framework()
     program = program_of(layers, data)
     derived = derive(program)  # stands for what a frontend records while the framework computes
-    evidence = Evidence(program, derived.wrt, tuple(observed), derived.program.outputs, derived.program)
-    times = {"verdict": 0.0, "budget": 0.0}
+    observed = tuple(torch_gradient(layers, data)())
+    evidence = Evidence(program, derived.wrt, observed, derived.program.outputs, derived.program)
+    weights = [np.zeros(derived.program[id].shape) for id in derived.program.outputs]
+    weights[0].flat[0] = 1.0
 
-    def audit() -> None:
-        start = time.perf_counter()
-        judgements = judge(evidence, Options())
-        middle = time.perf_counter()
-        errors = local_errors(derived.program)
-        at = recorded_run(derived.program)
+    def verdict() -> None:
+        assert all(judgement.verdict is Verdict.CORRECT for judgement in judge(evidence, Options()))
+
+    def budget() -> None:
+        errors, at = local_errors(derived.program), recorded_run(derived.program)
         push_errors(derived.program, errors, at)
-        weights = [np.zeros(derived.program[id].shape) for id in derived.program.outputs]
-        weights[0].flat[0] = 1.0
         budget_of(errors, error_adjoints(derived.program, errors, weights, at))
-        times["verdict"], times["budget"] = middle - start, time.perf_counter() - middle
-        assert all(judgement.verdict is Verdict.CORRECT for judgement in judgements)
 
-    total = median_time(audit)
-    one = (before + median_time(framework)) / 2
-    parameters = sum(array.size for layer in layers for array in layer)
-    return {
-        "n": parameters,
-        "gradient_ms": 1e3 * one,
-        "total": total / one,
-        "verdict": times["verdict"] / one,
-        "budget": times["budget"] / one,
-    }
+    return in_units(
+        size_of(layers), least_times(units(layers, data) | {"verdict": verdict, "budget": budget})
+    )
 
 
 def second_rung(n: int) -> dict[str, Any]:
     layers, data = network(n)
-    framework = torch_gradient(layers, data)
-    before = median_time(framework)
     program = program_of(layers, data)
-    start = time.perf_counter()
-    gradient(BallDomain(128), program)
-    total = time.perf_counter() - start
-    one = (before + median_time(framework)) / 2
-    return {
-        "n": sum(array.size for layer in layers for array in layer),
-        "gradient_ms": 1e3 * one,
-        "total": total / one,
-    }
+    observed = torch_gradient(layers, data)()
+
+    def verdict() -> None:
+        domain = arb_domain(program, BITS)
+        found = gradient(domain, program)
+        with domain.active():
+            enclosures = [Enclosure(*domain.leave(one)) for one in found]
+        for one, enclosure in zip(observed, enclosures):
+            assert compare(one, enclosure, "float32", Options()).outcome == "within"
+
+    return in_units(size_of(layers), least_times(units(layers, data) | {"verdict": verdict}))
 
 
 def peers(n: int) -> dict[str, Any]:
     layers, data = network(n)
-    one = median_time(torch_gradient(layers, data))
-    flat = np.concatenate([array.reshape(-1) for layer in layers for array in layer]).astype(np.float64)
-    shapes = [array.shape for layer in layers for array in layer]
-
-    def split(x: Any) -> list[Any]:
-        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-        return [part.reshape(shape) for part, shape in zip(np.split(x, ends[:-1]), shapes)]
-
-    def loss(x: Any) -> float:
-        hidden = data.astype(np.float64)
-        parts = split(x)
-        for weights, bias in zip(parts[::2], parts[1::2]):
-            hidden = np.tanh(hidden @ weights + bias)
-        return float((hidden * hidden).mean())
-
-    wide = [(weights.astype(np.float64), bias.astype(np.float64)) for weights, bias in layers]
-    exact = np.concatenate([g.reshape(-1) for g in torch_gradient(wide, data.astype(np.float64))()])
-    row: dict[str, Any] = {"n": flat.size, "gradient_ms": 1e3 * one}
-    for name, check in _checks(loss, flat, exact, wide, data).items():
-        start = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            check()
-        row[name] = (time.perf_counter() - start) / one
-    return row
+    one = least_times({"PyTorch": torch_gradient(layers, data)})["PyTorch"]
+    checks = mlp_peers.times(layers, data)
+    return {"n": size_of(layers)} | {name: seconds / one for name, seconds in checks.items()}
 
 
-def _checks(loss: Any, flat: Any, exact: Any, layers: Layers, data: Any) -> dict[str, Callable[[], Any]]:
-    import numdifftools
-    import scipy.optimize
-
-    wide = [torch.tensor(array, requires_grad=True) for layer in layers for array in layer]
-    batch = torch.tensor(data, dtype=torch.float64)
-
-    def torch_check(fast: bool) -> Any:
-        return torch.autograd.gradcheck(
-            lambda *ps: torch_loss(list(ps), batch), wide, fast_mode=fast, raise_exception=False
-        )
-
-    return {
-        "scipy check_grad": lambda: scipy.optimize.check_grad(loss, lambda x: exact, flat),
-        "numdifftools": lambda: numdifftools.Gradient(loss)(flat),
-        "torch gradcheck": lambda: torch_check(False),
-        "torch fast": lambda: torch_check(True),
-        "jax check_grads": lambda: _jax_check(layers, data),
-        "tf compute_gradient": lambda: _tensorflow_check(layers, data),
-    }
-
-
-def _jax_check(layers: Layers, data: Any) -> None:
-    import jax
-    import jax.test_util
-
-    with jax.enable_x64(True):
-
-        def loss(parameters: Any) -> Any:
-            hidden = data.astype(np.float64)
-            for weights, bias in parameters:
-                hidden = jax.numpy.tanh(hidden @ weights + bias)
-            return (hidden * hidden).mean()
-
-        jax.test_util.check_grads(loss, (layers,), order=1, modes=["rev"])
-
-
-def _tensorflow_check(layers: Layers, data: Any) -> None:
-    import tensorflow as tf
-
-    def loss(*parameters: Any) -> Any:
-        hidden = tf.constant(data, tf.float64)
-        for weights, bias in zip(parameters[::2], parameters[1::2]):
-            hidden = tf.tanh(hidden @ weights + bias)
-        return tf.reduce_mean(hidden * hidden)
-
-    tf.test.compute_gradient(loss, [tf.constant(array) for layer in layers for array in layer])
-
-
-def _table(title: str, rows: list[dict[str, Any]]) -> None:
-    print(f"\n{title}")
+def table(title: str, rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
-    names = list(rows[0])
-    print("  ".join(f"{name:>19}" for name in names))
+    print(f"\n{title}\n")
+    widths = {name: max(len(name), 9) for name in rows[0]}
+    print("  ".join(f"{name:>{width}}" for name, width in widths.items()))
     for row in rows:
-        print("  ".join(f"{row[name]:>19,.0f}" if name == "n" else f"{row[name]:>19.4g}" for name in names))
+        print("  ".join(f"{_number(name, row[name]):>{width}}" for name, width in widths.items()))
+
+
+def _number(name: str, value: float) -> str:
+    return f"{value:,.0f}" if name == "n" or value >= 100 else f"{value:.3g}"
 
 
 def main() -> None:
@@ -232,19 +134,14 @@ def main() -> None:
     parser.add_argument("--peers", type=sizes, default=sizes("1e2,1e3"))
     parser.add_argument("--json")
     arguments = parser.parse_args()
-    results = {
-        "first rung": [first_rung(n) for n in arguments.first],
-        "second rung": [second_rung(n) for n in arguments.second],
-        "peers": [peers(n) for n in arguments.peers],
-    }
-    _table(
-        "First rung: proof, verdict for every entry, error budget; in float32 gradients of PyTorch",
-        results["first rung"],
-    )
-    _table(
-        "Second rung: balls of 128 bits, every entry; in float32 gradients of PyTorch", results["second rung"]
-    )
-    _table("Peers; in float32 gradients of PyTorch", results["peers"])
+    results: dict[str, list[dict[str, Any]]] = {}
+    for title, measure, asked in (
+        ("First rung, float64 balls: verdict for every entry and error budget", first_rung, arguments.first),
+        ("Second rung, balls of 128 bits: verdict for every entry", second_rung, arguments.second),
+        ("Peers, with their default settings", peers, arguments.peers),
+    ):
+        results[title] = [measure(n) for n in asked]
+        table(f"{title}; in float32 gradients by PyTorch", results[title])
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)
