@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from gradproof.diagnosis.report import Report
+from gradproof.render.encoding import encodable
 from gradproof.render.to_github import to_annotations, to_summary
 
 
@@ -21,10 +22,8 @@ def tell_github(
     if environment.get("GITHUB_ACTIONS") != "true":
         return
     root = environment.get("GITHUB_WORKSPACE") or folder
-    # Plain ASCII would do for the commands; what the stream cannot hold is replaced, not raised about.
     commands = to_annotations(report, lambda file: _in_repository(file, folder, root))
-    encoding = stream.encoding or "utf-8"
-    stream.write(commands.encode(encoding, "replace").decode(encoding))
+    stream.write(encodable(commands, stream.encoding))
     stream.flush()
     _append(to_summary(report), environment.get("GITHUB_STEP_SUMMARY"))
 
