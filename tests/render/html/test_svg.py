@@ -22,10 +22,11 @@ def test_a_linear_scale_holds_its_values_and_a_few_ticks(values: list[float]) ->
     assert all(-1e-6 <= scale(value) <= 100 + 1e-6 for value in values)
     ticks = scale.ticks()
     assert len(ticks) <= 12
-    assert all(scale.low * (1 + 1e-9) - 1e-12 <= tick or scale.low <= tick for tick in ticks)
+    room = 1e-6 * (scale.high - scale.low)
+    assert all(scale.low - room <= tick <= scale.high + room for tick in ticks)
 
 
-@given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=9))
+@given(st.lists(st.floats(1e-280, 1e280), min_size=1, max_size=9))
 def test_a_logarithmic_scale_holds_its_values(values: list[float]) -> None:
     scale = logarithmic(values, 0.0, 100.0)
     assert all(-1e-6 <= scale(value) <= 100 + 1e-6 for value in values)

@@ -16,10 +16,12 @@ _CERTAINTIES = {
 _SIGNS = {"-": ("del", "removed"), "+": ("ins", "added")}
 
 
-def diagnostic_article(diagnostic: Diagnostic, id: str | None, heading: str | None, place: Html) -> Html:
+def diagnostic_article(
+    diagnostic: Diagnostic, id: str | None, heading: str | None, place: Html | None
+) -> Html:
     """The whole message without its source lines; `place` says where they are, `heading` how high it ranks.
 
-    Without a heading the headline stands elsewhere.
+    What is None stands elsewhere.
     """
     level = tag("span", f"{diagnostic.severity}[{diagnostic.kind}]", class_=f"level {diagnostic.severity}")
     headline = None if heading is None else tag(heading, level, " ", prose(diagnostic.headline))
@@ -29,7 +31,7 @@ def diagnostic_article(diagnostic: Diagnostic, id: str | None, heading: str | No
     return tag(
         "article",
         headline,
-        tag("p", place, Html(" · "), how, class_="place"),
+        tag("p", join([part for part in (place, how) if part is not None], " · "), class_="place"),
         _evidence(diagnostic),
         *_parts(diagnostic),
         id=id,

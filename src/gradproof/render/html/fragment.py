@@ -10,11 +10,11 @@ from gradproof.diagnosis.words import digits_text
 from gradproof.render.faults import gravest_first, main_cause, main_span, ordered_diagnostics
 from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.diagnostic import diagnostic_article
-from gradproof.render.html.markup import Html, join, prose, tag, text
+from gradproof.render.html.markup import Html, join, prose, tag
 from gradproof.render.html.resources import resource
 from gradproof.render.line import Line
 from gradproof.render.sentence import name
-from gradproof.render.snippet import place_text, snippet, source_lines
+from gradproof.render.snippet import snippet
 from gradproof.render.summary_text import last_line
 
 MOST_ROWS = 200  # a cell is scrolled through by hand; the page has them all
@@ -63,15 +63,12 @@ def _row(gradient: GradientReport) -> Html:
 def _fault(diagnostic: Diagnostic, report: Report, is_open: bool) -> Html:
     level = tag("code", f"{diagnostic.severity}[{diagnostic.kind}]", class_=diagnostic.severity)
     summary = tag("summary", level, " ", prose(diagnostic.headline))
-    place = text("no single line is to blame")
-    if diagnostic.span is not None:
-        place = text(place_text(diagnostic.span, source_lines(diagnostic.span.file, report.sources)))
     lines = snippet(diagnostic, report.sources, SNIPPET_WIDTH)
     return tag(
         "details",
         summary,
         tag("pre", _snippet(lines)) if diagnostic.primary is not None else None,
-        diagnostic_article(diagnostic, None, None, place),
+        diagnostic_article(diagnostic, None, None, None),
         open=is_open,
     )
 

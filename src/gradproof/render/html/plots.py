@@ -39,8 +39,9 @@ Array = np.ndarray[Any, Any]
 
 def slice_figure(data: Slice) -> Html:
     """Value above, slope below, along one line: proven as a line, computed as dots."""
-    upper = _slice_part(data, "value", data.proven_value, data.computed_value)
-    lower = _slice_part(data, "slope", data.proven_slope, data.computed_slope)
+    with np.errstate(all="ignore"):  # infinities may be among the values; they are drawn at the edge
+        upper = _slice_part(data, "value", data.proven_value, data.computed_value)
+        lower = _slice_part(data, "slope", data.proven_slope, data.computed_slope)
     lost = int(np.count_nonzero(~np.isfinite(data.computed_slope)))
     remark = f" The computed slope is not finite at {count(lost, 'point')}." if lost else ""
     caption = join(
@@ -75,9 +76,9 @@ def _slice_part(data: Slice, what: str, proven: Array, computed: Array) -> Html:
         tag("line", x1=f"{x(0):.1f}", x2=f"{x(0):.1f}", y1=y.start, y2=y.end, class_="here")
         if x.low <= 0 <= x.high
         else Html(""),
-        curve(x, y, data.t, shown, "proven"),
         dots(x, y, data.t, found, "computed"),
         outside(x, y, data.t, found, "computed"),
+        curve(x, y, data.t, shown, "proven"),  # thinner than the dots, hence on top of them
     )
 
 

@@ -14,6 +14,9 @@ from gradproof.render.html.markup import Html, join, tag
 WIDTH, HEIGHT = 420, 190  # in the units of the drawing; a screen of 360 points shows them almost in full size
 LEFT, RIGHT, TOP, BOTTOM = 62, 10, 10, 30  # room for the numbers beside and below the axes
 
+# Beyond this, and below its inverse, a scale would overflow; such values are drawn at the edge.
+HUGE = 1e290
+
 Array = np.ndarray[Any, Any]
 
 
@@ -39,14 +42,16 @@ class Scale:
 
 def linear(values: Iterable[float], start: float, end: float) -> Scale:
     """A scale that holds all the values with a little room; equal values get some around them."""
-    low, high = _range(values)
-    room = 0.06 * (high - low) or max(abs(low), 1.0) * 0.1
+    low, high = _range(value for value in values if abs(value) <= HUGE)
+    # Relative to its size, or no tick could be told from the next.
+    is_flat = high - low <= 1e-12 * max(abs(low), abs(high)) or high - low < 1 / HUGE
+    room = max(abs(low), 1.0) * 0.1 if is_flat else 0.06 * (high - low)
     return Scale(low - room, high + room, start, end)
 
 
 def logarithmic(values: Iterable[float], start: float, end: float) -> Scale:
     """A scale of whole powers of ten around the positive values."""
-    low, high = _range(value for value in values if value > 0)
+    low, high = _range(value for value in values if 1 / HUGE <= value <= HUGE)
     first, last = math.floor(math.log10(low or 1.0)), math.ceil(math.log10(high or 1.0))
     return Scale(10.0**first, 10.0 ** max(last, first + 1), start, end, log=True)
 
