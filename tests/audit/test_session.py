@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import gradproof
 from gradproof.audit.budget import Budget, every
-from gradproof.audit.session import Session
+from gradproof.audit.session import INTERRUPTED, Session
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import Builder
 from gradproof.ir.span import Span
@@ -75,3 +77,41 @@ def test_after_the_budget_the_first_execution_of_a_line_is_named_and_others_are_
     assert found.verdict is Verdict.UNVERIFIED
     assert found.reason is not None
     assert "the budget of 0 s was used up" in found.reason
+
+
+def test_an_interrupted_check_is_written_down_and_the_program_is_told() -> None:
+    def interrupted() -> list[Capture]:
+        raise KeyboardInterrupt
+
+    session = Session()
+    with pytest.raises(KeyboardInterrupt):
+        session.receive(interrupted, facts)
+    [found] = session.gradients
+    assert (found.verdict, found.reason) == (Verdict.UNVERIFIED, INTERRUPTED)
+
+
+def test_gradients_that_check_was_called_for_can_be_left_to_it() -> None:
+    for hears, n in ((True, 1), (False, 0)):
+        session = Session(hears_checks=hears)
+        session.start()
+        try:
+            gradproof.check(lambda x: x * x, 3.0)
+        finally:
+            session.stop()
+        assert len(session.gradients) == n
+
+
+def test_a_part_of_a_program_can_have_its_own_first_execution() -> None:
+    session = Session(policy=lambda n: n == 1)
+    session.start()
+    for part in range(3):
+        session.recount()
+        for _ in range(4):
+            x = gradproof.Variable(3.0)
+            with gradproof.GradientTape() as tape:
+                y = x * x
+            tape.gradient(y, x)
+        assert len(session.gradients) == part + 1
+    session.stop()
+    [unchecked] = session.report().unchecked
+    assert unchecked.count == 9

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import FAULTY
 
 # A check of many seconds; the second gradient is right and quick.
@@ -93,6 +95,47 @@ def test_a_program_that_catches_ctrl_c_gets_it_from_inside_a_check_and_goes_on(t
     assert process.returncode == 0
     assert output == "caught\n6.0\n"
     assert "1 of 2 gradients correct, 1 unverified" in errors
+
+
+@pytest.mark.tensorflow
+def test_a_tape_of_tensorflow_that_was_interrupted_in_its_check_is_left_as_it_would_be(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("tensorflow")
+    script = """\
+import tensorflow as tf
+
+
+def gradient(y, n):
+    x = tf.Variable(tf.linspace(tf.constant(0.0, tf.float64), 1.0, n))
+    with tf.GradientTape() as tape:
+        z = x
+        for _ in range(12):
+            z = tf.exp(tf.sin(z))
+        loss = tf.reduce_sum(z) - tf.reduce_sum(z) + y * tf.reduce_sum(z)
+    print("ready", flush=True)
+    try:
+        return tape.gradient(loss, x)
+    except KeyboardInterrupt:
+        print("caught", flush=True)
+        return x
+
+
+print(gradient(1e-60, 200_000).shape)
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    loss = x * x
+print(float(tape.gradient(loss, x)))
+"""
+    with started(tmp_path, script, "--json", "report.json") as process:
+        time.sleep(2 * INSIDE)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert output == "caught\n(200000,)\n6.0\n"
+    found = json.loads((tmp_path / "report.json").read_text())["gradients"]
+    assert found[0]["reason"] == "interrupted: Ctrl-C came while it was checked"
+    assert [each["verdict"] for each in found if each["source"]["shape"] == []] == ["correct"]
 
 
 def test_a_second_ctrl_c_ends_the_report_at_once(tmp_path: Path) -> None:

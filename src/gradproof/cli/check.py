@@ -15,6 +15,7 @@ from typing import Any
 from gradproof.checking import check
 from gradproof.cli import output
 from gradproof.cli.github import tell_github
+from gradproof.cli.progress import showing
 from gradproof.cli.values import DTYPES, parse_values
 from gradproof.errors import InvalidInput
 from gradproof.frontends.select import FRAMEWORKS, to_framework
@@ -66,14 +67,15 @@ def execute(given: argparse.Namespace) -> int:
     function = _function(module, name)
     gradient = None if given.gradient is None else _function(module, given.gradient)
     args, kwargs = parse_values(given.at, given.dtype)
-    report = check(
-        function,
-        *(to_framework(given.framework, value) for value in args),
-        gradient=gradient,
-        order=given.order,
-        output="each" if given.each else None,
-        **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
-    )
+    with showing(given.detail == "quiet"):
+        report = check(
+            function,
+            *(to_framework(given.framework, value) for value in args),
+            gradient=gradient,
+            order=given.order,
+            output="each" if given.each else None,
+            **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
+        )
     output.print_report(report, sys.stdout, given.detail)
     tell_github(report, sys.stderr, os.getcwd())
     output.write_files(report, paths, given.full)

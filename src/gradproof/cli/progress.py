@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from gradproof.audit.budget import Budget
+from gradproof.clock import shown_by
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -84,6 +87,20 @@ def progress_on(stream: TextIO | None, budget: Budget, is_quiet: bool) -> Progre
     if is_quiet or stream is None or stream.closed or not stream.isatty() or os.environ.get("TERM") == "dumb":
         return None
     return Progress(stream, budget)
+
+
+@contextmanager
+def showing(is_quiet: bool) -> Iterator[None]:
+    """Show the checks that are made inside, without a budget."""
+    progress = on_errors(Budget(), is_quiet)
+    if progress is None:
+        yield
+        return
+    try:
+        with shown_by(progress.show):
+            yield
+    finally:
+        progress.hide()
 
 
 def on_errors(budget: Budget, is_quiet: bool) -> Progress | None:

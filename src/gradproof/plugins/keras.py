@@ -51,7 +51,7 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
         self._path = None if report is None else os.path.abspath(report)
         self._log_dir = None if log_dir is None else os.fspath(log_dir)
         self._stop_on = stop_on
-        self._budget = Budget(budget)
+        self._budget = Budget(budget, option="budget=")
         self._options = options or Options()
         self._session: Session | None = None
         self._writer: Any = None
