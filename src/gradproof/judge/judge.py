@@ -26,6 +26,12 @@ Array = np.ndarray[Any, Any]
 INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
 NO_VALUE = "the target itself is NaN: `{op}` has no value here, and zero times no value is no number"
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
+UNBOUNDED = "the recorded gradient program has no bounded meaning in exact arithmetic"
+NOISE = (
+    "its terms cancel, and the true gradient is zero to every digit computed; what was returned, up to {size:.2g}, "
+    "is the rounding of these terms, and there is nothing to measure it against"
+)
+NEXT_TO_NOTHING = 1e-6  # of what was returned: far below what rounding leaves of terms that cancel
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
 __all__ = ["Evidence", "Judgement", "judge"]
@@ -200,7 +206,14 @@ def _verdict(
     if meant.outcome in ("beyond", "unbounded"):
         # Unbounded at every precision: what was computed backwards breaks down here in exact arithmetic too.
         return Verdict.WRONG, None
-    return Verdict.UNVERIFIED, "the recorded gradient program has no bounded meaning in exact arithmetic"
+    return Verdict.UNVERIFIED, _noise(reference.enclosures[k], evidence.observed[k]) or UNBOUNDED
+
+
+def _noise(true: Enclosure, observed: Array | None) -> str | None:
+    """Said where all terms of a gradient cancel, as for a bias before batch normalisation: a measure is missing."""
+    bound = float(np.max(np.abs(true.mid) + true.rad, initial=0.0))
+    size = 0.0 if observed is None else float(np.max(np.abs(observed), initial=0.0))
+    return NOISE.format(size=size) if bound <= NEXT_TO_NOTHING * size else None
 
 
 def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict, str | None] | None:
