@@ -67,12 +67,12 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         return case if aim is None else replace(case, fix=_in_wider_dtype(case, program, aim, replay))
     if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
         return case
+    if case.mistakes:
+        return replace(case, fix=derived(case))
     if _has_no_slope(case):
         return replace(case, fix=substituted(case, replay))
     if case.verdict is Verdict.MISSING and (cut := _of_a_cut_way(case, replay)) is not None:
         return replace(case, fix=cut)
-    if case.mistakes:
-        return replace(case, fix=derived(case))
     if case.verdict is Verdict.CORRECT:
         return replace(case, fix=_of_a_correct_one(case, program, replay))
     aim = _aim(case)

@@ -73,9 +73,14 @@ def _first_to_mend(report: Report) -> tuple[GradientReport, Diagnostic | None] |
     faults = [
         (gradient, main_diagnostic(gradient))
         for gradient in report.gradients
-        if gradient.level != "note" and gradient.verdict is not Verdict.UNVERIFIED
+        if gradient.level != "note" and (gradient.verdict is not Verdict.UNVERIFIED or _has_cause(gradient))
     ]
     return max(faults, key=lambda fault: _urgency(*fault), default=None)
+
+
+def _has_cause(gradient: GradientReport) -> bool:
+    """What could not be decided has nothing to mend, unless a cause says what."""
+    return any(diagnostic.rank > 0 for diagnostic in gradient.diagnostics)
 
 
 def _urgency(gradient: GradientReport, diagnostic: Diagnostic | None) -> tuple[int, bool, int]:

@@ -1,0 +1,76 @@
+"""Every message as a user reads it: on one screen, in plain words, and with a last line that is enough to act."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.causes.harness import CASES, markers, name_of
+
+SCREEN = 45  # lines of one message, with the source and the patch in it
+HEADLINE = 120  # characters: two lines of a narrow terminal, which is what a long name of the user's may take
+_BEGIN = re.compile(r"^(error|warning|note)\[([a-z-]+)\]: (.+)$")
+_LAST = re.compile(
+    r"^gradproof: \d+ (?:of \d+ )?gradients? .*first mend (\S+?):(\d+)\S* \(([a-z-]+)\): (.+)$"
+)
+# Words of specialists that a message may not use, with what it says instead.
+_JARGON = {
+    r"\bcotangent": "gradient that comes in", r"\badjoint": "gradient", r"\b[VJ][JV]P\b": "rule",
+    r"\b(ulp|ULP)\b": "last digit", r"\bsubgradient": "slope", r"\bcatastrophic": "all digits", r"\bprimal\b": "value",
+    r"\bAST\b": "source", r"\bbackprop": "gradient", r"\bDAG\b": "program", r"\bball\b": "proven",
+}  # fmt: skip
+
+SNAPSHOTS = sorted(CASES.glob("*/guilty_*.txt"))
+NAMES = [f"{path.parent.name}/{path.stem}" for path in SNAPSHOTS]
+
+
+def _messages(text: str) -> list[list[str]]:
+    found: list[list[str]] = []
+    for line in text.split("\n"):
+        if _BEGIN.match(line):
+            found.append([])
+        elif line.startswith(("gradient  ", "  where the error of ")) and found:
+            found.append([])  # the tables at the end belong to no message
+            break
+        if found:
+            found[-1].append(line)
+    return [lines for lines in found if lines and _BEGIN.match(lines[0])]
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=NAMES)
+def test_a_message_fits_on_a_screen(path: Path) -> None:
+    messages = _messages(path.read_text(encoding="utf-8"))
+    assert messages
+    for lines in messages:
+        while not lines[-1].strip():
+            lines.pop()
+        assert len(lines) <= SCREEN, f"{len(lines)} lines"
+        assert len(lines[0]) <= HEADLINE
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=NAMES)
+def test_the_last_line_names_a_place_and_what_to_do(path: Path) -> None:
+    last = path.read_text(encoding="utf-8").rstrip("\n").split("\n")[-1]
+    found = _LAST.match(last)
+    assert found is not None, last
+    script = path.with_suffix(".py")
+    assert found[1] == script.name
+    assert (found[3], int(found[2])) in markers(script), name_of(script)
+    assert len(found[4].split()) >= 3, "an action is more than a word"
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=NAMES)
+def test_no_word_of_specialists_stands_unexplained(path: Path) -> None:
+    prose = "\n".join(line for message in _messages(path.read_text(encoding="utf-8")) for line in message)
+    for word, instead in _JARGON.items():
+        assert not re.search(word, prose), f"say {instead}"
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=NAMES)
+def test_a_fix_says_whether_it_was_run(path: Path) -> None:
+    for message in _messages(path.read_text(encoding="utf-8")):
+        text = "\n".join(message)
+        if "\n  fix: " in text:
+            assert "\n  checked: " in text or "\n  not checked: " in text
