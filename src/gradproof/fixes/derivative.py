@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.loss import custom_scope, find_loss
 from gradproof.engine.derive import derive
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import GradproofError
@@ -23,8 +24,9 @@ from gradproof.fixes.tried import recomputed
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.judge.compare import compare
-from gradproof.judge.custom import CustomFault
-from gradproof.judge.rule import Rule
+from gradproof.judge.custom import CustomFault, rule_of
+from gradproof.judge.mistake import Mistake
+from gradproof.judge.rule import Rule, read
 
 Array = np.ndarray[Any, Any]
 Function = ast.FunctionDef | ast.Lambda
@@ -38,13 +40,29 @@ _SMALL_EDITS = ("sign", "factor", "ignores upstream", "transposed")
 def derived(case: Case) -> Fix | None:
     """The first custom gradient that is a mistake, returned as it should be."""
     faults = [fault for fault in case.mistakes if not fault.mistake.is_intended]
-    if not faults or faults[0].mistake.kind in _SMALL_EDITS:
+    fault = faults[0] if faults else _difference(case)
+    if fault is None or fault.mistake.kind in _SMALL_EDITS:
         return None
-    fault = faults[0]
     try:
         return _fix(case, fault)
     except (Unwritten, GradproofError):
         return None
+
+
+def _difference(case: Case) -> CustomFault | None:
+    """A rule that is right but for the digits which the step of its finite difference costs."""
+    loss, program = find_loss(case), case.capture.gradient_program
+    scope = None if loss is None or loss.kind != "step-size" else custom_scope(case, loss.place)
+    rule = None if scope is None or program is None else rule_of(program, scope)
+    if scope is None or rule is None or len(rule.inputs) != 1:
+        return None
+    here = read(rule, rule.here, exact=True)
+    meant, true = here.meant[0], here.true[0]
+    if meant is None or not true.is_bounded:
+        return None
+    return CustomFault(
+        scope, Mistake("finite difference", rule, 0, meant.mid, true.mid, (0,) * true.mid.ndim)
+    )
 
 
 def _fix(case: Case, fault: CustomFault) -> Fix | None:

@@ -32,6 +32,22 @@ def named_before(source: Source, expression: ast.expr, text: str, name: str, fil
     return diff(source, after, file)
 
 
+def without_keyword(source: Source, call: ast.expr | None, name: str, file: str) -> str:
+    """A call on one line without one of its keyword arguments; empty where it has none, or nothing stands before it."""
+    found = [one for one in call.keywords if one.arg == name] if isinstance(call, ast.Call) else []
+    if not found or not isinstance(call, ast.Call) or call.end_lineno != call.lineno:
+        return ""
+    parts = sorted((*call.args, *(one.value for one in call.keywords)), key=lambda part: part.col_offset)
+    place = parts.index(found[0].value)
+    if place == 0:
+        return ""
+    lines = source.text.splitlines(keepends=True)
+    line = lines[call.lineno - 1].encode()
+    kept = line[: parts[place - 1].end_col_offset] + line[parts[place].end_col_offset :]
+    lines[call.lineno - 1] = kept.decode()
+    return diff(source, lines, file)
+
+
 def enclosed(source: Source, expression: ast.expr, text: str) -> str:
     """In parentheses where what stands around the expression would otherwise bind stronger than its new text."""
     around = source.parents.get(expression)

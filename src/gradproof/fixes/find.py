@@ -67,7 +67,7 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         return case if aim is None else replace(case, fix=_in_wider_dtype(case, program, aim, replay))
     if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
         return case
-    if case.mistakes:
+    if case.mistakes or _is_difference(case):
         return replace(case, fix=derived(case))
     if _has_no_slope(case):
         return replace(case, fix=substituted(case, replay))
@@ -90,6 +90,11 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
         return replace(case, fix=best, is_formula=True)
     return replace(case, fix=_in_wider_dtype(case, program, aim, replay))
+
+
+def _is_difference(case: Case) -> bool:
+    loss = find_loss(case) if case.verdict is Verdict.INACCURATE else None
+    return loss is not None and loss.kind == "step-size"
 
 
 def _in_place(case: Case, program: Program, replay: Replay | None) -> Fix | None:
