@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,11 +12,14 @@ import numpy as np
 
 from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.causes import step_size, tolerance
-from gradproof.diagnosis.diagnostic import Annotation
+from gradproof.diagnosis import words
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.entries import digits_possible
 from gradproof.diagnosis.figures import Figures, StepCurve
 from gradproof.diagnosis.report import GradientReport
+from gradproof.fixes.edit import without_keyword
+from gradproof.fixes.source import parsed
 from gradproof.frontends.request import name_of
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
@@ -27,9 +31,7 @@ def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Spa
     """One entry per argument. Where the step is to blame nothing is known about the gradient itself."""
     name = name_of(function)
     found = step_size.of_check(check, name) or tolerance.of_check(check, name)
-    diagnostics = (
-        () if found is None else (replace(found, primary=Annotation(call, "checks with differences")),)
-    )
+    diagnostics = () if found is None else (_placed(found, check, call),)
     verdict = _verdict(check)
     return [
         GradientReport(
@@ -51,6 +53,23 @@ def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Spa
         )
         for k, slopes in enumerate(check.slopes)
     ]
+
+
+def _placed(found: Diagnostic, check: NumericalCheck, call: Span) -> Diagnostic:
+    """The diagnostic at the call, with the change that leaves the choice of the step to the check."""
+    found = replace(found, primary=Annotation(call, "checks with differences"))
+    source = parsed("".join(linecache.getlines(call.file)))
+    if found.kind != "step-size" or found.fix is None or source is None:
+        return found
+    patch = without_keyword(source, source.at(call), "epsilon", call.file)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [np.max(np.abs(part.error / part.value), initial=0.0) for part in check.slopes]
+    worst = float(max(shares, default=0.0))
+    size = (
+        f"to {words.significant(worst, 2)} of their size" if np.isfinite(worst) else "with an error bar each"
+    )
+    checked = f"with steps that were chosen for each entry, the slopes of this function are known {size}."
+    return replace(found, fix=replace(found.fix, patch=patch, checked=checked))
 
 
 def _verdict(check: NumericalCheck) -> Verdict:
