@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gradproof.causes._evidence import comparison_rows, subject
+import numpy as np
+
+from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._source import assigned, line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
@@ -32,10 +34,17 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         primary=None if missing.span is None else Annotation(missing.span, missing.label),
         secondary=tuple(Annotation(span, label) for span, label in missing.contributing),
         subject=subject(case),
-        evidence=comparison_rows(case),
+        evidence=_evidence(case, missing),
         why=why,
         fix=case.fix or (fix if fix is None or fix.checked else replace(fix, checked=case.replayed)),
     )
+
+
+def _evidence(case: Case, missing: Break) -> Rows:
+    """What ran has slope zero where the way led out of the framework; beside None that number would mislead."""
+    rows, true = comparison_rows(case), case.true
+    is_cut_off = true is not None and not (np.any(true.mid) or np.any(true.rad))
+    return rows[:1] if is_cut_off and missing.kind == "left-framework" else rows
 
 
 def with_origin(case: Case, missing: Break, label: str) -> Break:

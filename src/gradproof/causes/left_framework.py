@@ -22,15 +22,18 @@ Stays silent when
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
-from gradproof.causes._source import replaced_line, text_of
+from gradproof.causes._source import line_of, replaced_line, text_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.ir.capture import Break
+
+_NUMPY = re.compile(r"\b(np|numpy)\.")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -57,9 +60,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 
 def _patch(case: Case, missing: Break) -> str:
-    """`float(x)` becomes `x`, `x.numpy()` becomes `x`."""
+    """`float(x)` becomes `x`, `x.numpy()` becomes `x`; none where a function of NumPy leads out again."""
     text, span = text_of(case, missing.span), missing.span
-    if span is None:
+    if span is None or (_NUMPY.search(line_of(case, span)) and case.capture.framework != "numpy"):
         return ""
     for head, tail in (("float(", ")"), ("", ".numpy()"), ("", ".item()")):
         inner = text[len(head) : len(text) - len(tail)]
