@@ -71,7 +71,7 @@ def _nothing(reason: str) -> Figures:
 
 
 def drawing_of(case: Case, diagnostics: Sequence[Diagnostic]) -> Drawing | Nothing:
-    """Costs next to nothing where the program is small; of a large one the view is made now and the rest let go."""
+    """Costs next to nothing where the program is small; of a large one an outline is kept and the rest let go."""
     try:
         return Drawing(sketched(case, diagnostics, modes_in(case.capture.framework)))
     except Exception as error:

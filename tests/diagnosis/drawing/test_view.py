@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradproof.diagnosis.drawing import view
-from gradproof.diagnosis.drawing.view import value_text, view_of
+from gradproof.diagnosis.drawing.view import outline_of, value_text
 from gradproof.ir.program import Builder, Node
 from tests.small import program_of
 
@@ -48,7 +48,17 @@ def test_of_a_long_program_the_middle_is_left_out_and_counted(monkeypatch: pytes
         return x
 
     program = program_of(chain, 1.0)
-    found = view_of(program, {0: "w"})
+    found = outline_of(program, {0: "w"}).view
     assert [node.id for node in found.nodes] == [0, 1, 2, 8, 9, 10]
     assert found.omitted == 5
     assert found.nodes[0].name == "w"
+
+
+def test_an_outline_holds_no_large_array_and_shows_all_the_same() -> None:
+    x = np.arange(1000.0).reshape(10, 100)
+    program = program_of(lambda m, x: m.sum(m.sin(x), axes=(0, 1)), x)
+    outline = outline_of(program, {})
+    assert max(np.size(node.value) for node in outline.nodes) == 1
+    assert [node.value for node in outline.view.nodes] == [value_text(node) for node in program.nodes]
+    assert outline.view.nodes[0].value == "0.0 to 999.0"
+    assert outline.view is outline.view

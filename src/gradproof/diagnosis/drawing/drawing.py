@@ -12,7 +12,7 @@ import numpy as np
 from gradproof.diagnosis.drawing.line import Line, line_through
 from gradproof.diagnosis.drawing.modes import Entry, in_other_modes, in_other_precisions, observed_gaps
 from gradproof.diagnosis.drawing.shorten import significant
-from gradproof.diagnosis.drawing.sketch import Sketch, shared_view
+from gradproof.diagnosis.drawing.sketch import Sketch, shared_outline
 from gradproof.diagnosis.drawing.slices import draw_slice
 from gradproof.diagnosis.drawing.steps import draw_steps
 from gradproof.diagnosis.figures import Figures, ModeRow, Passage, Slice, StepCurve
@@ -47,10 +47,10 @@ class Allowance:
 def draw(sketch: Sketch, seconds: float) -> Figures:
     """All pictures that can be made; for the others the reason why not."""
     program = sketch.gradient_program or sketch.program
-    view = sketch.view if program is None else shared_view(program, sketch.names)
+    outline = sketch.outline if program is None else shared_outline(program, sketch.names)
     curves = _curves(sketch, seconds)
     lacking = {name: found for name, found in curves.items() if isinstance(found, str)}
-    if view is None:
+    if outline is None:
         lacking["program"] = sketch.too_large or "no program was recorded"
     slice, steps = curves["slice"], curves["steps"]
     return Figures(
@@ -58,7 +58,7 @@ def draw(sketch: Sketch, seconds: float) -> Figures:
         steps=steps if isinstance(steps, StepCurve) else None,
         passages=_passages(sketch),
         modes=tuple(_modes(sketch, seconds)),
-        program=view,
+        program=None if outline is None else outline.view,
         guilty=sketch.guilty,
         shares=dict(sketch.shares),
         lacking=lacking,

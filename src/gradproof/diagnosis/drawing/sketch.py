@@ -15,8 +15,8 @@ from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.drawing.guilt import guilty_nodes
 from gradproof.diagnosis.drawing.modes import Replay
 from gradproof.diagnosis.drawing.shorten import significant
-from gradproof.diagnosis.drawing.view import view_of
-from gradproof.diagnosis.figures import Passage, ProgramView
+from gradproof.diagnosis.drawing.view import Outline, outline_of
+from gradproof.diagnosis.figures import Passage
 from gradproof.engine.refine import Enclosure
 from gradproof.ir.capture import ModeGap, Source
 from gradproof.ir.program import Program
@@ -25,7 +25,7 @@ from gradproof.judge.verdict import Verdict
 Array = np.ndarray[Any, Any]
 
 # A program is kept for its pictures up to this size, about a megabyte; a larger one would take too long to run
-# at many points anyway, and of it only the view is kept.
+# at many points anyway, and of it only an outline is kept.
 MOST_NUMBERS, MOST_NODES = 50_000, 2_000
 BYTES_PER_NODE = 1_000  # an op with its place and the head of its array, measured
 LEAST_SHARE = 1e-4  # of the error; what has less is not seen
@@ -35,7 +35,7 @@ LEAST_SHARE = 1e-4  # of the error; what has less is not seen
 class Sketch:
     """One gradient, without the proof of it.
 
-    `program` and `gradient_program` are None where they are too large to be kept; then `view` is there already.
+    `program` and `gradient_program` are None where they are too large to be kept; then there is an `outline`.
     `index` is the entry that the pictures are about. `seeks_noise` says that rounding is what there is to see.
     """
 
@@ -47,7 +47,7 @@ class Sketch:
     gradient_program: Program | None
     names: Mapping[int, str] = field(default_factory=dict)  # the user's, of all sources of the call
     too_large: str = ""
-    view: ProgramView | None = None
+    outline: Outline | None = None
     seeks_noise: bool = False
     is_plain: bool = False  # right, and nothing to say about it
     used_step: float | None = None
@@ -81,7 +81,7 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
         gradient_program=capture.gradient_program if is_small else None,
         names=names,
         too_large="" if program is None else _size(program),
-        view=None if is_small or program is None else shared_view(program, names),
+        outline=None if is_small or program is None else shared_outline(program, names),
         seeks_noise=case.verdict is Verdict.INACCURATE or bool(case.flips),
         is_plain=is_plain,
         used_step=_used_step(diagnostics),
@@ -100,16 +100,16 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
 
 
 # By program, so that the gradients of one call share them; they go when the program does.
-_VIEWS: WeakKeyDictionary[Program, ProgramView] = WeakKeyDictionary()
+_OUTLINES: WeakKeyDictionary[Program, Outline] = WeakKeyDictionary()
 _SIZES: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
 
-def shared_view(program: Program, names: Mapping[int, str]) -> ProgramView:
-    """The view of a program, made once."""
-    view = _VIEWS.get(program)
-    if view is None:
-        view = _VIEWS[program] = view_of(program, names)
-    return view
+def shared_outline(program: Program, names: Mapping[int, str]) -> Outline:
+    """The outline of a program, made once; so is the view that comes from it."""
+    outline = _OUTLINES.get(program)
+    if outline is None:
+        outline = _OUTLINES[program] = outline_of(program, names)
+    return outline
 
 
 def _size(program: Program) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,35 +15,55 @@ from gradproof.ir import types
 from gradproof.ir.program import OPAQUE, Node, Program
 
 MOST_NODES = 6000  # a page with more opens slowly, and nobody reads them; the middle is left out
+SMALL = 16  # entries of a value that may as well be kept as it is
 DIGITS = 4  # of a range; a single number is written in full
 
 
-def view_of(program: Program, names: Mapping[int, str]) -> ProgramView:
-    """The nodes in the order they ran, of a very long program the first and the last.
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """What a view is made from when somebody asks for it: the nodes that it shows, large values put into words."""
+
+    nodes: tuple[Node, ...]
+    texts: Mapping[int, str]
+    names: Mapping[int, str]
+    omitted: int
+
+    @cached_property
+    def view(self) -> ProgramView:
+        with np.errstate(all="ignore"):
+            return ProgramView(tuple(map(self._node, self.nodes)), self.omitted)
+
+    def _node(self, node: Node) -> NodeView:
+        return NodeView(
+            id=node.id,
+            op=node.op.removeprefix(OPAQUE),
+            inputs=node.inputs,
+            dtype=node.dtype,
+            shape=node.shape,
+            phase=node.phase,
+            value=self.texts[node.id] if node.id in self.texts else value_text(node),
+            span=node.span,
+            name=self.names.get(node.id, ""),
+        )
+
+
+def outline_of(program: Program, names: Mapping[int, str]) -> Outline:
+    """Holds no large array. Of a very long program the first and the last nodes are shown.
 
     `names` are the user's own for the sources; others are known to the program.
     """
-    names = {**program.names, **names}
-    nodes = program.nodes
-    omitted = max(0, len(nodes) - MOST_NODES)
+    shown = program.nodes
+    omitted = max(0, len(shown) - MOST_NODES)
     if omitted:
-        nodes = (*nodes[: MOST_NODES // 2], *nodes[len(nodes) - MOST_NODES // 2 :])
+        shown = (*shown[: MOST_NODES // 2], *shown[len(shown) - MOST_NODES // 2 :])
     with np.errstate(all="ignore"):
-        return ProgramView(tuple(_node(node, names.get(node.id, "")) for node in nodes), omitted)
+        texts = {node.id: value_text(node) for node in shown if _is_large(node)}
+    nodes = tuple(replace(node, value=None, params={}) if node.id in texts else node for node in shown)
+    return Outline(nodes, texts, {**program.names, **names}, omitted)
 
 
-def _node(node: Node, name: str) -> NodeView:
-    return NodeView(
-        id=node.id,
-        op=node.op.removeprefix(OPAQUE),
-        inputs=node.inputs,
-        dtype=node.dtype,
-        shape=node.shape,
-        phase=node.phase,
-        value=value_text(node),
-        span=node.span,
-        name=name,
-    )
+def _is_large(node: Node) -> bool:
+    return isinstance(node.value, tuple) or getattr(node.value, "size", 0) > SMALL
 
 
 def value_text(node: Node) -> str:
