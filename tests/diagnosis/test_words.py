@@ -128,6 +128,14 @@ def test_a_paragraph_hangs_under_its_label() -> None:
     assert words.wrap("one two three", 14, "why: ") == ["why: one two", "     three"]
     assert words.wrap("", 14, "why: ") == ["why:"]
     assert words.wrap("averyveryverylongword", 5) == ["averyveryverylongword"]
+    assert words.wrap("loss  correct", 20) == ["loss  correct"]
+
+
+def test_a_wide_character_takes_two_columns_and_a_mark_none() -> None:
+    assert words.columns("变x") == 3
+    assert words.columns("e\N{COMBINING ACUTE ACCENT}") == 1
+    assert words.wrap("变变 变变 ab", 9) == ["变变 变变", "ab"]
+    assert words.wrap("变变 变变 ab", 8, "> ") == ["> 变变", "  变变", "  ab"]
 
 
 def test_text_from_outside_loses_what_could_mislead_a_terminal() -> None:

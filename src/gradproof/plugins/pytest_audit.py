@@ -100,6 +100,7 @@ class SuiteAudit:
     computed: list[Computed] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _n_seen: int = 0
+    _n_before: int = 0  # how many were computed before the test that is running
     _wishes: Wishes = field(default_factory=Wishes)
     _phases: dict[str, Report] = field(default_factory=dict)  # of the test that is running
 
@@ -164,6 +165,7 @@ class SuiteAudit:
 
     def _begin(self, item: pytest.Item) -> None:
         self._wishes, self._phases = wishes_of(item), {}
+        self._n_before = len(self.computed)
         self.session.options = self._wishes.options(Options())
         self.session.policy = _never if self._wishes.off else self.settings.policy
         self.session.recount()
@@ -187,10 +189,8 @@ class SuiteAudit:
             Computed(gradient, nodeid, phase, self._is_bad(gradient), is_told) for gradient in accepted
         ]
         if phase == "call":  # it comes to the call, which tells of the setup too
-            self.computed = [
-                replace(each, is_told=True) if each.nodeid == nodeid and each.phase == "setup" else each
-                for each in self.computed
-            ]
+            own = self.computed[self._n_before :]
+            self.computed[self._n_before :] = [replace(each, is_told=True) for each in own]
 
     def _accepted(self, gradient: GradientReport) -> GradientReport:
         is_accepted = gradient.level != "note" and self._wishes.accepts(gradient, self._least)

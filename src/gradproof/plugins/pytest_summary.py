@@ -29,7 +29,7 @@ _GAP = "  "
 
 def write_summary(terminal: pytest.TerminalReporter, results: Results) -> None:
     terminal.section("gradproof")
-    for line in summary_lines(results, terminal._tw.fullwidth):
+    for line in summary_lines(results, terminal.config.get_terminal_writer().fullwidth):
         terminal.write_line(line)
 
 
