@@ -39,6 +39,7 @@ import numpy as np
 
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._mistakes import Said, entry, op_span, say
+from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of
 from gradproof.causes._source import first_parameter, replaced_line, returned
 from gradproof.diagnosis import words
@@ -58,6 +59,7 @@ _MODULES = {"tensorflow": "tf", "numpy": "np"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    yield from raised_by_rule(case, "custom-gradient")
     seen: set[tuple[str, str]] = set()
     for fault in case.mistakes:
         key = fault.scope.name, fault.mistake.kind

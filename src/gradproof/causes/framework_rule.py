@@ -29,6 +29,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of, proven_at, value_at
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -41,6 +42,7 @@ from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    yield from raised_by_rule(case, "framework-rule")
     faults = [fault for fault in case.library_faults if not fault.is_intended]
     if faults:
         yield _wrong_rule(case, faults[0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterable
 
+from gradproof.frontends.tensorflow.flow import ancestors, descendants, gives, is_discrete, takes
 from gradproof.frontends.tensorflow.recording import GradientCall, Leave, Operand, OpEvent
 from gradproof.ir import types
 from gradproof.ir.capture import Break
@@ -29,8 +29,9 @@ def find_break(call: GradientCall, k: int) -> Break:
 
 
 def find_break_of_raised(call: GradientCall, k: int) -> Break | None:
-    """The same for a call that raised, where the exception names an op on the way that has no rule."""
-    return _Search(call, call.sources[k], k).without_rule()
+    """The same for a call that raised: an op on the way that has no rule, or a rule that raised."""
+    search = _Search(call, call.sources[k], k)
+    return search.without_rule() or search.raised()
 
 
 class _Search:
@@ -40,9 +41,9 @@ class _Search:
         self.call, self.source, self.k = call, source, k
         self.events = sorted((*call.older, *call.events), key=lambda event: event.index)
         self.forward = [event for event in self.events if event.phase == "forward"]
-        self.reached = _descendants(self.forward, {source.value.id})
-        self.needed = _ancestors(self.forward, {target.value.id for target in call.targets})
-        self.path = [e for e in self.forward if _takes(e, self.reached) and _gives(e, self.needed)]
+        self.reached = descendants(self.forward, {source.value.id})
+        self.needed = ancestors(self.forward, {target.value.id for target in call.targets})
+        self.path = [e for e in self.forward if takes(e, self.reached) and gives(e, self.needed)]
 
     def reason(self) -> Break:
         steps = (self._integer, self._rebound, self._not_watched, self._blocked, self._outside, self._unregistered,
@@ -66,7 +67,7 @@ class _Search:
         watched = {id for id, _ in tape.watched} | set(tape.watched_variables)
         own = {self.source.value.id} | ({self.source.variable.id} if self.source.variable else set())
         recorded = [event for event in self.path if event.is_heard_by(tape)]
-        made_in_tape = any(_gives(event, own) and event.is_heard_by(tape) for event in self.forward)
+        made_in_tape = any(gives(event, own) and event.is_heard_by(tape) for event in self.forward)
         variable = self.source.variable
         # A tape sees every reading of a trainable variable by itself: there the path broke somewhere else.
         is_seen = variable is not None and variable.trainable and tape.watch_accessed_variables
@@ -87,11 +88,11 @@ class _Search:
         """Before the tape, a line gave the name of a variable to a tensor computed from it: `w = w - step`."""
         if self.source.variable is not None or not self.path:
             return None
-        maker = next((e for e in self.forward if _gives(e, {self.source.value.id})), None)
+        maker = next((e for e in self.forward if gives(e, {self.source.value.id})), None)
         if maker is None or maker.is_heard_by(self.call.tape) or not _rebinds(maker.span, self.source.name):
             return None
-        made_of = _ancestors(self.forward, {self.source.value.id})
-        if not any(e.op == "ReadVariableOp" and _gives(e, made_of) for e in self.forward):
+        made_of = ancestors(self.forward, {self.source.value.id})
+        if not any(e.op == "ReadVariableOp" and gives(e, made_of) for e in self.forward):
             return None
         label = f"`{self.source.name}` is a tensor from here on, and no variable"
         return Break("reassigned-variable", maker.span, label, self._called())
@@ -113,7 +114,7 @@ class _Search:
                 return Break(
                     "left-framework", event.span, "runs outside TensorFlow", self._called(), {"how": event.op}
                 )
-            if event.op in _DISCRETE_OPS or (event.op == "Cast" and _is_discrete(event)):
+            if event.op in _DISCRETE_OPS or (event.op == "Cast" and is_discrete(event)):
                 return Break(
                     "discrete-op",
                     event.span,
@@ -162,6 +163,25 @@ class _Search:
         named = [event for event in self.path if unknown is not None and event.op == unknown.group(1)]
         return self._no_rule(named[0], f"{named[0].op} has no gradient") if named else None
 
+    def raised(self) -> Break | None:
+        """The innermost rule that an exception came out of: the user's own, or that of an op."""
+        rule = next((one for one in reversed(self.call.pullbacks) if one.exception is not None), None)
+        if rule is None:
+            return None
+        facts = {"exception": str(rule.exception).split(": ", 1)[0], "op": rule.op}
+        if rule.scope is not None:
+            # Without a line of the user's it is TensorFlow that complains about what the rule returned.
+            at = rule.raised_at
+            return None if at is None else Break("custom-gradient", at, "raises here", self._raises(), facts)
+        event = next((e for e in self.forward if e.index == rule.forward), None)
+        if event is None:
+            return None
+        label = f"the rule of {event.op} raises {facts['exception']}"
+        return Break("framework-rule", event.span, label, self._raises(), facts)
+
+    def _raises(self) -> tuple[tuple[Span, str], ...]:
+        return () if self.call.span is None else ((self.call.span, "and ends this call"),)
+
     def _no_rule(self, event: OpEvent, label: str) -> Break:
         return Break("no-gradient-registered", event.span, label, self._called(), {"op": event.op})
 
@@ -183,8 +203,8 @@ class _Search:
         """The name means something newer than what the target was computed from."""
         if self.path or self.source.variable is not None:
             return None
-        maker = next((e for e in self.forward if _gives(e, {self.source.value.id})), None)
-        if maker is None or not _ancestors(self.forward, {self.source.value.id}) & self.needed - {
+        maker = next((e for e in self.forward if gives(e, {self.source.value.id})), None)
+        if maker is None or not ancestors(self.forward, {self.source.value.id}) & self.needed - {
             self.source.value.id
         }:
             return None
@@ -234,7 +254,7 @@ class _Search:
         )
 
     def _made_at(self, id: int) -> Span | None:
-        return next((event.span for event in self.events if _gives(event, {id})), None)
+        return next((event.span for event in self.events if gives(event, {id})), None)
 
     def _called(self) -> tuple[tuple[Span, str], ...]:
         return () if self.call.span is None else ((self.call.span, "returns None"),)
@@ -255,31 +275,3 @@ def _rebinds(span: Span | None, name: str) -> bool:
     return found is not None and (
         bool(found[1]) or re.search(rf"\b{re.escape(name)}\b", found[2]) is not None
     )
-
-
-def _takes(event: OpEvent, ids: set[int]) -> bool:
-    return any(value.id in ids for value in event.inputs)
-
-
-def _gives(event: OpEvent, ids: set[int]) -> bool:
-    return any(value.id in ids for value in event.outputs)
-
-
-def _is_discrete(event: OpEvent) -> bool:
-    return any(types.is_discrete(value.dtype) for value in event.outputs)
-
-
-def _descendants(events: Iterable[OpEvent], ids: set[int]) -> set[int]:
-    reached = set(ids)
-    for event in events:
-        if _takes(event, reached):
-            reached.update(value.id for value in event.outputs)
-    return reached
-
-
-def _ancestors(events: Iterable[OpEvent], ids: set[int]) -> set[int]:
-    needed = set(ids)
-    for event in reversed(list(events)):
-        if _gives(event, needed):
-            needed.update(value.id for value in event.inputs)
-    return needed

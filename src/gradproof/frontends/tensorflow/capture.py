@@ -90,7 +90,7 @@ def _capture(call: GradientCall) -> Capture:
 
 
 def _know_upstream(made: Assembly) -> None:
-    """An upstream gradient that a custom rule did not use is known to no op: the ones that a backward pass begins with."""
+    """No op knows an upstream gradient that a custom rule did not use: the ones that a backward pass begins with."""
     for pullback in made.call.pullbacks:
         if pullback.scope is not None:
             for value in pullback.upstream:

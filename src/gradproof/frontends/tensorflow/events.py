@@ -20,7 +20,7 @@ from gradproof.frontends.tensorflow.recording import (
     Pullback,
     Value,
 )
-from gradproof.frontends.tensorflow.source import span_of, spans_of
+from gradproof.frontends.tensorflow.source import is_users, span_of, spans_of
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import (
     NOT_NUMBERS,
@@ -185,6 +185,7 @@ class Program:
                     tuple(optional_value_of(tensor) for tensor in raw.upstream),
                     tuple(optional_value_of(tensor) for tensor in raw.results),
                     raw.exception,
+                    None if raw.raised_at is None else span_of(raw.raised_at),
                 )
             )
 
@@ -205,6 +206,8 @@ def _scope(raw: RawScope) -> CustomScope:
 
 
 def definition_of(function: Any) -> Span | None:
-    """Where a function's definition begins."""
+    """Where a function of the user's begins; None for one of a library."""
     code = getattr(function, "__code__", None)
-    return None if code is None else Span(code.co_filename, code.co_firstlineno, function=code.co_name)
+    if code is None or not is_users(code.co_filename):
+        return None
+    return Span(code.co_filename, code.co_firstlineno, function=code.co_name)

@@ -25,6 +25,7 @@ from gradproof.frontends.tensorflow.recording import (
     Value,
 )
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
+from gradproof.frontends.tensorflow.unreached import failed_call
 from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of
 from gradproof.ir.span import Span
 
@@ -68,25 +69,6 @@ def emit_calls(
         reason = expansion.failure or "; ".join(sorted(expansion.interpretation.not_known))
         for gradient in expected:
             observation.deliver(failed_call(observation, gradient, f"it was not reached: {reason}"))
-
-
-def failed_call(observation: Observation, gradient: TracedGradient, reason: str) -> GradientCall:
-    """All that can be said of a call whose program is not known."""
-    return GradientCall(
-        id=next(numbers),
-        api=cast(Api, gradient.api),
-        span=gradient.spans[0] if gradient.spans else None,
-        stack=gradient.spans,
-        through=gradient.through,
-        occurrence=observation.executions.get(gradient.key, 1),
-        mode="graph",
-        tape=gradient.tape,
-        targets=(),
-        sources=(),
-        observed=(),
-        observed_from="interpreted",
-        failure=reason,
-    )
 
 
 def _gradients(traces: Traces, frame: Frame) -> Sequence[TracedGradient]:

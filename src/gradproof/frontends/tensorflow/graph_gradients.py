@@ -9,11 +9,11 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import gradients_util
 
 from gradproof.frontends.tensorflow.autograph import calling_frame
-from gradproof.frontends.tensorflow.graph_calls import failed_call
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.traced import Traces, n_ops
+from gradproof.frontends.tensorflow.unreached import failed_call
 
 _SESSION = "it is computed by a session, which runs the graph out of sight"
 _PUBLIC_FILE = "gradients_impl.py"  # everybody else calls the helper for TensorFlow's own purposes

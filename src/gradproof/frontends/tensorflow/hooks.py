@@ -23,6 +23,7 @@ from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
 from gradproof.frontends.tensorflow.stale import StaleTraces
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.unreached import deliver_raised
 from gradproof.frontends.tensorflow.untried import UntriedRules
 from gradproof.frontends.tensorflow.variables import Variables
 
@@ -48,6 +49,7 @@ def install(observation: Observation) -> Callable[[], None]:
     untried = UntriedRules(observation, listener, traces)
     tapes = Tapes(observation, listener, traces, untried)
     observation.open_tapes = tapes.open_tapes
+    traces.on_raised = partial(deliver_raised, observation)
     observation.try_rules = untried.run
     observation.listen = listener.update
     remove = apply(

@@ -18,7 +18,7 @@ from tensorflow.python.framework import op_callbacks
 
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import IDLE_EVENTS, RawPullback, Recorder, numbers
-from gradproof.frontends.tensorflow.source import first_user_frame, is_users
+from gradproof.frontends.tensorflow.source import first_user_frame, is_users, users_place
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.variables import Variables
 
@@ -152,6 +152,7 @@ def run_pullback(recorder: Recorder, pullback: RawPullback, rule: Any) -> Any:
         results = rule()
     except BaseException as error:
         pullback.exception = f"{type(error).__name__}: {error}"
+        pullback.raised_at = users_place(error.__traceback__)
         raise
     finally:
         recorder.pullbacks.pop()

@@ -58,6 +58,7 @@ class RawPullback:
     scope: int | None = None
     parent: int | None = None
     exception: str | None = None
+    raised_at: Place | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -113,6 +113,7 @@ class Pullback:
     upstream: tuple[Value | None, ...]
     results: tuple[Value | None, ...]
     exception: str | None = None
+    raised_at: Span | None = None  # the user's line that raised it, if it was one
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,16 @@ def _ordered_keys(structure: Mapping[Any, Any]) -> list[Any]:
         return list(structure)
 
 
+def users_place(trace: TracebackType | None) -> Place | None:
+    """The innermost place in the user's code that an exception has passed."""
+    found = None
+    while trace is not None:
+        if is_users(trace.tb_frame.f_code.co_filename):
+            found = (trace.tb_frame.f_code, trace.tb_lasti)
+        trace = trace.tb_next
+    return found
+
+
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     """A traceback as the user would have seen it: our wrappers are taken out of it."""
     if trace is None:

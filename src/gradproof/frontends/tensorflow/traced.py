@@ -5,7 +5,7 @@ A trace happens once, the function runs often: these notes are kept as long as t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import FrameType
@@ -105,6 +105,7 @@ class Traces:
         self._observation = observation
         self.variables = variables
         self.tapes = GraphTapes()
+        self.on_raised: Callable[[Tape, tuple[Span, ...], str], None] = lambda *_: None
 
     def of(self, graph: Any) -> GraphNotes:
         notes: GraphNotes | None = getattr(graph, _NOTES, None)
@@ -158,12 +159,15 @@ class Traces:
         heard, watched = self.tapes.heard(tape, graph), self.tapes.watched(tape)
         recorder = self._observation.recorder
         recorder.within_api += 1
+        facts = Tape(0, "tape", None, tape._persistent, tape._watch_accessed_variables)
         try:
             result = original(tape, *args, **kwargs)
+        except Exception as error:
+            self.on_raised(facts, spans_at(frame), f"{type(error).__name__}: {error}")
+            raise
         finally:
             recorder.within_api -= 1
         try:
-            facts = Tape(0, "tape", None, tape._persistent, tape._watch_accessed_variables)
             noted = self.note_gradient(graph, first, api, args, kwargs, result, facts, frame)
             noted.heard, noted.watched = heard, watched
         except Exception:
