@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import flint
 import numpy as np
+
+from gradproof.clock import tick
 
 Array = np.ndarray[Any, Any]
 
@@ -65,9 +70,10 @@ class Library:
         views = matrix(y[None]), matrix(x[None])
         return bool(self._c.gr_mat_entrywise_unary_op(views[0], address, views[1], self._context) == 0)
 
-    def product(self, y: Array, a: Array, b: Array) -> None:
-        """y = a @ b, for arrays (rows, columns, 6)."""
+    def product(self, y: Array, a: Array, b: Array) -> bool:
+        """y = a @ b, for arrays (rows, columns, 6); there always is an answer."""
         self._c.arb_mat_mul(matrix(y), matrix(a), matrix(b), BITS)
+        return True
 
     def is_finite(self, x: Array) -> bool:
         return bool(self._c._arb_vec_is_finite(x.ctypes.data, len(x)))
@@ -81,6 +87,36 @@ class Library:
     def leave_thread(self) -> None:
         """Frees what the library keeps for the calling thread."""
         self._c.flint_cleanup()
+
+
+WORTH_A_THREAD = 2_000  # balls; starting a thread takes as long as a hundred cheap functions
+
+
+def on_all_cores(found: Library, work: Callable[[slice], bool], n: int, least: int = WORTH_A_THREAD) -> bool:
+    """`work` on the parts of 0..n, one per core, and whether all were answered.
+
+    The library gives up Python's lock, so that they run side by side.
+    """
+    tick()
+    count = max(1, min(_cores(), n // least))
+    parts = [slice(n * k // count, n * (k + 1) // count) for k in range(count)]
+    answers = [False] * count
+
+    def apart(k: int) -> None:
+        answers[k] = work(parts[k])
+        found.leave_thread()
+
+    threads = [threading.Thread(target=apart, args=(k,)) for k in range(1, count)]
+    for thread in threads:
+        thread.start()
+    answers[0] = work(parts[0])
+    for thread in threads:
+        thread.join()
+    return all(answers)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

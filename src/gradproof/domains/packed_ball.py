@@ -6,18 +6,15 @@ that a call has no answer for, is done with python-flint's objects.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.flint_library import BITS, Library, library
+from gradproof.domains.flint_library import BITS, WORDS, WORTH_A_THREAD, Library, library, on_all_cores
 from gradproof.domains.packed import (
     CELL,
     cells_of,
@@ -28,6 +25,7 @@ from gradproof.domains.packed import (
     unpack,
     words_of,
 )
+from gradproof.domains.packed_product import sliced_product
 from gradproof.errors import NotSupported
 
 Array = np.ndarray[Any, Any]
@@ -37,7 +35,6 @@ UNARY = frozenset({
     "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh",
     "asinh", "acosh",
 })  # fmt: skip
-WORTH_A_THREAD = 2_000  # balls; starting a thread takes as long as a hundred cheap functions
 EXACT_INTEGERS = 2**53
 
 
@@ -104,11 +101,8 @@ def binary(name: str, a: Any, b: Any) -> Packed:
     one, other = as_packed(a).cells, as_packed(b).cells
     shape = np.broadcast_shapes(one.shape, other.shape)
     left, right = (words_of(np.broadcast_to(cells, shape)) for cells in (one, other))
-    y, answered = np.zeros_like(left), _Answers()
-    _on_all_cores(
-        lambda part: answered.add(_library().binary(name, y[part], left[part], right[part])), len(y)
-    )
-    if answered.all():
+    found, y = _library(), np.zeros_like(left)
+    if on_all_cores(found, lambda part: found.binary(name, y[part], left[part], right[part]), len(y)):
         return Packed(cells_of(y, shape))
     through: Packed = _through_objects(getattr(_OBJECTS, name))(Packed(one), Packed(other))
     return through
@@ -127,11 +121,9 @@ def _unary(name: str) -> Callable[..., Packed]:
     def kernel(x: Any) -> Packed:
         x = as_packed(x)
         words = words_of(x.cells)
-        y, answered = np.zeros_like(words), _Answers()
-        _on_all_cores(lambda part: answered.add(_library().unary(name, y[part], words[part])), len(y))
-        return (
-            Packed(cells_of(y, x.shape)) if answered.all() else _through_objects(getattr(_OBJECTS, name))(x)
-        )
+        found, y = _library(), np.zeros_like(words)
+        answered = on_all_cores(found, lambda part: found.unary(name, y[part], words[part]), len(y))
+        return Packed(cells_of(y, x.shape)) if answered else _through_objects(getattr(_OBJECTS, name))(x)
 
     return kernel
 
@@ -146,42 +138,6 @@ def _through_objects(kernel: Callable[..., Any]) -> Callable[..., Any]:
         return packed if several else packed[0]
 
     return through
-
-
-class _Answers:
-    """Whether every part of a call was answered."""
-
-    def __init__(self) -> None:
-        self._given: list[bool] = []
-
-    def add(self, given: bool) -> None:
-        self._given.append(given)
-
-    def all(self) -> bool:
-        return all(self._given)
-
-
-def _on_all_cores(work: Callable[[slice], None], n: int, least: int = WORTH_A_THREAD) -> None:
-    """`work` on the parts of 0..n, one per core. The library gives up Python's lock, so they run side by side."""
-    tick()
-    count = max(1, min(_cores(), n // least))
-    ends = [n * k // count for k in range(count + 1)]
-    parts = [slice(*pair) for pair in pairwise(ends)]
-
-    def apart(part: slice) -> None:
-        work(part)
-        _library().leave_thread()
-
-    threads = [threading.Thread(target=apart, args=(part,)) for part in parts[1:]]
-    for thread in threads:
-        thread.start()
-    work(parts[0])
-    for thread in threads:
-        thread.join()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _OBJECTS = BallDomain(BITS)
@@ -275,11 +231,14 @@ class PackedBallDomain:
 
 
 def _matrix_product(a: Array, b: Array) -> Array:
-    left, right = (words_of(cells).reshape(*cells.shape, -1) for cells in (a, b))
-    y = np.zeros((a.shape[0], *right.shape[1:]), np.int64)
-    least = max(1, WORTH_A_THREAD // b.size)  # rows
-    _on_all_cores(lambda part: _library().product(y[part], left[part], right), len(a), least)
-    if _library().is_finite(y.reshape(-1, y.shape[-1])):
+    found = _library()
+    left, right = (words_of(cells).reshape(*cells.shape, WORDS) for cells in (a, b))
+    y = sliced_product(found, left, right)
+    if y is None:
+        y = np.zeros((len(left), *right.shape[1:]), np.int64)
+        least = max(1, WORTH_A_THREAD // b.size)  # rows
+        on_all_cores(found, lambda part: found.product(y[part], left[part], right), len(y), least)
+    if found.is_finite(y.reshape(-1, WORDS)):
         return cells_of(y, y.shape[:2])
     through: Packed = _through_objects(_OBJECTS.matmul)(Packed(a), Packed(b))
     return through.cells
