@@ -9,6 +9,7 @@ from gradproof.diagnosis.report import Report, Script
 from gradproof.judge.verdict import Verdict
 from gradproof.render.from_json import from_json
 from gradproof.render.schema import violations
+from gradproof.render.to_html import to_html
 from gradproof.render.to_json import to_document, to_json
 from gradproof.render.to_text import Detail, to_text
 from tests.render.reports import BY_VERDICT, INACCURATE, RICH, gradient, scalar
@@ -74,6 +75,11 @@ def test_a_rich_report_is_written_as_expected() -> None:
 def test_a_report_read_back_renders_the_same(name: str, detail: Detail) -> None:
     report = REPORTS[name]
     assert to_text(from_json(to_json(report)), detail=detail) == to_text(report, detail=detail)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_page_of_a_report_read_back_is_the_same(name: str) -> None:
+    assert to_html(from_json(to_json(REPORTS[name]))) == to_html(REPORTS[name])
 
 
 @pytest.mark.parametrize("name", REPORTS)
