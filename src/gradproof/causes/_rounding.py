@@ -26,6 +26,8 @@ def loss_of(case: Case, kind: Kind) -> Loss | None:
     loss = find_loss(case)
     if loss is not None and case.is_formula:
         loss = _of_the_formula(loss)
+    elif loss is not None and case.is_problem and loss.kind == "cancellation":
+        loss = replace(loss, kind="ill-conditioned")
     return loss if loss is not None and loss.kind == kind else None
 
 

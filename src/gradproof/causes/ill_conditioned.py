@@ -1,8 +1,9 @@
 """The function is so steep here that ordinary rounding is enough to spoil its gradient.
 
 What it finds
-    An inaccurate gradient whose error comes from ordinary roundings, without cancellation or absorption, and
-    grows because a function on the way reacts strongly to its input.
+    An inaccurate gradient whose error comes from ordinary roundings and grows because a function on the way reacts
+    strongly to its input; also a subtraction, where no other way of writing was found and roundings of the inputs
+    alone would move the true gradient as much.
 
 Why it spoils a gradient
     Rounding the input of a steep function is the same as asking for the gradient at a neighbouring point, and there it
@@ -15,7 +16,7 @@ Write instead
     compute this part in float64, or change the variable so that the steep part disappears
 
 Stays silent when
-    a subtraction lost the digits: that is cancellation; or
+    another way of writing the same function keeps the digits: that is cancellation, or absorption; or
     the gradient is right to the accuracy of its dtype.
 """
 
@@ -52,6 +53,11 @@ def _remedy(case: Case) -> str:
     """Whether the formula is to blame or the problem: decided by a rewriting that was run."""
     if case.is_formula:
         return "Another way of writing the same function avoids this step."
+    if case.is_problem:
+        return (
+            "The true gradient is as sensitive: a change of the inputs in their last digit moves it by as much. No way "
+            "of writing the function helps; more digits in the inputs and in the steps do."
+        )
     return "Writing the same steps differently does not help; more precision does."
 
 

@@ -48,7 +48,8 @@ class Case:
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
     `growth` is how the gradient's size changes along a loop, `passages` the sizes at every execution.
     `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
-    another way of writing the same function: then the formula lost them, not the problem. `replayed` says what the
+    another way of writing the same function: then the formula lost them; `is_problem` that none was found, and that
+    roundings of the inputs alone would cost the true gradient as many digits. `replayed` says what the
     framework returns for a missing gradient when a tape sees all that ran.
     """
 
@@ -77,6 +78,7 @@ class Case:
     passages: tuple[Passage, ...] = ()
     fix: Fix | None = None
     is_formula: bool = False
+    is_problem: bool = False
     replayed: str = ""
 
     @property

@@ -16,6 +16,7 @@ from gradproof.diagnosis.flow import forward_op
 from gradproof.diagnosis.loss import find_loss
 from gradproof.diagnosis.tables import tables
 from gradproof.engine.refine import entry_count
+from gradproof.fixes.conditioning import is_sensitive
 from gradproof.fixes.derivative import derived
 from gradproof.fixes.dtype import with_more_digits
 from gradproof.fixes.graph import Graph
@@ -89,7 +90,8 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         # A change that can be shown in the user's own lines is worth a little accuracy.
         best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
         return replace(case, fix=best, is_formula=True)
-    return replace(case, fix=_in_wider_dtype(case, program, aim, replay))
+    is_problem = case.verdict is Verdict.INACCURATE and is_sensitive(case, program)
+    return replace(case, fix=_in_wider_dtype(case, program, aim, replay), is_problem=is_problem)
 
 
 def _is_difference(case: Case) -> bool:
