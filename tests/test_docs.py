@@ -15,7 +15,6 @@ from tests.documents import ROOT, blocks, compare, with_real_output
 DOCS = ROOT / "docs"
 # The pages on causes are made when the site is built; the reports on them are the snapshots of the tests.
 PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "causes")
-_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
