@@ -14,6 +14,7 @@ import numpy as np
 from gradproof.diagnosis.entries import digits_possible
 
 LIST_CAP = 5  # a reader compares five things at a glance; of more, the number says enough
+MOST_DIGITS = 1000.0  # more than any number format has; a forged report may claim more
 FEWEST_PLAIN, MOST_PLAIN = -4, 6  # powers of ten between which a number is written without an exponent
 
 
@@ -220,4 +221,4 @@ def _arrange(decimal: Decimal, strip: bool = True) -> str:
 def digits_number(digits: float) -> str:
     """A number of digits to a tenth, cut and not rounded."""
     # The tiny addend keeps 7.2, which is stored as a little less, from becoming 7.1.
-    return f"{math.floor(10 * max(digits, 0.0) + 1e-9) / 10:.1f}"
+    return f"{math.floor(10 * min(max(digits, 0.0), MOST_DIGITS) + 1e-9) / 10:.1f}"

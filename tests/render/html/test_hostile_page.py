@@ -1,12 +1,18 @@
 """Names, sources and values that try to become markup or to run."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from gradproof.errors import UnreadableReport
+from gradproof.render.from_json import from_document, from_json
 from gradproof.render.to_html import to_fragment, to_html
+from gradproof.render.to_json import to_json
 from tests.render.html.conftest import Opened
 from tests.render.html.pictured import HOSTILE, hostile_report
+from tests.render.reports import RICH
+from tests.render.test_hostile import INTRUDERS, places, replaced
 
 
 def test_nothing_a_report_holds_is_run_or_becomes_an_element(opened: Opened) -> None:
@@ -22,6 +28,27 @@ def test_nothing_a_report_holds_is_run_or_becomes_an_element(opened: Opened) -> 
     assert "</script><script>" in (page.locator("h1").text_content() or "") + (
         page.locator(".graph .side").text_content() or ""
     )
+
+
+def test_whatever_is_forged_in_a_saved_report_is_refused_or_becomes_a_page() -> None:
+    original = json.loads(to_json(RICH))
+    n_pages = 0
+    for path in places(original)[1:]:
+        for intruder in INTRUDERS[2:10]:  # numbers and strings; the others are refused
+            try:
+                report = from_document(replaced(original, path, intruder))
+            except UnreadableReport:
+                continue
+            page = to_html(report)
+            assert "\x1b" not in page
+            assert "\u202e" not in page
+            n_pages += 1
+    assert n_pages > 300
+
+
+def test_a_saved_report_makes_the_page_that_the_run_made() -> None:
+    # The numbers of a large gradient are summarised in JSON, and so is what the page shows of it.
+    assert to_html(from_json(to_json(RICH))) == to_html(RICH)
 
 
 def test_marks_that_reverse_the_reading_order_are_replaced() -> None:

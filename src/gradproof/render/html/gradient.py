@@ -154,13 +154,17 @@ def _worst(gradient: GradientReport, worst: Sequence[Entry]) -> Html:
             tag("th", f"[{', '.join(map(str, entry.index))}]" if entry.index else "value", scope="row"),
             tag("td", number(entry.observed, dtype=gradient.dtype)),
             tag("td", number(entry.reference, entry.radius)),
-            tag("td", "" if math.isnan(entry.digits) else digits_number(entry.digits)),
+            tag("td", _digits(entry.digits)),
         )
         for entry in worst
     ]
     title = "Observed and reference" if len(worst) == 1 else f"The {len(worst)} worst entries"
     table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="numbers")
     return _titled(title, tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=title))
+
+
+def _digits(digits: float | None) -> str:
+    return "" if digits is None or math.isnan(digits) else digits_number(digits)
 
 
 def _pictures(gradient: GradientReport, places: Places, is_drawn: bool) -> Iterator[Html]:
@@ -198,7 +202,7 @@ def _modes(modes: Sequence[ModeRow]) -> Html:
                     tag("th", prose(mode), scope="rowgroup", rowspan=len(group)) if k == 0 else None,
                     tag("td", row.dtype),
                     tag("td", row.value),
-                    tag("td", "" if row.digits is None else digits_number(row.digits)),
+                    tag("td", _digits(row.digits)),
                     class_="differs" if is_behind else None,
                 )
             )

@@ -22,7 +22,10 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers from `low` to `high` on the stretch from `start` to `end`; `log` puts powers of ten at equal steps."""
+    """Numbers from `low` to `high` on the stretch from `start` to `end`; `log` puts powers of ten at equal steps.
+
+    A number beyond stands at the edge.
+    """
 
     low: float
     high: float
@@ -31,9 +34,9 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        low, high, at = self.low, self.high, value
+        low, high, at = self.low, self.high, min(max(value, self.low), self.high)
         if self.log:
-            low, high, at = math.log10(low), math.log10(high), math.log10(value)
+            low, high, at = math.log10(low), math.log10(high), math.log10(at)
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
     def ticks(self) -> list[float]:
@@ -82,7 +85,7 @@ def curve(x: Scale, y: Scale, xs: Array, ys: Array, class_: str) -> Html:
     """A line through the points; where there is no value, or it lies far outside, the line is interrupted."""
     steps, is_down = [], False
     for at, value in zip(xs.tolist(), ys.tolist()):
-        if not _is_drawable(y, value):
+        if not (_holds(x, at) and _holds(y, value)):
             is_down = False
             continue
         steps.append(f"{'L' if is_down else 'M'}{x(at):.1f} {y(value):.1f}")
@@ -95,7 +98,7 @@ def dots(x: Scale, y: Scale, xs: Array, ys: Array, class_: str) -> Html:
     steps = [
         f"M{x(at):.1f} {y(value):.1f}h0"
         for at, value in zip(xs.tolist(), ys.tolist())
-        if _is_drawable(y, value)
+        if _holds(x, at) and _holds(y, value)
     ]
     return tag("path", d="".join(steps), class_=f"dots {class_}")
 
@@ -104,7 +107,7 @@ def outside(x: Scale, y: Scale, xs: Array, ys: Array, class_: str) -> Html:
     """A small triangle at the edge for each value beyond it, infinities included."""
     steps = []
     for at, value in zip(xs.tolist(), ys.tolist()):
-        if math.isnan(value) or y.low <= value <= y.high:
+        if not _holds(x, at) or math.isnan(value) or y.low <= value <= y.high:
             continue
         edge, turn = (y.end, 5) if value > y.high else (y.start, -5)
         steps.append(f"M{x(at) - 3:.1f} {edge + turn}l3 {-turn}l3 {turn}z")
@@ -124,8 +127,8 @@ def picture(title: str, description: str, *parts: Html, height: int = HEIGHT) ->
     )
 
 
-def _is_drawable(y: Scale, value: float) -> bool:
-    return math.isfinite(value) and y.low <= value <= y.high
+def _holds(scale: Scale, value: float) -> bool:
+    return math.isfinite(value) and scale.low <= value <= scale.high
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
