@@ -140,3 +140,12 @@ def test_a_report_read_back_has_the_same_pictures(x: float) -> None:
     text = to_json(report)
     assert to_json(from_json(text)) == text
     assert len(text) < 100_000
+
+
+def test_what_is_run_for_a_picture_is_no_gradient_of_the_program() -> None:
+    tf = pytest.importorskip("tensorflow")
+    report = gradproof.check(lambda x: tf.abs(x), tf.constant(0.0))
+    with gradproof.watch() as watched:
+        modes = figures_of(report.gradients[0]).modes
+    assert any("under XLA" in row.mode for row in modes)
+    assert watched.gradients == ()

@@ -21,7 +21,7 @@ from gradproof.audit.history import Histories
 from gradproof.audit.intended import finished
 from gradproof.audit.numerical import check_reports
 from gradproof.audit.own_fault import fault_reason
-from gradproof.audit.undisturbed import undisturbed
+from gradproof.audit.undisturbed import is_undisturbed, undisturbed
 from gradproof.audit.versions import imported_frameworks
 from gradproof.blackbox.announce import LISTENERS as CHECKS
 from gradproof.blackbox.numerical_check import NumericalCheck
@@ -119,6 +119,8 @@ class Session:
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Examined before the user's program goes on, so that no record of a large model is held for long."""
         if not self.is_ours or self._concluding or (is_asked_for() and not self.hears_checks):
+            return
+        if is_undisturbed():
             return
         with self._checking():
             try:

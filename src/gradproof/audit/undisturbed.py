@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 import numpy as np
 
+_OURS: ContextVar[bool] = ContextVar("ours", default=False)
 _SILENCE = ("ignore", None, Warning, None, 0)
 
 
@@ -20,10 +22,16 @@ def undisturbed() -> Iterator[None]:
     would appear a second time. The list of filters is exchanged in place, which Python does not notice.
     """
     filters = cast("list[Any]", warnings.filters)
-    before = filters[:]
+    before, token = filters[:], _OURS.set(True)
     filters[:] = [_SILENCE]
     try:
         with np.errstate(all="ignore"):
             yield
     finally:
         filters[:] = before
+        _OURS.reset(token)
+
+
+def is_undisturbed() -> bool:
+    """Whether what is computed now is ours: a gradient among it, of a fix that is tried, is no gradient to audit."""
+    return _OURS.get()
