@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,6 +36,8 @@ MOST_ROUNDINGS = 64  # beyond, digits were lost that other ways of computing wou
 MANY_ROUNDINGS = 8  # from here on the errors of single additions matter by their number
 _SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
 _ADDITIONS = frozenset({"add", "sub"})
+_AT_ORIGIN = ("underflow", "low-precision", "absorption", "accumulation", "framework-rule", "custom-gradient")
+_KNOWN: WeakKeyDictionary[Case, Loss | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,13 @@ class Loss:
 
 def find_loss(case: Case) -> Loss | None:
     """The main loss of an inaccurate gradient; None where the budget is empty."""
+    # Every cause of the family asks, and so do the fixes: for a long program the answer is worth keeping.
+    if case not in _KNOWN:
+        _KNOWN[case] = _found(case)
+    return _KNOWN[case]
+
+
+def _found(case: Case) -> Loss | None:
     if not case.budget or is_beyond_dtype(case):
         return None
     origin = _origin(case)
@@ -58,14 +68,7 @@ def find_loss(case: Case) -> Loss | None:
     steep = _steepest(case)
     place, index, growth = steep if steep is not None else (origin, _worst_entry(case, origin), 1.0)
     kind = _kind(case, origin, place, index, growth)
-    if kind in (
-        "underflow",
-        "low-precision",
-        "absorption",
-        "accumulation",
-        "framework-rule",
-        "custom-gradient",
-    ):
+    if kind in _AT_ORIGIN:
         place, index = origin, _worst_entry(case, origin)
     if kind == "step-size":
         growth = difference_step(case, place) or growth
@@ -274,10 +277,8 @@ def _sum_operand_error(case: Case, node: Node) -> float:
     worst = 0.0
     for id in node.inputs:
         if id in case.propagated:
-            value, error = (
-                np.abs(np.asarray(case.node(id).value, np.float64)),
-                np.abs(np.asarray(case.propagated[id])),
-            )
+            value = np.abs(np.asarray(case.node(id).value, np.float64))
+            error = np.abs(np.asarray(case.propagated[id]))
             largest = float(value.max(initial=0.0))
             worst = max(worst, float(np.max(error, initial=0.0)) / largest if largest else 0.0)
     return worst
