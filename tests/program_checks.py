@@ -117,7 +117,7 @@ class Prediction:
     @property
     def holds(self) -> bool:
         # For a parabola the prediction is off by half of what the shares change between the two points.
-        return abs(self.observed - self.predicted) <= (4.0 * self.bend + 1e-6) * self.size + self.unseen
+        return abs(self.observed - self.predicted) <= (2.0 * self.bend + 2e-6) * self.size + self.unseen
 
 
 def predict(derived: Derived, rng: np.random.Generator) -> Prediction | None:

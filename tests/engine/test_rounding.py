@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import derive
 from gradproof.engine.rounding import error_budget, local_errors, push_errors
 from gradproof.engine.run import run
@@ -89,3 +90,30 @@ def test_weights_choose_the_entry_whose_error_is_shared_out() -> None:
     for place in (0, 1):
         shares = error_budget(program, errors, [np.eye(2)[place]])
         assert sum(shares.values()) == pytest.approx(float(error[place]), rel=1e-12)
+
+
+def _large(scale: float) -> Program:
+    """More numbers than are followed in float64, in arrays of more than one block."""
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(300, 400)), rng.normal(size=(400, 500)) / 20
+
+    def function(m: Any, x: Any, w: Any) -> Any:
+        return m.mul(m.tanh(m.add(m.matmul(x, w), 0.25)), np.float32(scale))
+
+    return program_of(function, x, w, dtype="float32")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30])
+def test_errors_of_large_programs_are_explained_block_by_block_and_at_any_scale(scale: float) -> None:
+    program = _large(scale)
+    errors = local_errors(program)
+    output = program.outputs[0]
+    exact = run(BallDomain64(), program).outputs()[0].mid
+    observed = np.asarray(program[output].value, np.float64) - exact
+    predicted = push_errors(program, errors)[output]
+    assert predicted.dtype == (np.float32 if scale == 1.0 else np.float64)
+    np.testing.assert_allclose(predicted, observed, rtol=1e-3, atol=1e-3 * np.abs(observed).max())
+    weights = [np.sign(observed)]
+    assert sum(error_budget(program, errors, weights).values()) == pytest.approx(
+        np.abs(observed).sum(), rel=1e-3
+    )
