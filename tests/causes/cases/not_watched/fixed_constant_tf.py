@@ -1,0 +1,8 @@
+import tensorflow as tf
+
+x = tf.constant(2.0, dtype=tf.float64)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = tf.sin(x)
+dy_dx = tape.gradient(y, x)
+print(dy_dx)
