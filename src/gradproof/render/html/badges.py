@@ -21,12 +21,14 @@ SIGNS = {
 }
 
 
-def verdict_badge(verdict: Verdict, intended: bool = False) -> Html:
-    """The verdict with its sign; the meaning appears when it is pointed at."""
+def verdict_badge(verdict: Verdict, intended: bool = False, explained: bool = False) -> Html:
+    """The verdict with its sign; where it is explained, the meaning appears when it is pointed at."""
     words = f"{verdict}, intended" if intended else str(verdict)
     sign = tag("span", SIGNS[verdict], aria_hidden="true")
     level = "intended" if intended else str(verdict)
-    return tag("span", sign, " ", words, class_=f"verdict {level}", title=verdict.sentence)
+    return tag(
+        "span", sign, " ", words, class_=f"verdict {level}", title=verdict.sentence if explained else None
+    )
 
 
 def call_badges(gradients: Sequence[tuple[int, GradientReport]]) -> Html:

@@ -91,7 +91,7 @@ def _panel(
         "summary",
         tag("h4", name(gradient)),
         " ",
-        verdict_badge(gradient.verdict, gradient.intended),
+        verdict_badge(gradient.verdict, gradient.intended, explained=True),
         " ",
         tag("span", digits, class_="faint"),
     )
@@ -228,11 +228,12 @@ def _lacking(gradient: GradientReport, is_drawn: bool) -> Html | None:
 
 def _norms(gradients: Sequence[GradientReport]) -> Html | None:
     """The sizes of the gradients of one call, on a scale of powers of ten, in the order they were asked for."""
-    sizes = [
+    known = [
         (gradient, gradient.entry_table.observed_norm)
         for gradient in gradients
         if gradient.entry_table is not None and gradient.entry_table.count
-    ][:MOST_BARS]
+    ]
+    sizes = known[:MOST_BARS]
     positive = [size for _, size in sizes if math.isfinite(size) and size > 0]
     if len(sizes) < 2 or not positive:
         return None
@@ -246,13 +247,16 @@ def _norms(gradients: Sequence[GradientReport]) -> Html | None:
         )
         for gradient, size in sizes
     ]
-    left = len(gradients) - len(sizes)
     shown = _bars("Size of the gradients of this call, powers of ten", ("source", "norm"), rows, "h4")
-    remark = (
-        tag("p", f"{left:,} without numbers or beyond the first {MOST_BARS}.", class_="faint")
-        if left
-        else None
-    )
+    left = [
+        f"{n:,} {why}"
+        for n, why in (
+            (len(known) - len(sizes), "more are not shown"),
+            (len(gradients) - len(known), "without numbers"),
+        )
+        if n
+    ]
+    remark = tag("p", "; ".join(left), class_="faint") if left else None
     return tag("div", shown, remark, class_="figures norms")
 
 

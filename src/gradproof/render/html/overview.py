@@ -57,7 +57,7 @@ def _counts(report: Report) -> Html | None:
                 "button",
                 tag("b", f"{counts[verdict]:,}"),
                 " ",
-                verdict_badge(verdict),
+                verdict_badge(verdict, explained=True),
                 type="button",
                 data_verdict=str(verdict),
                 aria_pressed="false",

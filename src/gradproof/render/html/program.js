@@ -29,7 +29,7 @@ function startProgram(root) {
   const state = { way: 0, opened: new Set(), constants: nodes.length <= FEW, selected: null, hits: new Set() };
   if (nodes.length <= FEW) for (const node of nodes) state.opened.add(lineKey(node));
   part("constants").checked = state.constants;
-  part("way").hidden = data.ways.length < 2;
+  part("way").hidden = data.ways.length < 2 || data.ways.every((way) => !way.guilty.length);
   let view = null; // boxes, edges and their places, as they are shown now
 
   function lineKey(node) { return node.line + (node.back ? " back" : ""); }
@@ -133,7 +133,7 @@ function startProgram(root) {
     });
     group.append(
       svg("rect", { width: BOX.width, height: BOX.height, rx: 6 }),
-      svg("text", { x: 10, y: 17 }, cutText(label.first, box.guilty ? 18 : 21)),
+      svg("text", { x: 10, y: 17 }, cutText(label.first, box.guilty ? 17 : 20)),
       svg("text", { x: 10, y: 33, class: "second" }, cutText(label.second, 19)),
     );
     if (box.guilty) group.append(svg("text", { x: BOX.width - 18, y: 17, class: "flag" }, "⚑"));
