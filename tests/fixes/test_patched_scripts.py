@@ -9,7 +9,7 @@ import pytest
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.report import GradientReport
-from tests.fixes.patched import changed, patched
+from tests.fixes.patched import audited, changed, patched
 
 # What is computed, the start, the kind of the cause, and the lines that the patch adds.
 NUMPY = {
@@ -244,3 +244,19 @@ def test_a_patched_rule_returns_the_derivative(name: str, tmp_path: Path) -> Non
     assert [one.kind for one in before.diagnostics] == ["custom-gradient"]
     assert changed(diff) == [f"-return {rule}", f"+return {mended}"]
     assert str(after.verdict) == "correct"
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(_NO_TENSORFLOW, reason="tensorflow is not installed")
+def test_a_step_that_depends_on_a_condition_is_not_rewritten(tmp_path: Path) -> None:
+    """`w -= w` is not what the other branch of `w = w - step if ready else w` does."""
+    path = tmp_path / "script.py"
+    path.write_text(
+        "import tensorflow as tf\nready = True\nw = tf.Variable(2.0)\nw = w - 0.1 if ready else w\n"
+        "with tf.GradientTape() as tape:\n    y = w * w\nprint(tape.gradient(y, w))\n",
+        encoding="utf-8",
+    )
+    (gradient,) = audited(path).gradients
+    assert [one.kind for one in gradient.diagnostics] == ["reassigned-variable"]
+    assert gradient.diagnostics[0].fix is not None
+    assert gradient.diagnostics[0].fix.patch == ""

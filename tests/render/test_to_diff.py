@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.ir.span import Span
@@ -69,3 +71,10 @@ def test_a_file_that_is_not_the_one_that_ran_is_left_alone() -> None:
 
 def test_without_patches_the_diff_is_empty() -> None:
     assert to_diff(_report("")) == ""
+
+
+def test_what_is_declared_intended_is_not_patched() -> None:
+    report = _report(NUMBERED)
+    meant = replace(report, gradients=tuple(replace(one, intended=True) for one in report.gradients))
+    assert to_diff(report)
+    assert to_diff(meant) == ""

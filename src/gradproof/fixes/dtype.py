@@ -81,7 +81,7 @@ def _wider_casts(case: Case, program: Program) -> Iterator[_Change]:
         if source is not None and span is not None and expression is not None:
             patch = _with_dtype(source, expression, own[0].dtype, before, span.file)
         text = f"keep this part in {before}: do not cast it to {own[0].dtype}"
-        yield _Change(retraced(program, changes), text, patch)
+        yield _Change(retraced(program, changes, own[0].dtype), text, patch)
 
 
 def _cast_to(dtype: str) -> Made:

@@ -15,8 +15,11 @@ from gradproof.ir.program import Builder, Node, Program
 Made = Callable[[Tracer, list[Traced]], Traced]
 
 
-def retraced(program: Program, changes: Mapping[int, Made]) -> Program | None:
-    """The same ops, under new ids, on what the changed ones return; None where that does not fit together."""
+def retraced(program: Program, changes: Mapping[int, Made], narrow: str | None = None) -> Program | None:
+    """The same ops, under new ids, on what the changed ones return; None where that does not fit together.
+
+    Constants of the dtype `narrow` take the dtype of whatever they meet: they were numbers beside narrow arrays.
+    """
     builder = Builder()
     builder.next_id = max(node.id for node in program.nodes) + 1
     tracer = Tracer(builder, phase="forward")
@@ -25,7 +28,7 @@ def retraced(program: Program, changes: Mapping[int, Made]) -> Program | None:
         with np.errstate(all="ignore"):
             for node in program.nodes:
                 tracer.at(node.span, node.scope)
-                values[node.id] = _again(tracer, node, values, changes)
+                values[node.id] = _again(tracer, node, values, changes, narrow)
         builder.inputs.extend(program.inputs)
         builder.names.update(program.names)
         return builder.build([values[id].id for id in program.outputs])
@@ -33,13 +36,16 @@ def retraced(program: Program, changes: Mapping[int, Made]) -> Program | None:
         return None
 
 
-def _again(tracer: Tracer, node: Node, values: Mapping[int, Any], changes: Mapping[int, Made]) -> Any:
+def _again(
+    tracer: Tracer, node: Node, values: Mapping[int, Any], changes: Mapping[int, Made], narrow: str | None
+) -> Any:
     if node.id in changes and not node.inputs:
         return changes[node.id](tracer, [])
     if node.op in ("input", "constant"):
         place: dict[str, Any] = {"span": node.span, "phase": node.phase, "scope": node.scope}
         tracer.builder.add(node.op, value=np.asarray(node.value), id=node.id, **place)
-        return Traced(tracer, node.id, np.asarray(node.value))
+        is_weak = node.op == "constant" and node.dtype == narrow
+        return Traced(tracer, node.id, np.asarray(node.value), weak=is_weak)
     if node.is_opaque or node.dtype == "tuple" or node.op == "item":
         raise TypeError(f"{node.op} cannot be computed again")
     xs = [values[id] for id in node.inputs]

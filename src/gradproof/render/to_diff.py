@@ -30,6 +30,8 @@ def to_diff(report: Report) -> str:
     """Empty where no fix can be shown as a change of lines. Of two that touch the same lines, the first counts."""
     by_file: dict[str, list[Hunk]] = {}
     for gradient in report.gradients:
+        if gradient.intended:
+            continue  # what is meant to be as it is stays so
         for diagnostic in gradient.diagnostics:
             if diagnostic.fix is not None and diagnostic.fix.patch and diagnostic.span is not None:
                 text = report.sources.get(diagnostic.span.file, "")
