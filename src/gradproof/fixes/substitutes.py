@@ -48,7 +48,8 @@ CORNERS = (
     )),
     *(Substitute(pattern.replace("B", low), smooth, _BEND, _ENDS)
       for low, smooth in (("0", _CLIPPED_AT_0), ("B", _CLIPPED)) for pattern in (
-        f"select(less_equal({_LOW}, C), {_LOW}, C)", f"select(greater_equal({_HIGH}, B), {_HIGH}, B)",
+        f"select(less({_LOW}, C), {_LOW}, C)", f"select(less_equal({_LOW}, C), {_LOW}, C)",
+        f"select(greater_equal({_HIGH}, B), {_HIGH}, B)",
     )),
     *(Substitute(f"select({name}(A, B), A, B)", "B + W * softplus((A - B) / W)", _BEND, _ROUNDED)
       for name in ("greater_equal", "greater")),

@@ -84,14 +84,17 @@ def _where(m: Any, y: Any, choice: Any, x: Any, z: Any) -> Any:
 
 
 def _extreme(largest: bool, prefers_numbers: bool) -> Any:
-    """The larger or smaller of two; at a tie the first. A NaN wins, or with `prefers_numbers` loses."""
+    """The larger or smaller of two. A NaN wins, or with `prefers_numbers` loses.
+
+    At a tie the larger is the first and the smaller the second, so that both together are still both operands.
+    """
 
     def lower(m: Any, y: Any, a: Any, b: Any) -> Any:
         require_numbers(y)
         a, b = operand(m, a, y.dtype), operand(m, b, y.dtype)
-        first = a.value >= b.value if largest else a.value <= b.value
+        first = a.value >= b.value if largest else a.value < b.value
         first = first | np.isnan(b.value if prefers_numbers else a.value)
-        decision = m.record("greater_equal" if largest else "less_equal", [a, b], first, {})
+        decision = m.record("greater_equal" if largest else "less", [a, b], first, {})
         return m.select(decision, a, b)
 
     return lower
