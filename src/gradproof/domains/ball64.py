@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.constants64 import constant_ball
-from gradproof.domains.fused64 import SMALL, Kernel, fused_product, fused_quotient, fused_sum, in_blocks
+from gradproof.domains.fused64 import (
+    SMALL,
+    Kernel,
+    fused_product,
+    fused_quotient,
+    fused_sum,
+    in_blocks,
+    widened,
+)
 from gradproof.domains.rounding64 import TINY, UNIT, up
 
 Array = np.ndarray[Any, Any]
@@ -212,7 +220,7 @@ class BallDomain64:
             from gradproof.errors import NotSupported
 
             raise NotSupported("float64 balls hold real numbers only")
-        mid = array.astype(np.float64)
+        mid = widened(array)
         if all_finite(mid):
             exact = (
                 array.dtype.itemsize < 8 or array.dtype.kind == "f" or bool((np.abs(mid) <= 2.0**53).all())

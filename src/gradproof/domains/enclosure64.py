@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradproof.domains.fused64 import each_block
 from gradproof.domains.rounding64 import TINY, Array, Bound, up
 
 # Entries per block, measured best: with fewer NumPy's call overhead shows, with more the cache overflows.
@@ -66,8 +67,11 @@ def enclose(f: Elementary, mid: Array, rad: Array | None) -> tuple[Array, Array]
     rads = None if rad is None else np.ascontiguousarray(np.broadcast_to(rad, shape), np.float64).reshape(-1)
     y, radius = np.empty_like(mids), np.empty_like(mids)
     with np.errstate(all="ignore"):
-        for part in _blocks(mids.size):
+
+        def fill(part: slice) -> None:
             y[part], radius[part] = _enclose_block(f, mids[part], None if rads is None else rads[part])
+
+        each_block(fill, _blocks(mids.size))
     return y.reshape(shape), radius.reshape(shape)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,7 @@ import flint
 import numpy as np
 
 from gradproof.clock import tick
+from gradproof.domains.cores import cores, on_all_cores
 
 Array = np.ndarray[Any, Any]
 
@@ -82,7 +82,7 @@ class Library:
         """The words of a ball without information."""
         words = np.zeros((1, WORDS), np.int64)
         self._c._arb_vec_indeterminate(words.ctypes.data, 1)
-        return words[0]
+        return np.asarray(words[0])
 
     def leave_thread(self) -> None:
         """Frees what the library keeps for the calling thread."""
@@ -92,31 +92,19 @@ class Library:
 WORTH_A_THREAD = 2_000  # balls; starting a thread takes as long as a hundred cheap functions
 
 
-def on_all_cores(found: Library, work: Callable[[slice], bool], n: int, least: int = WORTH_A_THREAD) -> bool:
-    """`work` on the parts of 0..n, one per core, and whether all were answered.
-
-    The library gives up Python's lock, so that they run side by side.
-    """
+def in_parts(found: Library, work: Callable[[slice], bool], n: int, least: int = WORTH_A_THREAD) -> bool:
+    """`work` on the parts of 0..n, one per core, and whether all were answered."""
     tick()
-    count = max(1, min(_cores(), n // least))
-    parts = [slice(n * k // count, n * (k + 1) // count) for k in range(count)]
-    answers = [False] * count
+    count = max(1, min(cores(), n // least))
 
-    def apart(k: int) -> None:
-        answers[k] = work(parts[k])
-        found.leave_thread()
+    def answer(k: int) -> bool:
+        answered = work(slice(n * k // count, n * (k + 1) // count))
+        if threading.current_thread() is not caller:
+            found.leave_thread()
+        return answered
 
-    threads = [threading.Thread(target=apart, args=(k,)) for k in range(1, count)]
-    for thread in threads:
-        thread.start()
-    answers[0] = work(parts[0])
-    for thread in threads:
-        thread.join()
-    return all(answers)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    caller = threading.current_thread()
+    return all(on_all_cores(answer, range(count)))
 
 
 @cache

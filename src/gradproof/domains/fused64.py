@@ -7,19 +7,23 @@ something underflowed, and every radius is finite. Where it says no, the block i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
+from gradproof.domains.cores import on_all_cores
 from gradproof.domains.rounding64 import UNIT
 
 Array = np.ndarray[Any, Any]
+Result = TypeVar("Result")
 
 # Only a result smaller than this can have underflowed, or lost a term of its radius that way: with it every
 # radius is at least 2^-953, and what falls below 2^-1022 on the way is a share of that far below one rounding.
 SMALL = 2.0**-900
 BLOCK = 1 << 15  # entries; measured best: five arrays of this size fit into a second-level cache
+
+WORTH_A_THREAD = 4  # blocks: starting a thread takes as long as half of one
 
 _UP = 1.0 + 16.0 * UNIT  # makes up for eight roundings, as `rounding64.up` explains
 
@@ -98,11 +102,31 @@ def in_blocks(
         return mid, rad
     if mid.size <= BLOCK:
         return (mid, rad) if kernel(mid, rad, *a, *b) else careful(a, b)
-    for block in blocks(shape):
+
+    def fill(block: Any) -> None:
         part_a, part_b = _parts(a, block, shape), _parts(b, block, shape)
         if not kernel(mid[block], rad[block], *part_a, *part_b):
             mid[block], rad[block] = careful(part_a, part_b)
+
+    each_block(fill, blocks(shape))
     return mid, rad
+
+
+def widened(array: Array) -> Array:
+    """The numbers as float64."""
+    wide = np.empty(array.shape)
+
+    def fill(block: Any) -> None:
+        wide[block] = array[block]
+
+    each_block(fill, blocks(array.shape))
+    return wide
+
+
+def each_block(work: Callable[[Any], Result], parts: Iterable[Any]) -> list[Result]:
+    """`work` on every block, on all cores if there are enough of them to be worth a thread."""
+    parts = list(parts)
+    return on_all_cores(work, parts) if len(parts) >= WORTH_A_THREAD else [work(part) for part in parts]
 
 
 def blocks(shape: tuple[int, ...], entries: int = BLOCK) -> Iterator[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.flint_library import BITS, WORDS, WORTH_A_THREAD, Library, library, on_all_cores
+from gradproof.domains.flint_library import BITS, WORDS, WORTH_A_THREAD, Library, in_parts, library
 from gradproof.domains.packed import (
     CELL,
     cells_of,
@@ -102,7 +102,7 @@ def binary(name: str, a: Any, b: Any) -> Packed:
     shape = np.broadcast_shapes(one.shape, other.shape)
     left, right = (words_of(np.broadcast_to(cells, shape)) for cells in (one, other))
     found, y = _library(), np.zeros_like(left)
-    if on_all_cores(found, lambda part: found.binary(name, y[part], left[part], right[part]), len(y)):
+    if in_parts(found, lambda part: found.binary(name, y[part], left[part], right[part]), len(y)):
         return Packed(cells_of(y, shape))
     through: Packed = _through_objects(getattr(_OBJECTS, name))(Packed(one), Packed(other))
     return through
@@ -122,7 +122,7 @@ def _unary(name: str) -> Callable[..., Packed]:
         x = as_packed(x)
         words = words_of(x.cells)
         found, y = _library(), np.zeros_like(words)
-        answered = on_all_cores(found, lambda part: found.unary(name, y[part], words[part]), len(y))
+        answered = in_parts(found, lambda part: found.unary(name, y[part], words[part]), len(y))
         return Packed(cells_of(y, x.shape)) if answered else _through_objects(getattr(_OBJECTS, name))(x)
 
     return kernel
@@ -237,7 +237,7 @@ def _matrix_product(a: Array, b: Array) -> Array:
     if y is None:
         y = np.zeros((len(left), *right.shape[1:]), np.int64)
         least = max(1, WORTH_A_THREAD // b.size)  # rows
-        on_all_cores(found, lambda part: found.product(y[part], left[part], right), len(y), least)
+        in_parts(found, lambda part: found.product(y[part], left[part], right), len(y), least)
     if found.is_finite(y.reshape(-1, WORDS)):
         return cells_of(y, y.shape[:2])
     through: Packed = _through_objects(_OBJECTS.matmul)(Packed(a), Packed(b))

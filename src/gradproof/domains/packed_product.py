@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.domains.flint_library import WORDS, Library, on_all_cores
+from gradproof.domains.flint_library import WORDS, Library, in_parts
 from gradproof.domains.rounding64 import UNIT
 
 Array = np.ndarray[Any, Any]
@@ -186,4 +186,4 @@ def _total(library: Library, parts: list[Array]) -> Array | None:
         one = library.binary("add", first[part], parts[0][part], parts[1][part])
         return one and library.binary("add", y[part], first[part], parts[2][part])
 
-    return y if on_all_cores(library, add, len(y)) else None
+    return y if in_parts(library, add, len(y)) else None

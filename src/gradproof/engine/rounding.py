@@ -16,7 +16,7 @@ import numpy as np
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64, all_finite
-from gradproof.domains.fused64 import blocks, part_of
+from gradproof.domains.fused64 import blocks, each_block, part_of
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import Run
@@ -105,9 +105,18 @@ def _float64_difference(node: Node, values: list[Any], dtype: str) -> Array | No
     meaning = getattr(_FLOAT64, node.op)
     error = np.empty(node.shape, dtype)
     with _FLOAT64.domain.active():
-        for block, parts in _blocks_of(node, values):
+
+        def fill(piece: tuple[Any, list[Any]]) -> None:
+            block, parts = piece
             exact = meaning(*map(_FLOAT64.literal, parts), **node.params)
             np.subtract(node.value[block], exact, out=error[block], casting="same_kind")
+
+        pieces = list(_blocks_of(node, values))
+        if node.op in _ENTRYWISE:
+            each_block(fill, pieces)
+        else:  # BLAS uses all cores by itself
+            for piece in pieces:
+                fill(piece)
     return error if all_finite(error) else None
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradproof.domains.ball64 import all_finite
+from gradproof.domains.fused64 import each_block
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import InvalidInput
 from gradproof.ir import types
@@ -117,16 +118,17 @@ def _worst_error(entries: _Entries, bounds: Bounds) -> _Worst:
     flat = [np.ravel(x) for x in (entries.observed, reference.mid, reference.rad, *(entries.zero or ()))]
     most, least = _largest(flat[1], flat[2])
     floors = entries.share * most, entries.share * least
-    worst = _Worst(-1.0, 0)
-    for start in range(0, flat[0].size, BLOCK):
+
+    def worst(start: int) -> _Worst:
         part = [array[start : start + BLOCK] for array in flat]
         with np.errstate(all="ignore"):
             errors = bounds(part, floors, types.SMALLEST[entries.dtype])
         place = int(np.argmax(errors))  # NaN, if there is one
-        size = float(errors[place]) if errors[place] == errors[place] else np.inf
-        if size > worst.size:
-            worst = _Worst(size, start + place)
-    return worst
+        size = float(errors[place])
+        return _Worst(size if size == size else np.inf, start + place)
+
+    # The first of the largest: `max` keeps it.
+    return max(each_block(worst, range(0, flat[0].size, BLOCK)), key=lambda one: one.size)
 
 
 def _largest(mid: Array, rad: Array) -> tuple[float, float]:
