@@ -47,7 +47,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if faults:
         yield _wrong_rule(case, faults[0])
     elif case.verdict is Verdict.WRONG and not case.mistakes and not case.library_faults:
-        yield from _boundless(case) if case.boundless_rules else _tied(case)
+        yield from _boundless(case) if case.boundless_rules else (*_partial(case), *_tied(case))[:1]
     loss = loss_of(case, "framework-rule")
     if loss is not None:
         yield _wrong_value(case, loss)
@@ -103,6 +103,33 @@ def _boundless(case: Case) -> Iterator[Diagnostic]:
         ),
         op=rule.op,
     )
+
+
+def _partial(case: Case) -> Iterator[Diagnostic]:
+    """A rule gives no gradient to one of its inputs, which then counts as a constant."""
+    program, source = case.capture.program, case.source.node
+    if program is None or source is None:
+        return
+    reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
+    framework = words.framework_name(case.capture.framework)
+    for rule in case.capture.pullbacks:
+        for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):
+            if result is None and id in reached and rule.span is not None:
+                yield Diagnostic(
+                    kind="framework-rule",
+                    severity="error",
+                    certainty="measured",
+                    headline=f"{framework} has no gradient of {rule.op} for its {words.ordinal(k + 1)} argument",
+                    primary=Annotation(rule.span, "counts as a constant of this argument"),
+                    subject=subject(case),
+                    evidence=comparison_rows(case),
+                    why=(
+                        f"{rule.op} depends on `{case.source.name}` by its {words.ordinal(k + 1)} argument too. The "
+                        f"rule of {framework} returns nothing for it, so that this part of the gradient is left out."
+                    ),
+                    fix=Fix(f"keep that argument constant, or give {rule.op} a custom gradient"),
+                    op=rule.op,
+                )
 
 
 def _tied(case: Case) -> Iterator[Diagnostic]:
