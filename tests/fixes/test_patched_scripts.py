@@ -101,6 +101,12 @@ NUMPY = {
         "silent-broadcast",
         ["loss = np.mean((x[:, 0] - y) ** 2)"],
     ),
+    "two corners": (
+        "h = np.maximum(x, 0.0)\nloss = np.sum(h) + np.abs(x[0])",
+        "[0.0, 3.0]",
+        "kink",
+        ["h = 0.001 * np.logaddexp(0, x / 0.001)", "loss = np.sum(h) + np.sqrt(np.square(x[0]) + 1e-6)"],
+    ),
     "a logarithm of a sum of exponentials": (
         "loss = np.log(np.sum(np.exp(x)))",
         "[1000.0, 999.0]",

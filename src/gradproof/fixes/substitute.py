@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ import numpy as np
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
+from gradproof.engine.refine import entry_count
 from gradproof.errors import GradproofError
 from gradproof.fixes.choice import soft_choices
 from gradproof.fixes.extremes import extremes
@@ -32,6 +34,8 @@ WIDTH = 1e-3  # of the scale: small beside the numbers, and its square is still 
 _CUT = (Verdict.MISSING, Verdict.CORRECT)  # on a way through steps nothing passes, or zero does
 MOST_PLACES = 6  # places of the source at which a substitute is tried
 SAME_NEARBY = f"Both are equal in exact arithmetic at {N_NEARBY} points nearby."
+MOST_ENTRIES = 20_000  # numbers in a program that is judged anew for every change
+SECONDS = 3.0  # for all of them: a fix must not take longer than the check itself
 MOST_TRIED = 24  # changed programs that are run and judged
 
 
@@ -54,9 +58,12 @@ def substituted(case: Case, replay: Replay | None) -> Fix | None:
     program, wrt = case.capture.program, case.source.node
     if program is None or wrt is None or case.capture.order != 1 or not types.is_real(case.source.dtype):
         return None
+    if entry_count(program) > MOST_ENTRIES:
+        return None
     found: Fix | None = None
+    deadline = time.monotonic() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
     for k, change in enumerate(_changes(case, program)):
-        if k == MOST_TRIED:
+        if k == MOST_TRIED or time.monotonic() > deadline:
             break
         patch = _patch(case, program, change)
         if found is not None and not patch:
@@ -94,8 +101,12 @@ def _fix(case: Case, program: Program, change: Change, result: Tried, patch: str
 def _changes(case: Case, program: Program) -> Iterator[Change]:
     if case.verdict in _CUT:
         yield from (Change(*made) for made in soft_choices(case, program))
-    graph = Graph(program)
-    for span, table in _places(case, program):
+    graph, places = Graph(program), list(_places(case, program))
+    if len(places) > 1 and case.verdict is Verdict.UNDEFINED:
+        yield from _everywhere(
+            case, program, places
+        )  # with one corner left the function is as rough as before
+    for span, table in places:
         nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
         for substitute in table:
             yield from _applied(case, program, graph, nodes, substitute)
@@ -103,6 +114,33 @@ def _changes(case: Case, program: Program) -> Iterator[Change]:
             for made, text, meaning in extremes(program, nodes, lambda ids: width_of(program, ids)):
                 if not depends_on_opaque(program, made):
                     yield Change(with_nodes(program, made), tuple(made), text, meaning)
+
+
+def _everywhere(
+    case: Case, program: Program, places: Sequence[tuple[Span, Sequence[Substitute]]]
+) -> Iterator[Change]:
+    """The first substitute that fits at each of several places, in one change."""
+    current = program
+    changed: tuple[int, ...] = ()
+    texts: list[str] = []
+    meanings: list[str] = []
+    for span, table in places:
+        nodes = [node for node in current.nodes if node.span == span and not node.is_discrete]
+        graph = Graph(current)
+        fits = (one for substitute in table for one in _applied(case, current, graph, nodes, substitute))
+        change = next((one for one in fits if _is_written(case, program, one, changed)), None)
+        if change is not None:
+            current, changed = change.program, (*changed, *change.nodes)
+            texts.append(change.text)
+            meanings.append(change.meaning)
+    if len(texts) > 1:
+        joined = "; ".join(dict.fromkeys(texts)), "; ".join(dict.fromkeys(meanings))
+        yield Change(current, tuple(dict.fromkeys(changed)), *joined)
+
+
+def _is_written(case: Case, program: Program, change: Change, changed: tuple[int, ...]) -> bool:
+    nodes = tuple(dict.fromkeys((*changed, *change.nodes)))
+    return patch_of(program, change.program, nodes, case.sources, case.capture.framework) is not None
 
 
 def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Substitute]]]:
