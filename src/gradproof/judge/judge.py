@@ -28,10 +28,10 @@ NO_VALUE = "the target itself is NaN: `{op}` has no value here, and zero times n
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
 UNBOUNDED = "the recorded gradient program has no bounded meaning in exact arithmetic"
 NOISE = (
-    "its terms cancel, and the true gradient is zero to every digit computed; what was returned, up to {size:.2g}, "
-    "is the rounding of these terms, and there is nothing to measure it against"
+    "its terms cancel: the true gradient is at most {bound:.1g}, and what was returned, up to {size:.2g}, is the "
+    "rounding of these terms, with no digit to compare"
 )
-NEXT_TO_NOTHING = 1e-6  # of what was returned: far below what rounding leaves of terms that cancel
+NEXT_TO_NOTHING = 1e-2  # of what was returned: not one digit of it is true
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
 __all__ = ["Evidence", "Judgement", "judge"]
@@ -213,7 +213,7 @@ def _noise(true: Enclosure, observed: Array | None) -> str | None:
     """Said where all terms of a gradient cancel, as for a bias before batch normalisation: a measure is missing."""
     bound = float(np.max(np.abs(true.mid) + true.rad, initial=0.0))
     size = 0.0 if observed is None else float(np.max(np.abs(observed), initial=0.0))
-    return NOISE.format(size=size) if bound <= NEXT_TO_NOTHING * size else None
+    return NOISE.format(bound=bound, size=size) if bound <= NEXT_TO_NOTHING * size else None
 
 
 def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict, str | None] | None:

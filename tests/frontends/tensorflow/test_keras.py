@@ -108,3 +108,20 @@ def test_random_numbers_of_a_compiled_function_under_a_tape_are_those_it_drew():
             y = noisy(x)
         tape.gradient(y, x)
     assert [str(verdict) for verdict in report.verdicts] == ["correct"]
+
+
+def test_a_bias_before_batch_normalisation_is_said_to_be_the_rounding_of_terms_that_cancel():
+    tf.keras.utils.set_random_seed(1)
+    layers = tf.keras.layers
+    net = tf.keras.Sequential(
+        [layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU(), layers.Flatten(), layers.Dense(1)]
+    )
+    x = tf.constant(np.random.default_rng(0).normal(size=(4, 8, 8, 3)).astype("f"))
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net(x, training=True) ** 2)
+        tape.gradient(loss, net.trainable_variables)
+    kernel, bias, *others = report.gradients
+    assert {str(row.verdict) for row in (kernel, *others)} == {"correct"}
+    assert str(bias.verdict) == "unverified"
+    assert bias.reason is not None and "its terms cancel" in bias.reason
