@@ -76,9 +76,9 @@ def execute(given: argparse.Namespace) -> int:
             output="each" if given.each else None,
             **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
         )
+    output.write_files(report, paths, given.full)
     output.print_report(report, sys.stdout, given.detail)
     tell_github(report, sys.stderr, os.getcwd())
-    output.write_files(report, paths, given.full)
     return report.exit_status(given.fail_on)
 
 

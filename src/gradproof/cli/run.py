@@ -107,6 +107,13 @@ class _Audit:
         report = self._report(outcome, crash)
         if not is_sudden:
             _flush_output()
+        # Files first: pictures are drawn for them, which a framework may comment on. Our last line stays the last.
+        try:
+            output.write_files(report, self.paths, self.given.full)
+            if self.fix is not None:
+                output.write_text(to_diff(report), self.fix)
+        except KeyboardInterrupt:
+            is_interrupted = True
         # Not `sys.stderr`, which the program may have put its own stream in the place of, or closed.
         stream = sys.__stderr__
         if stream is not None and not stream.closed:
@@ -114,9 +121,6 @@ class _Audit:
                 stream.write("\n")  # apart from what the program and its libraries have written there
             output.print_report(report, stream, self.given.detail)
             tell_github(report, stream, self.folder)
-        output.write_files(report, self.paths, self.given.full)
-        if self.fix is not None:
-            output.write_text(to_diff(report), self.fix)
         return INTERRUPTED if is_interrupted else report.exit_status(self.given.fail_on)
 
     def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
