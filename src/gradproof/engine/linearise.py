@@ -102,8 +102,12 @@ def input_gradient(m: Arithmetic, node: Node, i: int, gy: Any, y: Any, xs: list[
 def _differentiable(node: Node) -> Op:
     op = TABLE.get(node.op)
     if op is None or (op.slopes is None and op.pullback is None):
-        what = "is opaque" if node.is_opaque else "has no derivative rule"
-        raise NoDerivative(f"{describe(node)} {what}, and the gradient runs through it")
+        if not node.is_opaque:
+            raise NoDerivative(f"{describe(node)} has no derivative rule, and the gradient runs through it")
+        place = f" ({node.span})" if node.span else ""
+        raise NoDerivative(
+            f"`{node.op.removeprefix('opaque:')}`{place} has no exact meaning here, and the gradient runs through it"
+        )
     return op
 
 
