@@ -70,6 +70,33 @@ def test_of_hard_numbers_they_are_right_if_they_are_sure(name: str, seed: int) -
                 assert encloses(y, BINARY[name](one, other))
 
 
+@pytest.mark.parametrize("name", ["add", "sub", "mul"])
+@pytest.mark.parametrize("seed", range(9))
+def test_exact_zeros_among_ordinary_numbers_are_no_hindrance(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (_with_zeros(rng, _ordinary(rng, (60,), kind)) for kind in (seed, seed // 3))
+    sure, y = _fused(name, a, b)
+    assert sure
+    with BallDomain(BITS).active():
+        for one, other in zip(members(rng, a), members(rng, b)):
+            assert encloses(y, BINARY[name](one, other))
+
+
+def _with_zeros(rng: np.random.Generator, x: Ball64) -> Ball64:
+    """The sizes brought together as well, so that sums with a zero are ordinary numbers."""
+    mid = np.where(rng.random(x.shape) < 0.3, 0.0, x.mid / np.abs(x.mid).max())
+    return Ball64(mid, None if x.rad is None else np.abs(mid) * 0.5)
+
+
+@pytest.mark.parametrize("radius", [0.0, 1e-320, 2.0**-1000])
+def test_zeros_that_are_not_exact_are_not_claimed_to_be(radius: float) -> None:
+    a, b = Ball64(np.zeros(2), np.full(2, radius)), Ball64(np.full(2, 2.0**-1000))
+    assert _fused("mul", a, b)[0] == (radius == 0.0)
+    assert _fused("div", a, Ball64(np.full(2, 2.0**1000)))[0] == (radius == 0.0)
+    assert not _fused("add", a, b)[0]
+    assert not _fused("mul", b, b)[0]
+
+
 def test_what_underflows_is_not_claimed() -> None:
     assert not _fused("mul", Ball64(np.array([2.0**-600])), Ball64(np.array([2.0**-600])))[0]
     assert not _fused("div", Ball64(np.array([2.0**-600])), Ball64(np.array([2.0**600])))[0]

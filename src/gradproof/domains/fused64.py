@@ -1,7 +1,8 @@
 """Sums, products and quotients of float64 balls in few passes over blocks that fit the processor's cache.
 
-A kernel writes midpoints and radii of a block and says whether they may be believed: no result is so small that
-something underflowed, and every radius is finite. Where it says no, the block is done again by the careful formulas.
+A kernel writes midpoints and radii of a block and says whether they may be believed: no result but an exact zero is
+so small that something underflowed, and every radius is finite. Where it says no, the block is done again by the
+careful formulas.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def fused_sum(combine: Callable[..., Any]) -> Kernel:
             rad += ra
         if rb is not None:
             rad += rb
-        return _finish(least, rad)
+        # A sum of zeros is exact, and so is one that cancels, unless a tiny difference was flushed to zero.
+        return _finish(least, rad, mid, lambda: (mid == 0.0) & ((a == 0.0) | (np.abs(a) >= SMALL)))
 
     return kernel
 
@@ -57,7 +59,7 @@ def fused_product(mid: Array, rad: Array, a: Array, ra: Array | None, b: Array, 
         rad += ra * size
     if rb is not None:
         rad += np.abs(a) * rb
-    return _finish(least, rad)
+    return _finish(least, rad, mid, lambda: _is_zero(a, ra) | _is_zero(b, rb))
 
 
 def fused_quotient(mid: Array, rad: Array, a: Array, ra: Array | None, b: Array, rb: Array | None) -> bool:
@@ -76,7 +78,7 @@ def fused_quotient(mid: Array, rad: Array, a: Array, ra: Array | None, b: Array,
             rad += ra / nearest
         if rb is not None:
             rad += size * (rb / nearest)
-    return _finish(least, rad)
+    return _finish(least, rad, mid, lambda: _is_zero(a, ra))
 
 
 def _rounding(mid: Array, rad: Array) -> float:
@@ -87,9 +89,22 @@ def _rounding(mid: Array, rad: Array) -> float:
     return least
 
 
-def _finish(least: float, rad: Array) -> bool:
+def _finish(least: float, rad: Array, mid: Array, exact: Callable[[], Array]) -> bool:
+    """Round the radius up and say whether it may be believed.
+
+    Small results are believed where they are `exact` zeros; these are common, and their radii lost nothing.
+    """
     rad *= _UP
-    return least >= SMALL and float(rad.max()) < np.inf  # NaN fails both
+    if not float(rad.max()) < np.inf:  # or NaN
+        return False
+    if least >= SMALL:
+        return True
+    inexact = (np.abs(mid) < SMALL) & ~exact()
+    return not (inexact.any() or ((rad > 0.0) & (rad < SMALL)).any())
+
+
+def _is_zero(mid: Array, rad: Array | None) -> Array:
+    return np.asarray(mid == 0.0) if rad is None else np.asarray((mid == 0.0) & (rad == 0.0))
 
 
 def in_blocks(
