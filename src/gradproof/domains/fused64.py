@@ -92,15 +92,15 @@ def _rounding(mid: Array, rad: Array) -> float:
 def _finish(least: float, rad: Array, mid: Array, exact: Callable[[], Array]) -> bool:
     """Round the radius up and say whether it may be believed.
 
-    Small results are believed where they are `exact` zeros; these are common, and their radii lost nothing.
+    Small results are believed where they are `exact` zeros; these are common. The radius of such a product or quotient
+    is zero, and that of such a sum is the sum of two, which cannot underflow.
     """
     rad *= _UP
     if not float(rad.max()) < np.inf:  # or NaN
         return False
     if least >= SMALL:
         return True
-    inexact = (np.abs(mid) < SMALL) & ~exact()
-    return not (inexact.any() or ((rad > 0.0) & (rad < SMALL)).any())
+    return not ((np.abs(mid) < SMALL) & ~exact()).any()
 
 
 def _is_zero(mid: Array, rad: Array | None) -> Array:
