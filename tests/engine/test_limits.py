@@ -13,6 +13,8 @@ from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder
 from gradproof.ops.eigen import anchors_of
 
+from ..small import program_of
+
 WEIGHTS = np.array([[1.0, 2.0, -3.0], [0.5, 4.0, 1.0], [-2.0, 3.0, 0.25]])
 
 
@@ -161,3 +163,9 @@ def test_entries_that_cancel_to_nothing_are_zero() -> None:
     """sin^2 + cos^2 is constant: what is left of its gradient is the noise of the balls."""
     limit = limit_of(lambda m, x: m.add(m.mul(m.sin(x), m.sin(x)), m.mul(m.cos(x), m.cos(x))), 0.75)
     assert_limit(limit, 0.0)
+
+
+def test_a_number_has_the_slopes_of_both_sides_where_they_differ() -> None:
+    found = limit_gradient(program_of(lambda m, x: m.add(m.sqrt(m.square(x)), m.mul(x, 0.5)), 0.0))
+    assert found.kind == "sides differ"
+    assert found.one_sided == (-0.5, 1.5)

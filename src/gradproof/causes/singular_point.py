@@ -32,6 +32,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
+from gradproof.diagnosis.words import number
 from gradproof.ir.program import Node, Program
 from gradproof.judge.verdict import Verdict
 
@@ -143,7 +144,11 @@ def _entry(case: Case) -> tuple[int, ...]:
 
 
 def _behaviour(case: Case) -> Rows:
-    reason = case.judgement.reason
+    reason, sides = case.judgement.reason, case.judgement.one_sided
+    if sides is not None and sides[0].shape == ():
+        return tuple(
+            (label, f"slope {number(side)}") for label, side in zip(("from below", "from above"), sides)
+        )
     return () if reason is None else (("nearby", reason),)
 
 

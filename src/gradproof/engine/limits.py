@@ -55,10 +55,14 @@ REASONS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Limit:
-    """Gradients for each input asked for; the radius is estimated, and infinite where there is no limit."""
+    """Gradients for each input asked for; the radius is estimated, and infinite where there is no limit.
+
+    `one_sided`: the slopes from below and from above where the input is one number and each side has a limit.
+    """
 
     enclosures: tuple[Enclosure, ...]
     kind: Kind
+    one_sided: tuple[float, float] | None = None
 
     @property
     def exists(self) -> bool:
@@ -106,12 +110,34 @@ def limit_gradient(
             _tends_to([[point.gradients[k] for point in step] for step in nearby]) for k in range(len(wrt))
         ]
         kind = "no value" if _has_no_value(nearby) else _kind(values, gradients)
+        one_sided = _one_sided(domain, program, wrt, sides, nearby) if kind == "sides differ" else None
         enclosures = tuple(
             # Without a value nearby (the log of -1) there is no derivative, though its formula may go on.
             _enclosure(domain, one, program[id].shape, not np.isfinite(values.error).all())
             for one, id in zip(gradients, wrt)
         )
-    return Limit(enclosures, kind)
+    return Limit(enclosures, kind, one_sided)
+
+
+def _one_sided(
+    domain: BallDomain,
+    program: Program,
+    wrt: tuple[int, ...],
+    sides: list[dict[int, Array]],
+    nearby: list[list[_Nearby]],
+) -> tuple[float, float] | None:
+    """Where the gradient tends to from below, and from above."""
+    if len(wrt) != 1 or program[wrt[0]].shape != () or not types.is_real(program[wrt[0]].dtype):
+        return None
+    slopes: list[float] = []
+    for sign in (-1.0, 1.0):
+        own = [k for k, side in enumerate(sides) if float(side[wrt[0]]) * sign > 0.0]
+        tendency = _tends_to([[step[k].gradients[0] for k in own] for step in nearby])
+        found = _enclosure(domain, tendency, (), False)
+        if not found.is_bounded:
+            return None
+        slopes.append(float(found.mid))
+    return slopes[0], slopes[1]
 
 
 def _has_no_value(nearby: list[list[_Nearby]]) -> bool:

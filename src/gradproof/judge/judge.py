@@ -169,6 +169,9 @@ def _judgement(k: int, evidence: Evidence, reference: Reference, meant: Comparis
     comparison = reference.comparisons[k]
     verdict, reason = _verdict(k, evidence, reference, meant)
     one_sided = _one_sided(reference.sides, evidence.wrt[k], reference.enclosures[k])
+    if one_sided is None and reference.limit is not None and reference.limit.one_sided is not None:
+        below, above = reference.limit.one_sided
+        one_sided = np.asarray(below), np.asarray(above)
     return Judgement(
         verdict, reference.oracles[k], reason, reference.enclosures[k], comparison, reference, one_sided
     )
