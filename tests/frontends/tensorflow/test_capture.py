@@ -277,4 +277,4 @@ def test_an_op_without_a_meaning_is_named():
     (capture,) = captures(program)
     (case,) = cases(capture, Options())
     assert case.verdict.value == "unverified"
-    assert "opaque:Eig" in str(case.judgement.reason)
+    assert "`Eig`" in str(case.judgement.reason)
