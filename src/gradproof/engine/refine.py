@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -133,13 +133,12 @@ def has_value(result: Run) -> bool:
     return bool(np.isfinite(result.m.domain.leave(y)).all())
 
 
-def _rungs(program: Program, cap_bits: int) -> list[tuple[Any, int]]:
-    rungs: list[tuple[Any, int]] = [(BallDomain64(), 53)]
+def _rungs(program: Program, cap_bits: int) -> Iterator[tuple[Any, int]]:
+    yield BallDomain64(), 53
     bits = FIRST_ARB_BITS
     while bits <= cap_bits:
-        rungs.append((arb_domain(program, bits), bits))
+        yield arb_domain(program, bits), bits
         bits *= 2
-    return rungs
 
 
 def arb_domain(program: Program, bits: int) -> BallDomain | PackedBallDomain:
