@@ -111,7 +111,6 @@ def test_counts_have_their_plural() -> None:
 def test_names_of_gradients() -> None:
     assert words.gradient_name("loss", "x", (1,)) == "d loss / d x[1]"
     assert words.gradient_name("loss", "W", (1, 2)) == "d loss / d W[1, 2]"
-    assert words.gradient_name("f", "x", order=2) == "d^2 f / d x^2"
     assert [words.framework_name(name) for name in ("torch", "jax", "numpy", "mxnet")] == [
         "PyTorch", "JAX", "NumPy", "mxnet",
     ]  # fmt: skip

@@ -14,7 +14,7 @@ Rows = tuple[tuple[str, str], ...]
 
 def subject(case: Case, index: tuple[int, ...] | None = None) -> str:
     """`d loss / d x[1]`: the gradient and the entry that is spoken of."""
-    return words.gradient_name(case.capture.target, case.source.name, _shown(case, index), case.capture.order)
+    return words.gradient_name(case.capture.target, case.source.name, _shown(case, index))
 
 
 def _shown(case: Case, index: tuple[int, ...] | None) -> tuple[int, ...]:

@@ -125,11 +125,10 @@ def framework_name(framework: str) -> str:
     return FRAMEWORKS.get(framework, framework)
 
 
-def gradient_name(target: str, source: str, index: tuple[int, ...] = (), order: int = 1) -> str:
-    """`d loss / d x[1]`; for a second derivative `d^2 loss / d x^2`."""
+def gradient_name(target: str, source: str, index: tuple[int, ...] = ()) -> str:
+    """`d loss / d x[1]`. For a second derivative too: its target is what was computed from a gradient."""
     entry = f"[{', '.join(map(str, index))}]" if index else ""
-    power = f"^{order}" if order > 1 else ""
-    return f"d{power} {target} / d {source}{entry}{power}"
+    return f"d {target} / d {source}{entry}"
 
 
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:

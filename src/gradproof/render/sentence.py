@@ -30,7 +30,7 @@ def sentence(gradient: GradientReport) -> str:
 
 def name(gradient: GradientReport) -> str:
     """The gradient's name; which execution of its line it is, where that was not the first."""
-    text = gradient_name(gradient.target, gradient.source, order=gradient.order)
+    text = gradient_name(gradient.target, gradient.source)
     return text if gradient.occurrence == 1 else f"{text} ({ordinal(gradient.occurrence)} run)"
 
 
