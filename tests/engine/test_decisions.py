@@ -265,7 +265,7 @@ def test_an_opaque_op_on_the_way_is_the_reason() -> None:
     )
     assert found.fact == "cannot tell"
     assert found.reason is not None
-    assert "opaque" in found.reason
+    assert "Mystery" in found.reason
 
 
 def test_many_kinks_are_counted_and_the_list_is_capped() -> None:
