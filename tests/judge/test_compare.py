@@ -95,6 +95,11 @@ def test_terms_excuse_nothing_that_is_not_known_to_be_zero() -> None:
     assert _compare(1e-17, 0.0, 1e-16, sizes=1.0).outcome == "undecided"
 
 
+def test_noise_beside_a_value_that_may_be_zero_asks_for_more_digits() -> None:
+    assert _compare(1e-12, 0.0, 1e-15, sizes=1.0).outcome == "undecided"
+    assert _compare(1e-12, 1e-14, 1e-15, sizes=1.0).outcome == "beyond"
+
+
 @pytest.mark.parametrize("dtype", types.REAL_BITS)
 def test_what_lies_below_the_smallest_number_of_the_dtype_is_found_by_zero(dtype: str) -> None:
     smallest = types.SMALLEST[dtype]

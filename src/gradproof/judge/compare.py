@@ -163,7 +163,7 @@ def _lower_bounds(part: list[Array], floors: tuple[float, float], smallest: floa
     distance = np.abs(observed - mid)
     scale = np.maximum(np.abs(mid) + rad, floors[0])
     if len(part) > 3:
-        scale = np.where(_zero_like(part), np.maximum(scale, part[4]), scale)
+        scale = np.where(_may_be_zero(part), np.maximum(scale, part[4]), scale)
     found = _found(distance + rad, smallest)
     low = np.maximum(distance - rad, 0.0) / scale
     if found is not None:
@@ -176,6 +176,12 @@ def _zero_like(part: list[Array]) -> Array:
     mid, rad, sizes = part[1:4]
     size = np.abs(mid)
     return np.asarray((size <= rad) & (size + rad <= ZERO_LIKE * sizes))
+
+
+def _may_be_zero(part: list[Array]) -> Array:
+    """Where more digits may show a value to be zero beside its terms: nothing is beyond the line before that."""
+    mid, rad = part[1:3]
+    return np.asarray(np.abs(mid) <= rad)
 
 
 def _found(farthest: Array, smallest: float) -> Array | None:

@@ -110,7 +110,7 @@ def test_random_numbers_of_a_compiled_function_under_a_tape_are_those_it_drew():
     assert [str(verdict) for verdict in report.verdicts] == ["correct"]
 
 
-def test_a_bias_before_batch_normalisation_is_said_to_be_the_rounding_of_terms_that_cancel():
+def test_a_bias_before_batch_normalisation_is_as_right_as_a_zero_can_be():
     tf.keras.utils.set_random_seed(1)
     layers = tf.keras.layers
     net = tf.keras.Sequential(
@@ -121,7 +121,6 @@ def test_a_bias_before_batch_normalisation_is_said_to_be_the_rounding_of_terms_t
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(net(x, training=True) ** 2)
         tape.gradient(loss, net.trainable_variables)
-    kernel, bias, *others = report.gradients
-    assert {str(row.verdict) for row in (kernel, *others)} == {"correct"}
-    assert str(bias.verdict) == "unverified"
-    assert bias.reason is not None and "its terms cancel" in bias.reason
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+    assert report.gradients[1].reference is not None
+    assert np.abs(report.gradients[1].reference).max() < 1e-30
