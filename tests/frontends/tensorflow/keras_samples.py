@@ -54,7 +54,7 @@ OF_IMAGES: dict[str, Callable[[], Any]] = {
     "Conv2D": lambda: layers.Conv2D(4, 3),
     "Conv2D strides": lambda: layers.Conv2D(4, 3, strides=2, padding="same"),
     "Conv2D dilation": lambda: layers.Conv2D(4, 3, dilation_rate=2),
-    "Conv2D groups": lambda: layers.Conv2D(6, 3, groups=3),
+    "Conv2D groups": lambda: layers.Conv2D(6, 3, groups=2),
     "DepthwiseConv2D": lambda: layers.DepthwiseConv2D(3),
     "SeparableConv2D": lambda: layers.SeparableConv2D(4, 3),
     "Conv2DTranspose": lambda: layers.Conv2DTranspose(4, 3, strides=2),
