@@ -22,8 +22,8 @@ def _run(folder: Path, text: str) -> str:
 
 def test_the_diff_mends_the_script(tmp_path: Path) -> None:
     diff = _run(tmp_path, FAULTY)
-    assert diff.startswith("--- a/script.py\n+++ b/script.py\n")
-    old, new = ([line[1:] for line in diff.splitlines()[2:] if line[:1] == sign] for sign in "-+")
+    _, _, changes = diff.partition("\n--- a/script.py\n+++ b/script.py\n")
+    old, new = ([line[1:] for line in changes.splitlines() if line[:1] == sign] for sign in "-+")
     mended = "\n".join(
         new[0] if line == old[-1] else line for line in FAULTY.split("\n") if line not in old[:-1]
     )

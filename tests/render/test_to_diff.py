@@ -49,7 +49,12 @@ def _added(diff: str) -> list[str]:
 
 def test_a_patch_becomes_a_diff_with_context() -> None:
     diff = to_diff(_report(NUMBERED))
-    assert diff.startswith("--- a/a.py\n+++ b/a.py\n@@ -2,6 +2,5 @@\n")
+    told, changes = diff.split("--- a/a.py\n")
+    assert changes.startswith("+++ b/a.py\n@@ -2,6 +2,5 @@\n")
+    assert told.splitlines() == [
+        "# a.py:6 (cancellation): mend it",
+        "#   not checked: the program with this change was not run",
+    ]
     assert _added(diff) == ["z = np.expm1(x)"]
 
 
@@ -78,3 +83,14 @@ def test_what_is_declared_intended_is_not_patched() -> None:
     meant = replace(report, gradients=tuple(replace(one, intended=True) for one in report.gradients))
     assert to_diff(report)
     assert to_diff(meant) == ""
+
+
+def test_what_a_patch_changes_stands_ahead_of_it() -> None:
+    (gradient,) = _report(NUMBERED).gradients
+    (diagnostic,) = gradient.diagnostics
+    assert diagnostic.fix is not None
+    fix = replace(diagnostic.fix, changes_meaning="a root of 0 becomes 0.001", checked="it was run")
+    meant = replace(gradient, diagnostics=(replace(diagnostic, fix=fix),))
+    diff = to_diff(replace(_report(NUMBERED), gradients=(meant,)))
+    assert diff.splitlines()[1] == "#   changes: a root of 0 becomes 0.001"
+    assert "not checked" not in diff

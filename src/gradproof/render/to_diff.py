@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.words import printable
 
 CONTEXT = 3  # lines around a change, as other tools show them
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
@@ -26,18 +28,39 @@ class Hunk:
         return range(self.first, self.first + max(len(self.old), 1))
 
 
+@dataclass
+class _Changes:
+    """What becomes of one file, and what a reader should know of it before applying it."""
+
+    hunks: list[Hunk] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
 def to_diff(report: Report) -> str:
-    """Empty where no fix can be shown as a change of lines. Of two that touch the same lines, the first counts."""
-    by_file: dict[str, list[Hunk]] = {}
+    """Empty where no fix can be shown as a change of lines. Of two that touch the same lines, the first counts.
+
+    Ahead of each file its fixes are told in comments, which `patch` and `git apply` pass over.
+    """
+    by_file: dict[str, _Changes] = {}
     for gradient in report.gradients:
         if gradient.intended:
             continue  # what is meant to be as it is stays so
         for diagnostic in gradient.diagnostics:
-            if diagnostic.fix is not None and diagnostic.fix.patch and diagnostic.span is not None:
-                text = report.sources.get(diagnostic.span.file, "")
-                hunks = list(hunks_of(diagnostic.fix.patch, text))
-                _join(by_file.setdefault(diagnostic.span.file, []), hunks)
-    return "".join(_file_diff(file, hunks, report.sources) for file, hunks in sorted(by_file.items()))
+            fix, span = diagnostic.fix, diagnostic.span
+            if fix is not None and fix.patch and span is not None:
+                hunks = list(hunks_of(fix.patch, report.sources.get(span.file, "")))
+                changes = by_file.setdefault(span.file, _Changes())
+                if _join(changes.hunks, hunks):
+                    changes.remarks += _remarks(f"{span.file}:{span.line} ({diagnostic.kind})", fix)
+    return "".join(_file_diff(file, changes, report.sources) for file, changes in sorted(by_file.items()))
+
+
+def _remarks(place: str, fix: Fix) -> Iterator[str]:
+    yield f"# {place}: {printable(fix.text)}"
+    if fix.changes_meaning:
+        yield f"#   changes: {printable(fix.changes_meaning)}"
+    if not fix.checked:
+        yield "#   not checked: the program with this change was not run"
 
 
 def hunks_of(patch: str, source: str) -> Iterator[Hunk]:
@@ -67,19 +90,22 @@ def _placed(lines: Sequence[str], source: Sequence[str]) -> Iterator[Hunk]:
         yield _hunk(places[0] + 1, lines)
 
 
-def _join(known: list[Hunk], hunks: list[Hunk]) -> None:
+def _join(known: list[Hunk], hunks: list[Hunk]) -> bool:
+    """Whether the changes could be added, because they touch no line that another one touches."""
     taken = {line for hunk in known for line in hunk.lines}
-    if not any(line in taken for hunk in hunks for line in hunk.lines):
-        known += hunks
+    if not hunks or any(line in taken for hunk in hunks for line in hunk.lines):
+        return False
+    known += hunks
+    return True
 
 
-def _file_diff(file: str, hunks: list[Hunk], sources: Mapping[str, str]) -> str:
+def _file_diff(file: str, changes: _Changes, sources: Mapping[str, str]) -> str:
     before = sources.get(file, "").splitlines()
     after = list(before)
-    for hunk in sorted(hunks, key=lambda one: -one.first):
+    for hunk in sorted(changes.hunks, key=lambda one: -one.first):
         place = slice(hunk.first - 1, hunk.first - 1 + len(hunk.old))
         if tuple(before[place]) != hunk.old:
             return ""  # the file is not the one that was run
         after[place] = hunk.new
-    diff = difflib.unified_diff(before, after, f"a/{file}", f"b/{file}", n=CONTEXT, lineterm="")
-    return "".join(line + "\n" for line in diff)
+    diff = list(difflib.unified_diff(before, after, f"a/{file}", f"b/{file}", n=CONTEXT, lineterm=""))
+    return "".join(line + "\n" for line in (*changes.remarks, *diff)) if diff else ""
