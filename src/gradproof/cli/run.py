@@ -107,21 +107,33 @@ class _Audit:
         report = self._report(outcome, crash)
         if not is_sudden:
             _flush_output()
-        # Files first: pictures are drawn for them, which a framework may comment on. Our last line stays the last.
-        try:
-            output.write_files(report, self.paths, self.given.full)
-            if self.fix is not None:
-                output.write_text(to_diff(report), self.fix)
-        except KeyboardInterrupt:
-            is_interrupted = True
+        # Files first: pictures are drawn for them, which a framework may comment on, and our last line stays the last.
+        # After Ctrl-C somebody waits for the text.
+        if is_interrupted:
+            self._print(report)
+            self._write(report)
+        else:
+            try:
+                self._write(report)
+            except KeyboardInterrupt:
+                is_interrupted = True
+            self._print(report)
+        return INTERRUPTED if is_interrupted else report.exit_status(self.given.fail_on)
+
+    def _write(self, report: Report) -> None:
+        output.write_files(report, self.paths, self.given.full)
+        if self.fix is not None:
+            output.write_text(to_diff(report), self.fix)
+
+    def _print(self, report: Report) -> None:
         # Not `sys.stderr`, which the program may have put its own stream in the place of, or closed.
         stream = sys.__stderr__
-        if stream is not None and not stream.closed:
-            if self.given.detail in ("normal", "verbose"):
-                stream.write("\n")  # apart from what the program and its libraries have written there
-            output.print_report(report, stream, self.given.detail)
-            tell_github(report, stream, self.folder)
-        return INTERRUPTED if is_interrupted else report.exit_status(self.given.fail_on)
+        if stream is None or stream.closed:
+            return
+        if self.given.detail in ("normal", "verbose"):
+            stream.write("\n")  # apart from what the program and its libraries have written there
+        output.print_report(report, stream, self.given.detail)
+        tell_github(report, stream, self.folder)
 
     def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
         total = time.perf_counter() - self.started
