@@ -27,7 +27,7 @@ def gradient():
     x = gp.Variable(np.linspace(0.0, 1.0, 200_000))
     with gp.GradientTape() as tape:
         y = x
-        for _ in range(12):
+        for _ in range(60):
             y = np.exp(np.sin(y))
         loss = np.sum(y) - np.sum(y) + 1e-60 * np.sum(y)
     print("ready", flush=True)
@@ -110,7 +110,7 @@ def gradient(y, n):
     x = tf.Variable(tf.linspace(tf.constant(0.0, tf.float64), 1.0, n))
     with tf.GradientTape() as tape:
         z = x
-        for _ in range(12):
+        for _ in range(60):
             z = tf.exp(tf.sin(z))
         loss = tf.reduce_sum(z) - tf.reduce_sum(z) + y * tf.reduce_sum(z)
     print("ready", flush=True)

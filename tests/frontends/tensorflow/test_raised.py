@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,4 +78,4 @@ def test_a_library_function_is_not_taken_for_code_of_the_users() -> None:
         tape.gradient(y, x)
     (cause,) = report.gradients[0].diagnostics
     assert cause.kind == "straight-through" and cause.primary is not None
-    assert cause.primary.span.file == __file__
+    assert Path(cause.primary.span.file).name == Path(__file__).name
