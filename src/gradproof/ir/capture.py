@@ -35,6 +35,7 @@ class Scope:
     """One use of a custom gradient: its forward is the nodes of this scope from `inputs` to `outputs`.
 
     `upstream` and `results` are what its rule was given and returned (None where it returned None), if it ran.
+    `is_upstream_idle`: nothing that ran needed what the rule was given, so that a compiled program never computed it.
     """
 
     id: int
@@ -47,6 +48,7 @@ class Scope:
     defined_at: Span | None = None
     rule_at: Span | None = None
     complaint: str | None = None  # what the framework said when the rule failed: a dtype, a shape
+    is_upstream_idle: bool = False
 
 
 @dataclass(frozen=True)

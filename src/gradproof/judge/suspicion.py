@@ -34,7 +34,8 @@ def suspicions(capture: Capture) -> Iterator[Suspicion]:
     again = set() if capture.program is None else {node.id for node in capture.program.nodes}
     for scope in capture.scopes:
         rule = rule_of(program, scope)
-        if rule is None or not rule.has_upstream or sum(a.size for a in rule.here.inputs) > CHEAP_ENTRIES:
+        is_known = rule is not None and (rule.has_upstream or scope.is_upstream_idle)
+        if rule is None or not is_known or sum(a.size for a in rule.here.inputs) > CHEAP_ENTRIES:
             continue
         try:
             if not rule.uses_upstream and rule.is_followed and _has_slope(rule):

@@ -7,6 +7,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+import gradproof
 from gradproof.frontends.tensorflow.hooks import observe
 
 pytestmark = pytest.mark.tensorflow
@@ -191,3 +192,40 @@ def test_forward_mode_gives_tangents_and_result():
     np.testing.assert_allclose(call.observed[0].array, [np.sin(1.0) + np.cos(1.0), 0.0], rtol=1e-6)
     plain = [event.op for event in call.events if event.call is None]
     assert plain == ["ReadVariableOp", "Sin", "ReadVariableOp", "Mul"]
+
+
+@tf.custom_gradient
+def slope_alone(x):
+    return tf.sin(x), lambda upstream: tf.cos(x)
+
+
+def _kinds(report):
+    return [[one.kind for one in gradient.diagnostics] for gradient in report.gradients]
+
+
+@pytest.mark.parametrize("mode", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_a_rule_that_ignores_what_comes_in_is_told_where_one_comes_in(mode):
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = slope_alone(x)
+        return tape.gradient(y, x)
+
+    with gradproof.watch() as report:
+        mode(step)(tf.constant(0.5))
+    assert _kinds(report) == [["custom-gradient"]]
+
+
+@pytest.mark.parametrize("mode", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_a_gradient_that_comes_in_by_rows_is_not_taken_for_one_that_is_ignored(mode):
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    twice = tf.custom_gradient(lambda x: (x * x, lambda upstream: 2.0 * x * upstream))
+
+    def step():
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather(twice(table), [0, 2]) ** 2)
+        return tape.gradient(y, table)
+
+    with gradproof.watch() as report:
+        mode(step)()
+    assert _kinds(report) == [[]]

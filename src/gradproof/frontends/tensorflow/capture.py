@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,14 @@ from gradproof.errors import GradproofError
 from gradproof.frontends import rows
 from gradproof.frontends.tensorflow.assembly import Assembly
 from gradproof.frontends.tensorflow.breaks import find_break, find_break_of_raised
-from gradproof.frontends.tensorflow.recording import CustomScope, GradientCall, Observed, Operand, Value
+from gradproof.frontends.tensorflow.recording import (
+    NOT_COMPUTED,
+    CustomScope,
+    GradientCall,
+    Observed,
+    Operand,
+    Value,
+)
 from gradproof.frontends.tensorflow.state import with_state
 from gradproof.ir import types
 from gradproof.ir.capture import Break, Capture, Pullback, Scope, Source
@@ -263,19 +270,27 @@ def _ids(made: Assembly, values: Iterable[Value | None]) -> tuple[int | None, ..
     return tuple(None if value is None else getattr(made.nodes.get(value.id), "id", None) for value in values)
 
 
+def _is_idle(values: Sequence[Value | None]) -> bool:
+    """Whether nothing that ran needed these tensors."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(value.unknown == NOT_COMPUTED for value in known)
+
+
 def _scope(made: Assembly, scope: CustomScope) -> Scope:
     call = made.call
     rule = next((p for p in call.pullbacks if p.scope == scope.id), None)
     rule_at = next((e.span for e in call.events if rule is not None and e.pullback == rule.id), None)
+    upstream = () if rule is None else tuple(id for id in _ids(made, rule.upstream) if id is not None)
     return Scope(
         id=scope.id,
         name=scope.name,
         inputs=tuple(id for id in _ids(made, scope.inputs) if id is not None),
         outputs=tuple(id for id in _ids(made, scope.outputs) if id is not None),
-        upstream=None if rule is None else tuple(id for id in _ids(made, rule.upstream) if id is not None),
+        upstream=None if rule is None else upstream,
         results=None if rule is None else _ids(made, rule.results),
         used_at=scope.span,
         defined_at=scope.definition,
         rule_at=rule_at,
         complaint=None if rule is None else rule.exception,
+        is_upstream_idle=rule is not None and _is_idle(rule.upstream),
     )

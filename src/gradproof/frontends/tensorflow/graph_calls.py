@@ -17,6 +17,7 @@ from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
 from gradproof.frontends.tensorflow.recording import (
     NO_TENSOR,
+    NOT_COMPUTED,
     Api,
     GradientCall,
     Observed,
@@ -169,7 +170,7 @@ def _position_in(frame: Frame, step: Step) -> int | None:
 
 def _value(tensor: Any, expansion: Expansion) -> Value:
     if tensor is None:
-        return Value(NO_TENSOR, "none", None, unknown="it was not computed")
+        return Value(NO_TENSOR, "none", None, unknown=NOT_COMPUTED)
     return value_of(tensor, expansion.originals)
 
 

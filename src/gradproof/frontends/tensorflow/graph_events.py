@@ -9,7 +9,15 @@ from typing import Any, Protocol, cast
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun
 from gradproof.frontends.tensorflow.interpret import Frame, Step
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
-from gradproof.frontends.tensorflow.recording import NO_TENSOR, CustomScope, OpEvent, Phase, Pullback, Value
+from gradproof.frontends.tensorflow.recording import (
+    NO_TENSOR,
+    NOT_COMPUTED,
+    CustomScope,
+    OpEvent,
+    Phase,
+    Pullback,
+    Value,
+)
 from gradproof.frontends.tensorflow.traced import TracedRule, TracedScope, Traces
 from gradproof.frontends.tensorflow.values import attr_value, plain_attrs, value_of
 
@@ -87,7 +95,7 @@ class _GraphEvents:
 
     def _value(self, tensor: Any) -> Value:
         if tensor is None:
-            return Value(NO_TENSOR, "none", None, unknown="it was not computed")
+            return Value(NO_TENSOR, "none", None, unknown=NOT_COMPUTED)
         return value_of(tensor, self.expansion.originals)
 
     def _scope_at(self, frame: Frame | None, position: int) -> int | None:
@@ -172,7 +180,9 @@ class _GraphEvents:
     def _optional(self, frame: Frame, tensor: Any) -> Value | None:
         if tensor is None:
             return None
-        return self._value(frame.get(tensor) if hasattr(tensor, "_id") else None)
+        if not hasattr(tensor, "_id"):
+            return Value(NO_TENSOR, "none", None, unknown="it consists of several tensors")
+        return self._value(frame.get(tensor))
 
 
 def _n_results(rule: TracedRule, traces: Traces) -> int:

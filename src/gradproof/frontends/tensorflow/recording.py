@@ -26,6 +26,7 @@ Mode = Literal["eager", "graph", "xla"]
 NO_TENSOR = -1
 """The id where there is no tensor; numbers of ours that stand for tensors are smaller, TensorFlow's are not
 negative."""
+NOT_COMPUTED = "it was not computed"  # why a tensor of a graph has no value: nothing that ran needed it
 
 RETURN_OP = "gradproof.Return"
 """Joins a function's own tensors (inputs) to the tensors its caller received (outputs); an identity."""
