@@ -7,22 +7,17 @@ with commas between them.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
 import subprocess
 import sys
-import warnings
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from gradproof.audit.relocate import relative_to
-from gradproof.audit.session import Session
-from gradproof.diagnosis.report import Script
 from gradproof.render.to_text import to_text
+from tests.audited import audited
 
 CASES = Path(__file__).parent / "cases"
 ROLES = ("guilty", "fixed", "silent")
@@ -89,18 +84,8 @@ def markers(path: Path) -> set[tuple[str, int]]:
 
 
 def audit(path: Path) -> Outcome:
-    """Run one script under a session of its own, in this process."""
-    session = Session()
-    session.start()
-    try:
-        # What a script prints, and what NumPy warns of when a case divides by zero, belongs to the case.
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            code = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
-            exec(code, {"__name__": "__main__", "__file__": str(path)})
-    finally:
-        session.stop()
-    report = relative_to(session.report(Script(path.name)), str(path.parent))
+    """What was found in one script."""
+    report, faults = audited(path)
     reported = [(one, gradient) for gradient in report.gradients for one in gradient.diagnostics]
     found = {
         Found(one.kind, one.span.line if one.span is not None else gradient.call.line, one.severity)
@@ -116,7 +101,7 @@ def audit(path: Path) -> Outcome:
         found=tuple(sorted(found)),
         verdicts=tuple(map(str, report.verdicts)),
         wronged=tuple(sorted(wronged)),
-        faults=tuple(session.faults),
+        faults=faults,
         text=to_text(report),
     )
 

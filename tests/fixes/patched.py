@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import shutil
 import subprocess
-import warnings
 from pathlib import Path
 
-from gradproof.audit.relocate import relative_to
-from gradproof.audit.session import Session
-from gradproof.diagnosis.report import GradientReport, Report, Script
+from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.render.to_diff import to_diff
+from tests.audited import audited as run_audited
 
 
 def audited(path: Path) -> Report:
-    session = Session()
-    session.start()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            code = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
-            exec(code, {"__name__": "__main__", "__file__": str(path)})
-    finally:
-        session.stop()
-    assert not session.faults, session.faults[0]
-    return relative_to(session.report(Script(path.name)), str(path.parent))
+    report, faults = run_audited(path)
+    assert not faults, faults[0]
+    return report
 
 
 def patched(source: str, folder: Path) -> tuple[GradientReport, str, GradientReport]:
