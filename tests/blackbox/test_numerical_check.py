@@ -111,3 +111,17 @@ def test_the_text_shows_difference_slope_and_prediction() -> None:
     text = repr(gradient_check_numerical(function, [X], 0.1))
     for words in ("step-size is to blame", "with epsilon 0.1", "predicted", "truncation", "±"):
         assert words in text
+
+
+def test_a_step_across_a_corner_is_too_large_and_not_too_small() -> None:
+    check = gradient_check_numerical(np.abs, [1e-7], epsilon=1e-5)
+    assert check.cause == "step-size" and check.step is not None
+    assert check.step.fault == "corner"
+    assert "too large: within it the function turns a corner" in check.reason
+    assert "corner there, as relu and abs have" in check.explain().replace("\n", " ").replace("       ", "")
+
+
+@pytest.mark.parametrize(("epsilon", "fault"), [(1e-12, "rounding"), (0.1, "bend")])
+def test_rounding_and_the_bend_of_a_smooth_function_are_no_corners(epsilon: float, fault: str) -> None:
+    check = gradient_check_numerical(np.sin, [1.0], epsilon=epsilon)
+    assert check.step is not None and check.step.fault == fault

@@ -15,6 +15,7 @@ from gradproof.blackbox.inputs import Input, as_input
 from gradproof.blackbox.ladder import Floats
 from gradproof.blackbox.lines import along_entry
 from gradproof.blackbox.result import Derivative, Derivatives, counted, shown
+from gradproof.blackbox.step import STEP_FAULTS, StepJudgement
 from gradproof.errors import InvalidInput
 
 CheckVerdict = Literal["agrees", "disagrees", "unverified"]
@@ -25,20 +26,6 @@ EXPLAIN_WIDTH = 100  # columns of the long form
 TINY = 1e-300  # in place of a scale of zero
 # An entry far smaller than the largest one of its gradient is measured against this share of the largest.
 SMALL_ENTRY = 1e-3
-
-
-@dataclass(frozen=True)
-class StepJudgement:
-    """What the caller's epsilon does to the worst entry of a finite-difference check."""
-
-    argument: int
-    index: tuple[int, ...]
-    difference: float  # the central difference with epsilon
-    value: float  # the slope with its error bar
-    error: float
-    predicted_truncation: float
-    predicted_rounding: float
-    usable: tuple[float, float] | None  # the steps that would have been good enough for every entry
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,6 +152,7 @@ def _judge(
     entry = slopes[which].entries[k]
     index = tuple(int(i) for i in np.unravel_index(k, slopes[which].value.shape))
     return StepJudgement(
+        epsilon,
         which,
         index,
         float(differences[which].flat[k]),
@@ -232,7 +220,7 @@ def _verdict(
             if doubt is None
             else ("unverified", None, doubt)
         )
-    blame = _blame(step, epsilon)
+    blame = _blame(step)
     if claimed is None:
         return "disagrees", "step-size", blame
     # A gradient that was found right stays right, whatever a check with a bad step would say of it.
@@ -282,10 +270,7 @@ def _first_wrong(
     return None
 
 
-def _blame(step: StepJudgement, epsilon: float) -> str:
-    if step.predicted_truncation >= step.predicted_rounding:
-        what = "too large: the function bends within it"
-    else:
-        what = "too small: rounding drowns the difference"
+def _blame(step: StepJudgement) -> str:
+    size, reason = STEP_FAULTS[step.fault]
     where = f"{step.usable[0]:.0e} to {step.usable[1]:.0e}" if step.usable else "none serves all entries"
-    return f"epsilon {epsilon:g} is {what}; usable steps: {where}"
+    return f"epsilon {step.epsilon:g} is too {size}: {reason}; usable steps: {where}"

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradproof.blackbox.numerical_check import NumericalCheck
+from gradproof.blackbox.step import STEP_FAULTS, StepJudgement
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._rounding import loss_of
 from gradproof.diagnosis import words
@@ -70,10 +71,7 @@ def of_check(check: NumericalCheck, name: str = "f") -> Diagnostic | None:
     if check.cause != "step-size" or step is None or check.epsilon is None:
         return None
     epsilon = _short(check.epsilon, 4)
-    is_large = step.predicted_truncation >= step.predicted_rounding
-    size, reason = (
-        ("large", "the function bends within it") if is_large else ("small", "rounding drowns the difference")
-    )
+    size, reason = STEP_FAULTS[step.fault]
     usable = "none serves all entries"
     if step.usable is not None:
         usable = " to ".join(_short(bound, 1) for bound in step.usable)
@@ -90,12 +88,22 @@ def of_check(check: NumericalCheck, name: str = "f") -> Diagnostic | None:
             ("rounding", _short(step.predicted_rounding, 2)),
             ("usable steps", usable),
         ),
-        why=(
-            "A difference quotient is off by the bend of the function within the step and by the rounding of its two "
-            f"values. With {epsilon} the first is about {_short(step.predicted_truncation, 2)} and the "
-            f"second {_short(step.predicted_rounding, 2)}, so the check fails and the gradient need not."
-        ),
+        why=_why(step, epsilon),
         fix=Fix(f"leave epsilon out, so that it is chosen; usable here: {usable}"),
+    )
+
+
+def _why(step: StepJudgement, epsilon: str) -> str:
+    if step.fault == "corner":
+        return (
+            f"The two values lie {epsilon} before and behind the point. Neither rounding nor the bend of the function "
+            "around the point explains how far their difference is off. Within the step the function has to be "
+            "another one than at the point: it has a corner there, as relu and abs have, or bends sharply."
+        )
+    return (
+        "A difference quotient is off by the bend of the function within the step and by the rounding of its two "
+        f"values. With {epsilon} the first is about {_short(step.predicted_truncation, 2)} and the "
+        f"second {_short(step.predicted_rounding, 2)}, so the check fails and the gradient need not."
     )
 
 
