@@ -9,6 +9,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+import gradproof
 from gradproof.fixes.verify import rounded_gradient
 from gradproof.frontends.tensorflow.emit import emit
 from tests.fixes.expressions import program_of
@@ -90,3 +91,19 @@ def test_a_program_run_in_tensorflow_has_the_gradient_of_a_rounded_run(text: str
 def test_an_op_that_tensorflow_does_not_have_is_not_run() -> None:
     program = program_of("hypot(x, 2)", {"x": 1.0})
     assert emit(program, program.inputs[0]) is None
+
+
+def test_a_missing_gradient_through_a_hand_written_rule_has_a_fix_of_its_own_that_was_not_run() -> None:
+    @tf.custom_gradient
+    def rough(x):
+        return tf.sin(x), lambda upstream: upstream * (tf.sin(x + 1e-3) - tf.sin(x)) / 1e-3
+
+    x = tf.constant(2.0, tf.float64)
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            y = rough(x)
+        assert tape.gradient(y, x) is None
+    missing = report.gradients[0].diagnostics[0]
+    assert missing.kind == "not-watched" and missing.fix is not None
+    assert missing.fix.text.startswith("watch the constant")
+    assert missing.fix.checked == ""

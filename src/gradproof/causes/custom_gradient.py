@@ -258,8 +258,10 @@ def _prediction(fault: CustomFault) -> str:
 def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
     """The derivative that was found and run belongs to the first mistake; others have their own words."""
     first = next(one for one in case.mistakes if not one.mistake.is_intended)
-    if case.fix is not None and fault is first:
-        return case.fix if fault.mistake.kind in _WITHOUT_ADVICE else replace(case.fix, text=said.fix)
+    if case.rule_fix is not None and fault is first:
+        return (
+            case.rule_fix if fault.mistake.kind in _WITHOUT_ADVICE else replace(case.rule_fix, text=said.fix)
+        )
     patch = _patch(case, fault, said, span)
     return Fix(said.fix, patch, _checked(fault, said))
 

@@ -47,6 +47,7 @@ class Case:
     `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
     from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
     `growth` is how the gradient's size changes along a loop, `passages` the sizes at every execution.
+    `rule_fix` is what a derivative rule of the user's should return instead.
     `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
     another way of writing the same function: then the formula lost them; `is_problem` that none was found, and that
     roundings of the inputs alone would cost the true gradient as many digits. `replayed` says what the
@@ -77,6 +78,7 @@ class Case:
     growth: Growth | None = None
     passages: tuple[Passage, ...] = ()
     fix: Fix | None = None
+    rule_fix: Fix | None = None
     is_formula: bool = False
     is_problem: bool = False
     replayed: str = ""
