@@ -111,11 +111,11 @@ def test_a_deeply_nested_array_is_refused() -> None:
 
 
 def places(document: Any) -> list[tuple[Any, ...]]:
-    """The way to every value in a document; of those that differ only by their number in lists, the first."""
-    by_kind: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    """The way to every value in a document; of those that differ only by their number in lists, the first three."""
+    by_kind: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for path in _all_places(document, ()):
-        by_kind.setdefault(tuple("*" if isinstance(key, int) else key for key in path), path)
-    return list(by_kind.values())
+        by_kind.setdefault(tuple("*" if isinstance(key, int) else key for key in path), []).append(path)
+    return [path for alike in by_kind.values() for path in alike[:3]]
 
 
 def _all_places(document: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -142,7 +142,7 @@ def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
             assert "\u202e" not in text
             n_rendered += 1
     assert n_refused > 1000
-    assert n_rendered > 300
+    assert n_rendered > 500
 
 
 def replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
