@@ -66,7 +66,7 @@ def _own_span(span: Span) -> Span | None:
 
 def spans_of_traceback(operation: Any) -> tuple[Span, ...]:
     """As `spans_at` from what a graph op itself remembers: lines only."""
-    frames = [frame for frame in reversed(list(operation.traceback)) if is_users(frame.filename)]
+    frames = [frame for frame in reversed(list(operation.traceback or ())) if is_users(frame.filename)]
     return tuple(
         Span(frame.filename, frame.lineno, function=frame.name)
         for frame in frames

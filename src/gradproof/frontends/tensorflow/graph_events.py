@@ -13,6 +13,7 @@ from gradproof.frontends.tensorflow.recording import (
     NO_TENSOR,
     NOT_COMPUTED,
     CustomScope,
+    InnerCall,
     OpEvent,
     Phase,
     Pullback,
@@ -20,6 +21,7 @@ from gradproof.frontends.tensorflow.recording import (
 )
 from gradproof.frontends.tensorflow.traced import TracedRule, TracedScope, Traces
 from gradproof.frontends.tensorflow.values import attr_value, plain_attrs, value_of
+from gradproof.ir.span import Span
 
 PhaseOf = Callable[[Step | None], Phase]
 
@@ -31,6 +33,7 @@ class Target(Protocol):
     events: list[OpEvent]
     scopes: list[CustomScope]
     pullbacks: list[Pullback]
+    inner: list[InnerCall]
     graph_places: dict[tuple[int, str], int]
     scope_ids: dict[tuple[int, str], int]
 
@@ -50,6 +53,7 @@ def add_graph_events(
             adding.add_step(step)
     for frame in expansion.interpretation.frames:
         adding.add_rules(frame)
+        adding.add_inner(frame)
 
 
 @dataclass(eq=False)
@@ -65,7 +69,7 @@ class _GraphEvents:
 
     def add_step(self, step: Step) -> None:
         program, raw = self.program, self.raw
-        spans = program.traces.spans(step.operation)
+        spans = self._spans(step)
         scope = self._scope_at(step.frame, step.position)
         rule = self._rule_at(step.frame, step.position)
         index = len(program.events)
@@ -87,11 +91,24 @@ class _GraphEvents:
                 self.run.id,
                 step.loop,
                 step.operation.name,
+                hidden_in=self._hidden_in(step.operation),
             )
         )
         key = step.operation.node_def.attr.get("_gradient_op_type")
         if key is not None and step.operation.type == "IdentityN":
             self._close_scope(step, key.s.decode())
+
+    def _spans(self, step: Step) -> tuple[Span, ...]:
+        """Where the op was written; for one without a past (`body_of`), where the op was that called its graph."""
+        spans, frame = self.program.traces.spans(step.operation), step.frame
+        while not spans and frame.parent is not None:
+            caller = frame.parent.graph.get_operations()[frame.parent_position]
+            spans, frame = self.program.traces.spans(caller), frame.parent
+        return spans
+
+    def _hidden_in(self, operation: Any) -> str | None:
+        notes = self.program.traces.peek(operation.graph)
+        return None if notes is None else notes.hidden.get(operation.name)
 
     def _value(self, tensor: Any) -> Value:
         if tensor is None:
@@ -156,6 +173,14 @@ class _GraphEvents:
         for i, rule in enumerate(notes.rules if notes else []):
             if (frame.id, i) in self.rules:
                 self.program.pullbacks.append(self._pullback(frame, i, rule))
+
+    def add_inner(self, frame: Frame) -> None:
+        """Every gradient call of the graph; whoever looks at one of them takes it for its own by what it returned."""
+        notes = self.program.traces.peek(frame.graph)
+        for call in notes.gradients if notes else []:
+            parts = (call.targets, call.output_gradients or [None] * len(call.targets), call.results)
+            known = (tuple(self._optional(frame, tensor) for tensor in part) for part in parts)
+            self.program.inner.append(InnerCall(call.api, *known))
 
     def _pullback(self, frame: Frame, i: int, rule: TracedRule) -> Pullback:
         forward = None

@@ -17,6 +17,7 @@ from tensorflow.python.framework import constant_op, dtypes, tensor_util
 from tensorflow.python.framework import ops as tf_ops
 
 from gradproof.frontends.tensorflow.attributes import execution_attrs
+from gradproof.frontends.tensorflow.bodies import body_of
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.values import Unknown
 
@@ -112,7 +113,7 @@ class Interpreter:
         results = self._results(frame, operation, inputs)
         if results is None:
             return
-        structural = operation.type in STRUCTURAL
+        structural = _structure(frame, operation) is not None
         outputs = []
         for symbol, result in zip(operation.outputs, results):
             if isinstance(result, Unknown):
@@ -130,8 +131,9 @@ class Interpreter:
         kind = operation.type
         if kind in _SKIPPED:
             return None
-        if kind in STRUCTURAL:
-            return STRUCTURAL[kind](self, frame, operation, inputs)
+        structure = _structure(frame, operation)
+        if structure is not None:
+            return structure(self, frame, operation, inputs)
         if kind in self._supplied:
             return self._supplied[kind]
         reason = _obstacle(operation, inputs)
@@ -155,10 +157,12 @@ class Interpreter:
         return results or []
 
     def call(self, frame: Frame, operation: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
-        return self._inner(frame, operation.get_attr("f").name, inputs, _xla(operation))
+        # A function of the older kind is called by an op that bears its name.
+        name = operation.get_attr("f").name if operation.type in CALLS else operation.type
+        return self._inner(frame, name, inputs, _xla(operation))
 
     def _inner(self, frame: Frame, name: str, inputs: Sequence[Any], xla: bool = False) -> list[Any]:
-        graph = frame.graph._get_function(name).graph
+        graph = body_of(frame.graph, name)
         inner = Frame(graph, xla=xla or frame.xla, parent=frame, parent_position=self._position)
         return self.run(inner, inputs, graph.outputs, {})
 
@@ -204,6 +208,13 @@ STRUCTURAL = {
 """Ops that only say which graph runs next: they leave no step of their own."""
 
 
+def _structure(frame: Frame, operation: Any) -> Any:
+    """How an op that only calls other graphs is run; None for all others."""
+    if operation.type not in STRUCTURAL and frame.graph._is_function(operation.type):
+        return Interpreter.call
+    return STRUCTURAL.get(operation.type)
+
+
 def _is_given(frame: Frame, operation: Any) -> bool:
     """An argument of the function: its value was there before."""
     return bool(operation.outputs) and all(out._id in frame.env for out in operation.outputs)
@@ -235,7 +246,9 @@ def _obstacle(operation: Any, inputs: Sequence[Any]) -> str | None:
 
 
 def is_stateful(operation: Any) -> bool:
-    return bool(operation.op_def.is_stateful)
+    """Whether an op says that it may do something else the next time; one that fills new memory does not."""
+    filled = operation.type == "Empty" and operation.get_attr("init")
+    return bool(operation.op_def.is_stateful) and not filled
 
 
 def is_random(operation: Any) -> bool:

@@ -10,6 +10,7 @@ from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import context, execute
 
+from gradproof.frontends.tensorflow.bodies import body_of
 from gradproof.frontends.tensorflow.interpret import CALLS, PYTHON_OPS, ancestors, is_random, is_stateful
 from gradproof.frontends.tensorflow.recorder import numbers
 
@@ -83,7 +84,7 @@ def _refuse(graph: Any, operations: Sequence[Any]) -> None:
             raise NotRepeatable(f"{kind} would not do the same again")
         if kind in _CONTROL_FLOW:
             for inner in _functions_of(operation):
-                body = graph._get_function(inner).graph
+                body = body_of(graph, inner)
                 _refuse(body, body.get_operations())
         elif is_stateful(operation) and not operation.inputs:
             raise NotRepeatable(f"{kind} has state of its own")

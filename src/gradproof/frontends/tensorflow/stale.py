@@ -101,9 +101,11 @@ def _whole_graphs(function: Any) -> Iterator[Any]:
 def graphs(function: Any, visited: set[bytes]) -> Iterator[Any]:
     """The graph of a function and of those that it calls."""
     visited.add(function.name)
-    if function._cached_graph is not None:
-        yield function._cached_graph
-    for inner in function.children:
+    # A function of the older kind (`Defun`) has neither a graph nor a list of those that it calls.
+    graph = getattr(function, "_cached_graph", None)
+    if graph is not None:
+        yield graph
+    for inner in getattr(function, "children", ()):
         if inner.name not in visited:
             yield from graphs(inner, visited)
 
