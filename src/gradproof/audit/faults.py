@@ -12,7 +12,7 @@ from gradproof.ir.capture import Pullback
 from gradproof.ir.span import Span
 from gradproof.judge.blame import boundless_rules
 from gradproof.judge.custom import custom_faults, library_faults, nonfinite_faults
-from gradproof.judge.suspicion import suspicions
+from gradproof.judge.suspicion import Suspicion, suspicions
 from gradproof.judge.verdict import Verdict
 
 
@@ -57,15 +57,19 @@ def _is_custom(case: Case, rule: Pullback) -> bool:
 
 def _with_hidden_stop(case: Case) -> Case:
     """Only where a gradient is differentiated again: for a first derivative a constant inside is as good."""
-    program, source, true = case.capture.program, case.source.node, case.true
-    if case.verdict is not Verdict.CORRECT or case.capture.order < 2 or program is None:
+    source, true = case.source.node, case.true
+    if case.verdict not in (Verdict.CORRECT, Verdict.WRONG) or source is None or true is None:
         return case
-    if source is None or true is None:
-        return case
-    return replace(case, hidden_stop=find_hidden_stop(program, source, true.mid, case.sources))
+    found = find_hidden_stop(case.capture, source, true.mid)
+    # A cut that changes first derivatives is what the library wants; it is no reason why a gradient is wrong.
+    explains = found is not None and (found.is_neutral or case.verdict is Verdict.CORRECT)
+    return replace(case, hidden_stop=found) if explains else case
 
 
 def _with_suspicions(case: Case) -> Case:
+    again = case.capture.again
+    if again is not None and again.rules and case.verdict in (Verdict.WRONG, Verdict.MISSING):
+        return replace(case, suspicions=tuple(Suspicion(scope, "second order") for scope in again.rules))
     if case.verdict is not Verdict.CORRECT or not case.capture.scopes:
         return case
     program = case.capture.program

@@ -32,7 +32,7 @@ Stays silent when
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +53,7 @@ from gradproof.ir.program import Node
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault, fits, shape_hint
 from gradproof.judge.suspicion import Suspicion
+from gradproof.judge.verdict import Verdict
 
 _WITHOUT_ADVICE = ("entries", "other", "not linear")  # the derivative itself says more than words could
 _MODULES = {"tensorflow": "tf", "numpy": "np"}
@@ -71,7 +72,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
     loss = loss_of(case, "custom-gradient")
     if loss is not None:
         yield _narrow(case, loss)
-    yield from (_suspected(case, suspicion) for suspicion in case.suspicions)
+    if case.source.missing is None or case.source.missing.kind == "not-connected":
+        yield from (_suspected(case, suspicion) for suspicion in _once(case.suspicions))
 
 
 def _misfits(case: Case) -> Iterator[Diagnostic]:
@@ -141,6 +143,10 @@ def _narrow(case: Case, loss: Loss) -> Diagnostic:
     )
 
 
+def _once(found: Iterable[Suspicion]) -> Iterator[Suspicion]:  # a rule in a loop is one rule
+    yield from {(one.scope.name, one.kind): one for one in found}.values()
+
+
 def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
     scope = suspicion.scope
     span = scope.rule_at or scope.defined_at or scope.used_at
@@ -161,7 +167,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         fix = "compute the slope inside the rule from the inputs, with ops that can be differentiated"
     return Diagnostic(
         kind="custom-gradient",
-        severity="warning",
+        severity="warning" if case.verdict is Verdict.CORRECT else "error",
         certainty="proven",
         headline=f"{_called(scope)} {fault}",
         primary=None if span is None else Annotation(span, label),

@@ -4,7 +4,8 @@ What it finds
     A wrong gradient that no code of the user's explains: the rule of one op returns something else than the
     derivative of that op, in exact arithmetic and on the very inputs it had; or several rules that each choose a side
     at the same tie choose sides that do not go together; or an op returned a number that is far from its exact value,
-    beyond anything that rounding can do.
+    beyond anything that rounding can do; or a function of the library holds an inner value constant by
+    `stop_gradient`, which is proven to change no first derivative, and a second one is taken.
 
 Why it spoils a gradient
     The chain rule multiplies what the rules return. A fault in one of them reaches every gradient that passes
@@ -28,13 +29,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._evidence import comparison_rows, proven_text, subject, worst
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of, proven_at, value_at
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.hidden_stop import HiddenStop
 from gradproof.diagnosis.loss import Loss
 from gradproof.ir.program import descendants
 from gradproof.judge.custom import LibraryFault
@@ -46,7 +48,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     faults = [fault for fault in case.library_faults if not fault.is_intended]
     if faults:
         yield _wrong_rule(case, faults[0])
-    elif case.verdict is Verdict.WRONG and not case.mistakes and not case.library_faults:
+    elif case.hidden_stop is not None and case.hidden_stop.is_neutral:
+        yield _hidden_stop(case, case.hidden_stop)
+    elif case.verdict is Verdict.WRONG and not (case.mistakes or case.library_faults or case.suspicions):
         yield from _boundless(case) if case.boundless_rules else (*_partial(case), *_tied(case))[:1]
     loss = loss_of(case, "framework-rule")
     if loss is not None:
@@ -61,10 +65,15 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
     returned, right = (
         words.significant(float(np.real(part.mid[worst])), 10) for part in (departure.meant, departure.true)
     )
+    how = (
+        "The op itself, run again beside these inputs, has another slope: the rule returned "
+        if departure.is_measured
+        else "In exact arithmetic, without any rounding, it returns "
+    )
     return Diagnostic(
         kind="framework-rule",
         severity="error",
-        certainty="proven",
+        certainty="measured" if departure.is_measured else "proven",
         headline=f"{framework}'s own gradient of {pullback.op} is not its derivative here",
         primary=None
         if pullback.span is None
@@ -73,11 +82,35 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
         evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
         why=(
             f"{framework} differentiates {pullback.op} with a rule of its own. That rule was tried alone, with the "
-            "inputs and the incoming gradient it had. In exact arithmetic, without any rounding, it returns "
+            f"inputs and the incoming gradient it had. {how}"
             f"{returned} where the derivative is {right}. More precision does not help."
         ),
         fix=Fix(f"write this step without {pullback.op}, or give it a custom gradient"),
         op=pullback.op,
+    )
+
+
+def _hidden_stop(case: Case, stop: HiddenStop) -> Diagnostic:
+    free = proven_text(case, worst(case))
+    return Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"a `stop_gradient` hidden in `{stop.function}` leaves terms out of this second derivative",
+        primary=None if stop.span is None else Annotation(stop.span, f"leads to `{stop.function}`"),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"`{stop.function}` holds an inner value constant. To first order that is harmless: the gradient that "
+            "would pass there is proven to be zero, at this point and beside it. Here such a gradient is "
+            "differentiated once more, and what the inner value contributes to that is missing. More precision does "
+            "not help."
+        ),
+        fix=Fix(
+            f"write this step with plain ops in the place of `{stop.function}`, so that every term is differentiated",
+            checked=f"without that `stop_gradient` the ops that ran have the exact derivative {free}",
+        ),
+        op="stop_gradient",
     )
 
 

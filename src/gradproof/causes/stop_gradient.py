@@ -2,19 +2,19 @@
 
 What it finds
     A gradient of None because everything that leads from the source to the target passes through `stop_gradient`; and
-    a second derivative that lacks terms because a function of the library uses `stop_gradient` in a way that is only
-    harmless for first derivatives.
+    a second derivative that lacks terms because a function of the library cuts a way on purpose. One that first
+    derivatives do not feel, and the second does, is the library's fault and named framework-rule.
 
 Why it spoils a gradient
     What is behind `stop_gradient` counts as a constant. That is right where it is meant, as for the target of
     temporal-difference learning. In a second derivative the constant's own change is missing.
 
 Example
-    mean, variance = tf.nn.moments(x, [1])      # holds the mean fixed: fine once, wrong when differentiated twice
+    target = tf.stop_gradient(reward + value(next_state))
+    grad = tape.gradient(target, weights)      # None: only a constant is left of the weights
 
 Write instead
-    mean = tf.reduce_mean(x, 1, keepdims=True)
-    variance = tf.reduce_mean((x - mean) ** 2, 1)
+    grad = tape.gradient((value(state) - target) ** 2, weights)      # what comes after it has a way left open
 
 Stays silent when
     another path still leads from the source to the target: then the gradient is that of the path left open; or
@@ -47,14 +47,13 @@ def find(case: Case) -> Iterator[Diagnostic]:
             ),
             fix=Fix("leave out `stop_gradient`, or ask for the gradient of what comes after it"),
         )
-    if case.hidden_stop is not None:
+    if case.hidden_stop is not None and not case.hidden_stop.is_neutral:
         yield _hidden(case)
 
 
 def _hidden(case: Case) -> Diagnostic:
     stop = case.hidden_stop
     assert stop is not None
-    framework = words.framework_name(case.capture.framework)
     held, free = (words.significant(number, 8) for number in (stop.held, stop.free))
     return Diagnostic(
         kind="stop-gradient",
@@ -65,9 +64,9 @@ def _hidden(case: Case) -> Diagnostic:
         subject=subject(case, stop.index),
         evidence=(*comparison_rows(case), ("with it", held), ("without it", free)),
         why=(
-            f"This line calls a function of {framework} that puts `stop_gradient` on an inner value. For a first "
-            "derivative that changes nothing. Here a derivative is differentiated once more, and the terms that come "
-            "from that inner value are missing."
+            f"This line leads to `{stop.function}`, which puts `stop_gradient` on an inner value: a constant, to "
+            "first derivatives as well. Here a derivative is differentiated once more, and the terms that come from "
+            "that inner value are missing. The number is that of the path left open."
         ),
         fix=Fix("write this step with plain ops, so that every term is differentiated"),
         op="stop_gradient",

@@ -2,60 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradproof.domains.ieee import Ieee
-from gradproof.engine.derive import gradient
 from gradproof.errors import GradproofError
-from gradproof.ir.program import Node, Program
+from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
+from gradproof.judge.again import VISIBLE, gradient_without
 
 Array = np.ndarray[Any, Any]
-
-VISIBLE = 1e-6  # a share of the gradient; what changes it by less is the rounding of float64
 
 
 @dataclass(frozen=True)
 class HiddenStop:
-    """Where it is, and what the most changed entry of the gradient is with it and without it."""
+    """Where it is and in which function, and what the most changed entry of the gradient is with and without it.
+
+    `is_neutral`: first derivatives are proven not to feel it, so that it cannot be meant to change the second.
+    """
 
     span: Span | None
+    function: str
     index: tuple[int, ...]
     held: float
     free: float
+    is_neutral: bool = False
 
 
-def find_hidden_stop(
-    program: Program, source: int, true: Array, sources: Mapping[str, str]
-) -> HiddenStop | None:
-    """The first whose removal changes the gradient; one that the user's own line spells out is the user's choice."""
-    stops = [node for node in program.nodes if node.op == "stop_gradient" and not _is_users(node, sources)]
-    if not stops or np.iscomplexobj(true):
+def find_hidden_stop(capture: Capture, source: int, true: Array) -> HiddenStop | None:
+    """The first whose presence changes the gradient for a source; `true` takes each as the judge has taken it."""
+    neutral = () if capture.again is None else capture.again.stops
+    stops = neutral or tuple(capture.hidden_stops)
+    if not stops or not capture.inner or np.iscomplexobj(true):
         return None
     try:
-        freed = _without(program, {node.id for node in stops}, source)
+        other = gradient_without(capture, () if neutral else stops, source)
     except GradproofError:
         return None
-    change = np.abs(freed - true)
+    change = np.abs(other - true)
     if not np.isfinite(change).all() or change.max(initial=0.0) <= VISIBLE * np.abs(true).max(initial=0.0):
         return None
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(change)), change.shape))
-    span = next((node.span for node in stops if node.span is not None), None)
-    return HiddenStop(span, index, float(true[index]), float(freed[index]))
-
-
-def _without(program: Program, ids: set[int], source: int) -> Array:
-    nodes = tuple(replace(node, op="identity") if node.id in ids else node for node in program.nodes)
-    return np.asarray(gradient(Ieee("float64"), replace(program, nodes=nodes), [source])[0])
-
-
-def _is_users(node: Node, sources: Mapping[str, str]) -> bool:
-    if node.span is None:
-        return True
-    lines = sources.get(node.span.file, "").split("\n")
-    text = "\n".join(lines[node.span.line - 1 : node.span.last_line])
-    return not text.strip() or "stop_gradient" in text
+    held, free = (other, true) if neutral else (true, other)
+    assert capture.gradient_program is not None
+    spans = ((id, capture.gradient_program[id].span) for id in sorted(stops))
+    id, span = next(((id, span) for id, span in spans if span is not None), (min(stops), None))
+    function = capture.hidden_stops[id]
+    return HiddenStop(span, function, index, float(held[index]), float(free[index]), bool(neutral))

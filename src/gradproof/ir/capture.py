@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,41 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Inner:
+    """A gradient call that the program itself made: the nodes of its targets, their weights, and its results.
+
+    A weight of None stands for ones. None is also a result or a weight that is not in the program.
+    """
+
+    targets: tuple[int, ...]
+    weights: tuple[int | None, ...]
+    results: tuple[int | None, ...]
+    is_jacobian: bool = False
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A program that was made of copies of another one, as that of a Jacobian is: of which, and how."""
+
+    of: Program
+    make: Callable[[Program], Program]
+
+
+@dataclass(frozen=True)
+class Again:
+    """What of a derivative is taken as it is meant, since it is differentiated again, and not as it was computed.
+
+    `rules` returned the derivative, and the exact one stands in the place of what they computed; the nodes
+    `stops` are a `stop_gradient` inside a library that no first derivative feels, and count as open. `by_letter` is
+    the program of the ops as they ran.
+    """
+
+    rules: tuple[Scope, ...]
+    stops: tuple[int, ...]
+    by_letter: Program
+
+
+@dataclass(frozen=True)
 class Break:
     """Why a gradient is missing: the kind of cause, where the path broke, and the places that contributed."""
 
@@ -63,11 +98,29 @@ class Break:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """Numbers that left the framework in one place and came back in another, as a constant."""
+
+    how: str
+    left: Span | None
+    back: Span | None
+
+
+@dataclass(frozen=True)
+class Uncut:
+    """The program as it would be with the cuts undone, and where in it the sources of the capture are."""
+
+    program: Program
+    nodes: tuple[int | None, ...]
+    cuts: tuple[Cut, ...]
+
+
+@dataclass(frozen=True)
 class Source:
     """What was differentiated for, under the user's name, and what came back.
 
     `node` is its place in the program, None where the program does not reach it; `recorded` is the node of the
-    recorded gradient program that holds the gradient returned.
+    recorded gradient program that holds the gradient returned. `unseen`: there was a gradient, but not for our eyes.
     """
 
     name: str
@@ -77,6 +130,7 @@ class Source:
     observed: Array | None
     recorded: int | None = None
     missing: Break | None = None
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +202,10 @@ class Capture:
     gradient_program: Program | None = None
     pullbacks: tuple[Pullback, ...] = ()
     scopes: tuple[Scope, ...] = ()
+    inner: tuple[Inner, ...] = ()
+    hidden_stops: Mapping[int, str] = field(default_factory=dict)  # node to the library's function it is in
+    copies: Copies | None = None
+    again: Again | None = None
     occurrence: int = 1
     order: int = 1
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -160,3 +218,4 @@ class Capture:
         int, ...
     ] = ()  # who the targets are, by numbers that mean the same in all calls of a frontend
     made_of: frozenset[int] = frozenset()  # and what they were computed from
+    uncut: Uncut | None = None  # where a part of the target left the framework and came back

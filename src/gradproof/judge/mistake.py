@@ -73,7 +73,7 @@ def find_mistakes(rule: Rule, options: Options) -> list[Mistake]:
         return []
     for asked in (options, replace(options, tolerances=excused())):
         found = [
-            _named(rule, trials, i) for i in range(len(rule.inputs)) if _departs(rule, trials.here, i, asked)
+            explain(rule, trials, i) for i in range(len(rule.inputs)) if _departs(rule, trials.here, i, asked)
         ]
         if found:
             return found
@@ -93,7 +93,8 @@ def _departs(rule: Rule, here: Reading, i: int, options: Options) -> bool:
     return compare(meant.mid, Enclosure(true.mid, true.rad + meant.rad), dtype, options).outcome == "beyond"
 
 
-def _named(rule: Rule, trials: Trials, i: int) -> Mistake:
+def explain(rule: Rule, trials: Trials, i: int) -> Mistake:
+    """The name of a mistake that shows at one of the points tried."""
     meant, true = trials.here.meant[i], trials.here.true[i]
     assert meant is not None
     off = np.abs(meant.mid - true.mid)

@@ -147,6 +147,7 @@ class Accumulators:
             older_complete=ring.complete,
             scopes=tuple(program.scopes),
             calls=tuple(program.calls),
+            inner=tuple(program.inner),
             exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
             failure=state.collection.failure,
         )

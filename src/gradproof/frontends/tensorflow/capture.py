@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,31 +10,34 @@ import numpy as np
 from gradproof.engine.trace import Traced
 from gradproof.errors import GradproofError
 from gradproof.frontends import rows
-from gradproof.frontends.tensorflow.assembly import Assembly
+from gradproof.frontends.tensorflow.assembly import Assembly, View
 from gradproof.frontends.tensorflow.breaks import find_break, find_break_of_raised
-from gradproof.frontends.tensorflow.recording import (
-    NOT_COMPUTED,
-    CustomScope,
-    GradientCall,
-    Observed,
-    Operand,
-    Value,
+from gradproof.frontends.tensorflow.recording import GradientCall, Observed, Operand
+from gradproof.frontends.tensorflow.rules import (
+    hidden_stops,
+    inner_of,
+    know_upstream,
+    pullbacks_of,
+    scopes_of,
 )
 from gradproof.frontends.tensorflow.state import with_state
 from gradproof.ir import types
-from gradproof.ir.capture import Break, Capture, Pullback, Scope, Source
+from gradproof.ir.capture import Break, Capture, Copies, Source
 from gradproof.ir.program import Program, prune
 from gradproof.ir.span import Span
 
 UNKNOWN_PLACE = Span("<unknown>", 0)
 
 
-def to_capture(call: GradientCall) -> Capture:
-    """Everything the judge and the causes need; what could not be lowered stays opaque, and a failure is said."""
+def to_capture(call: GradientCall, view: View | None = None) -> Capture:
+    """Everything the judge and the causes need; what could not be lowered stays opaque, and a failure is said.
+
+    Without a `view`, all that ran counts as connected if a gradient is missing, and what the tape heard if not.
+    """
     if call.failure is not None and not call.targets:  # no more is known of it than that it was made
         return unread(call, call.failure)
     try:
-        return with_state(_capture(call), call)
+        return with_state(assembled(call, view)[1], call)
     except GradproofError as error:
         return unread(call, str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
@@ -68,8 +70,11 @@ def _failed(call: GradientCall) -> dict[str, str]:
 def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
     observed = call.observed[k] if k < len(call.observed) else None
     array = None if observed is None else observed.array
-    broken = _broken(call, k) if array is None else None
-    return Source(operand.name, operand.value.shape or (), operand.value.dtype, None, array, missing=broken)
+    broken = _broken(call, k) if observed is None else None
+    unseen = observed is not None and array is None
+    return Source(
+        operand.name, operand.value.shape or (), operand.value.dtype, None, array, None, broken, unseen
+    )
 
 
 def _broken(call: GradientCall, k: int) -> Break | None:
@@ -81,10 +86,15 @@ def _target_name(call: GradientCall) -> str:
     return ", ".join(target.name for target in call.targets) or "target"
 
 
-def _capture(call: GradientCall) -> Capture:
-    made = Assembly(call)
+def assembled(call: GradientCall, view: View | None) -> tuple[Assembly, Capture]:
+    made = Assembly(call, view)
+    return made, _capture(made)
+
+
+def _capture(made: Assembly) -> Capture:
+    call = made.call
     made.lower()
-    _know_upstream(made)
+    know_upstream(made)
     made.m.place(call.span, "forward", None)
     if call.api in ("jacobian", "batch_jacobian"):
         return _jacobian(made)
@@ -93,22 +103,20 @@ def _capture(call: GradientCall) -> Capture:
     output = _weighted_target(made)
     sources = tuple(_source(made, k, operand) for k, operand in enumerate(call.sources))
     whole = made.m.builder.build([output.id])
-    return _with_program(made, sources, whole, prune(whole, [output.id]))
+    program = prune(whole, [output.id])
+    return _with_program(made, tuple(_in_program(source, program) for source in sources), whole, program)
 
 
-def _know_upstream(made: Assembly) -> None:
-    """No op knows an upstream gradient that a custom rule did not use: the ones that a backward pass begins with."""
-    for pullback in made.call.pullbacks:
-        if pullback.scope is not None:
-            for value in pullback.upstream:
-                if value is not None:
-                    made.tensor(value)
-
-
-def _with_program(made: Assembly, sources: tuple[Source, ...], whole: Program, program: Program) -> Capture:
+def _with_program(
+    made: Assembly,
+    sources: tuple[Source, ...],
+    whole: Program,
+    program: Program,
+    copies: Copies | None = None,
+) -> Capture:
     call = made.call
     recorded = [source.recorded for source in sources if source.recorded is not None]
-    scopes = tuple(_scope(made, scope) for scope in call.scopes)
+    scopes = tuple(scopes_of(made))
     # Without a gradient, what rules that were run on their own returned is all there is.
     ends = recorded or [id for scope in scopes for id in scope.results or () if id is not None]
     return Capture(
@@ -118,8 +126,11 @@ def _with_program(made: Assembly, sources: tuple[Source, ...], whole: Program, p
         sources=sources,
         program=program,
         gradient_program=whole.with_outputs(ends) if ends else None,
-        pullbacks=tuple(_pullbacks(made, whole)),
+        pullbacks=tuple(pullbacks_of(made, whole)),
         scopes=scopes,
+        inner=tuple(inner_of(made)),
+        hidden_stops=hidden_stops(made, whole),
+        copies=copies,
         occurrence=call.occurrence,
         order=_order(call),
         facts={"mode": call.mode, "call": call, "faults": tuple(made.faults), **_failed(call)},
@@ -141,7 +152,8 @@ def _target(made: Assembly, k: int) -> Traced:
     operand = made.call.targets[k]
     y = made.tensor(operand.value)
     if not isinstance(y, Traced):
-        raise GradproofError(f"the value of the target `{operand.name}` is not known")
+        why = f": {operand.value.unknown}" if operand.value.unknown else ""
+        raise GradproofError(f"the value of the target `{operand.name}` is not known{why}")
     return y
 
 
@@ -174,10 +186,13 @@ def _jacobian(made: Assembly) -> Capture:
     reached = [source.node for source in sources if source.node is not None]
     if not reached:
         return _with_program(made, sources, whole, program)
-    if made.call.api == "jacobian":
-        copies = rows.jacobian(program, y.id, reached)
-    else:
-        copies = rows.batch_jacobian(program, y.id, reached[0])
+
+    def copied(of: Program) -> rows.Rows:
+        if made.call.api == "jacobian":
+            return rows.jacobian(of, of.outputs[0], reached)
+        return rows.batch_jacobian(of, of.outputs[0], reached[0])
+
+    copies = copied(program)
     places = dict(zip(reached, copies.inputs))
     moved = tuple(
         source
@@ -185,7 +200,8 @@ def _jacobian(made: Assembly) -> Capture:
         else replace(source, node=places[source.node], shape=copies.program[places[source.node]].shape)
         for source in sources
     )
-    return _with_program(made, moved, whole, copies.program)
+    kept = Copies(program, lambda of: copied(of).program)
+    return _with_program(made, moved, whole, copies.program, kept)
 
 
 def _directional(made: Assembly) -> Capture:
@@ -198,7 +214,8 @@ def _directional(made: Assembly) -> Capture:
         for operand, tangent in zip(call.sources, call.tangents or ())
         if (node := _node_of(made, operand)) is not None and tangent is not None
     }
-    copies = rows.along(prune(whole, whole.outputs), whole.outputs, tangents)
+    program = prune(whole, whole.outputs)
+    copies = rows.along(program, program.outputs, tangents)
     name = ", ".join(operand.name for operand in call.sources)
     sources = []
     for k, (y, place) in enumerate(zip(targets, copies.inputs)):
@@ -206,7 +223,8 @@ def _directional(made: Assembly) -> Capture:
         array = None if seen is None else seen.array
         recorded = None if seen is None else _recorded(made, seen)
         sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded))
-    return _with_program(made, tuple(sources), whole, copies.program)
+    kept = Copies(program, lambda of: rows.along(of, of.outputs, tangents).program)
+    return _with_program(made, tuple(sources), whole, copies.program, kept)
 
 
 def _node_of(made: Assembly, operand: Operand) -> Traced | None:
@@ -227,8 +245,15 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
         None if node is None else node.id,
         array,
         None if observed is None else _recorded(made, observed),
-        _broken(call, k) if array is None else None,
+        _broken(call, k) if observed is None else None,
+        unseen=observed is not None and array is None,
     )
+
+
+def _in_program(source: Source, program: Program) -> Source:
+    """A tensor that the target was not computed from has no place in its program, though it was computed as well."""
+    known = {node.id for node in program.nodes}
+    return source if source.node in known else replace(source, node=None)
 
 
 def _recorded(made: Assembly, observed: Observed) -> int | None:
@@ -244,53 +269,3 @@ def _recorded(made: Assembly, observed: Observed) -> int | None:
         return None
     made.m.place(made.call.span, "backward", None)
     return int(made.m.scatter_add(node, observed.indices.array, size=int(observed.shape[0])).id)
-
-
-def _pullbacks(made: Assembly, whole: Program) -> Iterable[Pullback]:
-    events = {event.index: event for event in (*made.call.older, *made.call.events)}
-    known = {node.id for node in whole.nodes}
-    for pullback in made.call.pullbacks:
-        event = None if pullback.forward is None else events.get(pullback.forward)
-        if event is None or event.op == "ReadVariableOp" or not _are_dense(made, pullback.results):
-            continue
-        inputs, outputs = _ids(made, event.inputs), _ids(made, event.outputs)
-        if None in outputs or None in inputs or not set(outputs) <= known:
-            continue
-        upstream, results = _ids(made, pullback.upstream), _ids(made, pullback.results)
-        yield Pullback(event.op, inputs, outputs, upstream, results, event.span)  # type: ignore[arg-type]
-
-
-def _are_dense(made: Assembly, values: Iterable[Value | None]) -> bool:
-    """A gradient that consists of some rows of a tensor has the shape of the tensor, its node that of the rows."""
-    nodes = ((value, made.nodes.get(value.id)) for value in values if value is not None)
-    return all(not isinstance(node, Traced) or value.shape in (None, node.shape) for value, node in nodes)
-
-
-def _ids(made: Assembly, values: Iterable[Value | None]) -> tuple[int | None, ...]:
-    return tuple(None if value is None else getattr(made.nodes.get(value.id), "id", None) for value in values)
-
-
-def _is_idle(values: Sequence[Value | None]) -> bool:
-    """Whether nothing that ran needed these tensors."""
-    known = [value for value in values if value is not None]
-    return bool(known) and all(value.unknown == NOT_COMPUTED for value in known)
-
-
-def _scope(made: Assembly, scope: CustomScope) -> Scope:
-    call = made.call
-    rule = next((p for p in call.pullbacks if p.scope == scope.id), None)
-    rule_at = next((e.span for e in call.events if rule is not None and e.pullback == rule.id), None)
-    upstream = () if rule is None else tuple(id for id in _ids(made, rule.upstream) if id is not None)
-    return Scope(
-        id=scope.id,
-        name=scope.name,
-        inputs=tuple(id for id in _ids(made, scope.inputs) if id is not None),
-        outputs=tuple(id for id in _ids(made, scope.outputs) if id is not None),
-        upstream=None if rule is None else upstream,
-        results=None if rule is None else _ids(made, rule.results),
-        used_at=scope.span,
-        defined_at=scope.definition,
-        rule_at=rule_at,
-        complaint=None if rule is None else rule.exception,
-        is_upstream_idle=rule is not None and _is_idle(rule.upstream),
-    )

@@ -10,11 +10,12 @@ from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, exp
 from gradproof.frontends.tensorflow.graph_events import PhaseOf, add_graph_events
 from gradproof.frontends.tensorflow.interpret import Step
 from gradproof.frontends.tensorflow.matching import match_pullbacks
-from gradproof.frontends.tensorflow.recorder import RawEvent, RawPullback, RawScope
+from gradproof.frontends.tensorflow.recorder import RawEvent, RawInner, RawPullback, RawScope
 from gradproof.frontends.tensorflow.recording import (
     RETURN_OP,
     CustomScope,
     FunctionCall,
+    InnerCall,
     OpEvent,
     Phase,
     Pullback,
@@ -43,6 +44,7 @@ class Program:
     events: list[OpEvent] = field(default_factory=list)
     calls: list[FunctionCall] = field(default_factory=list)
     scopes: list[CustomScope] = field(default_factory=list)
+    inner: list[InnerCall] = field(default_factory=list)
     pullbacks: list[Pullback] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     produced: set[int] = field(default_factory=set)
@@ -108,6 +110,7 @@ class Program:
                 raw.tapes,
                 raw.scope,
                 raw.pullback,
+                hidden_in=raw.hidden_in,
             )
         )
 
@@ -172,6 +175,11 @@ class Program:
 
     def add_scopes(self, raws: Iterable[RawScope]) -> None:
         self.scopes += [_scope(raw) for raw in raws]
+
+    def add_inner(self, raws: Iterable[RawInner]) -> None:
+        for raw in raws:
+            parts = (tuple(map(optional_value_of, part)) for part in (raw.targets, raw.weights, raw.results))
+            self.inner.append(InnerCall(raw.api, *parts))
 
     def add_pullbacks(self, raws: Iterable[RawPullback], events: Sequence[RawEvent]) -> None:
         for raw, match in match_pullbacks(raws, events):

@@ -11,7 +11,7 @@ from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
 from gradproof.frontends.tensorflow.events import Program
-from gradproof.frontends.tensorflow.recorder import Collection, RawEvent, RawLeave, Ring
+from gradproof.frontends.tensorflow.recorder import Collection, RawEvent, RawInner, RawLeave, Recorder, Ring
 from gradproof.frontends.tensorflow.recording import (
     NO_TENSOR,
     Api,
@@ -26,7 +26,7 @@ from gradproof.frontends.tensorflow.recording import (
     Value,
     Variable,
 )
-from gradproof.frontends.tensorflow.source import span_of, spans_of, user_places
+from gradproof.frontends.tensorflow.source import spans_of, user_places
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import observed_of, optional_value_of, variable_of, variable_value
 
@@ -79,10 +79,22 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
         scopes=tuple(program.scopes),
         calls=tuple(program.calls),
         leaves=tuple(_leave(raw, program) for raw in collection.leaves),
+        inner=tuple(program.inner),
         variables=variables(sources),
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=collection.failure,
     )
+
+
+def note_inner(recorder: Recorder, api: str, args: Any, kwargs: Any, result: Any) -> None:
+    """Tapes that are still recording may differentiate what a gradient call has returned."""
+    given = bind(api, args, kwargs)
+    targets = tuple(nest.flatten(given.get("target")))
+    asked = given.get("output_gradients")
+    weights = (None,) * len(targets) if asked is None else tuple(nest.flatten(asked))
+    inner = RawInner(api, targets, weights, tuple(nest.flatten(result)))
+    for collection in recorder.collections:
+        collection.inner.append(inner)
 
 
 def failed_call(ending: Ending, reason: str) -> GradientCall:
@@ -118,6 +130,7 @@ def program_of(collection: Collection, call_id: int, traces: Traces, before: Ite
     for raw in collection.events:
         program.add_raw(raw, call_id)
     program.add_scopes(collection.scopes)
+    program.add_inner(collection.inner)
     program.add_pullbacks(collection.pullbacks, collection.events)
     return program
 
@@ -176,7 +189,7 @@ def variables(sources: Iterable[Operand]) -> Mapping[int, Variable]:
 
 
 def _leave(raw: RawLeave, program: Program) -> Leave:
-    span = span_of(raw.places[0]) if raw.places else None
+    spans = spans_of(raw.places)
     value = optional_value_of(raw.tensor)
     assert value is not None
-    return Leave(program.place_of(raw.index), raw.how, value, span, raw.tapes)
+    return Leave(program.place_of(raw.index), raw.how, value, spans[0] if spans else None, raw.tapes, spans)

@@ -133,6 +133,7 @@ def _build(
         pullbacks=tuple(program.pullbacks),
         scopes=tuple(program.scopes),
         calls=tuple(program.calls),
+        inner=tuple(program.inner),
         variables=variables(sources),
         failure=_failure(seen, expansion),
     )

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from gradproof.frontends.tensorflow.hiding import hiding_function
 from gradproof.frontends.tensorflow.source import Place, user_places
 
 RING_EVENTS = 4096  # enough to hold the few steps before a tape, which is as far back as a report looks
@@ -43,6 +44,7 @@ class RawEvent:
     scope: int | None
     pullback: int | None
     run: Any = None
+    hidden_in: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +81,16 @@ class RawScope:
 
 
 @dataclass(slots=True, eq=False)
+class RawInner:
+    """A gradient call that was made while another tape was recording: what it was asked and what it returned."""
+
+    api: str
+    targets: tuple[Any, ...]
+    weights: tuple[Any, ...]
+    results: tuple[Any, ...]
+
+
+@dataclass(slots=True, eq=False)
 class RawLeave:
     """A tensor whose numbers were read by Python code."""
 
@@ -98,6 +110,7 @@ class Collection:
     pullbacks: list[RawPullback] = field(default_factory=list)
     scopes: list[RawScope] = field(default_factory=list)
     leaves: list[RawLeave] = field(default_factory=list)
+    inner: list[RawInner] = field(default_factory=list)
     failure: str | None = None
 
     def forget(self) -> None:
@@ -106,7 +119,7 @@ class Collection:
             event.tapes = tuple(tape for tape in event.tapes if tape != self.id)
 
     def clear(self) -> None:
-        self.events, self.pullbacks, self.scopes, self.leaves = [], [], [], []
+        self.events, self.pullbacks, self.scopes, self.leaves, self.inner = [], [], [], [], []
 
 
 @dataclass(eq=False)
@@ -182,6 +195,7 @@ class Recorder(threading.local):
             self.scopes[-1].id if self.scopes else None,
             self.pullbacks[-1].id if self.pullbacks else None,
             run,
+            hiding_function(sys._getframe(2)) if op == "StopGradient" else None,
         )
         if run is not None:
             self.run = None

@@ -72,7 +72,7 @@ class OpEvent:
     forward of an outer one. `tapes` are the tapes that were recording. `scope` is the custom gradient
     whose forward or rule ran the op. `call` is the function call whose graph holds the op, `loop` the
     iteration of each loop around it. `heard` is False where a tape inside a function, whose call this is,
-    was not recording.
+    was not recording. `hidden_in` is the library's function that called `stop_gradient`, where this op is one.
     """
 
     index: int
@@ -91,6 +91,7 @@ class OpEvent:
     loop: tuple[int, ...] = ()
     name: str = ""
     heard: bool = True
+    hidden_in: str | None = None
 
     def is_heard_by(self, tape: Tape) -> bool:
         """Whether a tape was recording when the op ran; a tape inside a function has no number of its own."""
@@ -153,6 +154,16 @@ class FunctionCall:
 
 
 @dataclass(frozen=True)
+class InnerCall:
+    """A gradient call whose backward ops another one may have gone through; `weights` are its output gradients."""
+
+    api: str
+    targets: tuple[Value | None, ...]
+    weights: tuple[Value | None, ...]
+    results: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True)
 class Leave:
     """A tensor's numbers left TensorFlow: `numpy()`, `float()`, a Python condition, `print`."""
 
@@ -161,6 +172,7 @@ class Leave:
     value: Value
     span: Span | None
     tapes: tuple[int, ...]
+    stack: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -258,6 +270,7 @@ class GradientCall:
     scopes: tuple[CustomScope, ...] = ()
     calls: tuple[FunctionCall, ...] = ()
     leaves: tuple[Leave, ...] = ()
+    inner: tuple[InnerCall, ...] = ()
     variables: Mapping[int, Variable] = field(default_factory=dict)
     exception: str | None = None
     failure: str | None = None

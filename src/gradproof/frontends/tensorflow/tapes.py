@@ -16,7 +16,7 @@ from tensorflow.python.eager import backprop, context
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import calling_frame, spans_at
-from gradproof.frontends.tensorflow.finish import Ending, build_call, build_open, failed_call
+from gradproof.frontends.tensorflow.finish import Ending, build_call, build_open, failed_call, note_inner
 from gradproof.frontends.tensorflow.finite import all_finite
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
@@ -246,6 +246,7 @@ class Tapes:
             with self._recorder.silence():
                 call = build_call(ending, state.collection, self._recorder.ring, self._traces)
                 self._untried.keep(call, state.collection)
+                note_inner(self._recorder, ending.api, ending.args, ending.kwargs, ending.result)
         except Exception:
             call = failed_call(ending, self._observation.note_failure())
         self._observation.deliver(call)

@@ -18,6 +18,7 @@ from tensorflow.python.util import nest
 from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
 from gradproof.frontends.tensorflow.autograph import spans_at, spans_of_traceback
 from gradproof.frontends.tensorflow.graph_tapes import GraphTapes, Stretch, Watched
+from gradproof.frontends.tensorflow.hiding import hiding_function
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.variables import Variables
@@ -92,6 +93,7 @@ class GraphNotes:
     gradients: list[TracedGradient] = field(default_factory=list)
     scopes: list[TracedScope] = field(default_factory=list)
     rules: list[TracedRule] = field(default_factory=list)
+    hidden: dict[str, str] = field(default_factory=dict)  # ops `stop_gradient` to who hides them
 
 
 _NOTES = "_gradproof_notes"
@@ -128,7 +130,11 @@ class Traces:
     def on_graph_op(self, graph: Any, outputs: Any, frame: FrameType) -> None:
         """An op has been added to a graph; its own traceback knows no columns."""
         if outputs:
-            self.of(graph).spans[outputs[0].op.name] = spans_at(frame)
+            operation, notes = outputs[0].op, self.of(graph)
+            notes.spans[operation.name] = spans_at(frame)
+            hidden_in = hiding_function(frame) if operation.type == "StopGradient" else None
+            if hidden_in is not None:
+                notes.hidden[operation.name] = hidden_in
 
     def spans(self, operation: Any) -> tuple[Span, ...]:
         notes = self.peek(operation.graph)

@@ -44,7 +44,11 @@ class UntriedRules:
         if not scopes or len(self._kept) >= MOST or all(seen is not None for seen in call.observed):
             return
         copy = Collection(
-            collection.id, list(collection.events), list(collection.pullbacks), list(collection.scopes)
+            collection.id,
+            list(collection.events),
+            list(collection.pullbacks),
+            list(collection.scopes),
+            inner=list(collection.inner),
         )
         self._kept.append(Untried(call, copy, scopes))
 
@@ -73,6 +77,7 @@ class UntriedRules:
             pullbacks=tuple(program.pullbacks),
             scopes=tuple(program.scopes),
             calls=tuple(program.calls),
+            inner=tuple(program.inner),
         )
 
     def _ask(self, scope: RawScope) -> None:

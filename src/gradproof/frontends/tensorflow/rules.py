@@ -1,0 +1,107 @@
+"""The rules that a gradient call applied, by the nodes of its program: those of ops and those of custom gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gradproof.engine.trace import Traced
+from gradproof.frontends.tensorflow import recording
+from gradproof.frontends.tensorflow.assembly import Assembly
+from gradproof.frontends.tensorflow.recording import NOT_COMPUTED, CustomScope, Value
+from gradproof.ir.capture import Inner, Pullback, Scope
+from gradproof.ir.program import Program
+
+FEW = 4  # applications of a rule that are looked at, the first and the last; a Jacobian has one per row
+
+
+def know_upstream(made: Assembly) -> None:
+    """No op knows an upstream gradient that a custom rule did not use: the ones that a backward pass begins with."""
+    for pullback in made.call.pullbacks:
+        if pullback.scope is not None:
+            for value in pullback.upstream:
+                if value is not None:
+                    made.tensor(value)
+
+
+def pullbacks_of(made: Assembly, whole: Program) -> Iterator[Pullback]:
+    """The applications of the framework's own rules that are known in full."""
+    events = {event.index: event for event in (*made.call.older, *made.call.events)}
+    known = {node.id for node in whole.nodes}
+    for pullback in made.call.pullbacks:
+        event = None if pullback.forward is None else events.get(pullback.forward)
+        if event is None or event.op == "ReadVariableOp" or not _are_dense(made, pullback.results):
+            continue
+        inputs, outputs = ids_of(made, event.inputs), ids_of(made, event.outputs)
+        if None in outputs or None in inputs or not set(outputs) <= known:
+            continue
+        upstream, results = ids_of(made, pullback.upstream), ids_of(made, pullback.results)
+        yield Pullback(event.op, inputs, outputs, upstream, results, event.span)  # type: ignore[arg-type]
+
+
+def _are_dense(made: Assembly, values: Iterable[Value | None]) -> bool:
+    """A gradient that consists of some rows of a tensor has the shape of the tensor, its node that of the rows."""
+    nodes = ((value, made.nodes.get(value.id)) for value in values if value is not None)
+    return all(not isinstance(node, Traced) or value.shape in (None, node.shape) for value, node in nodes)
+
+
+def ids_of(made: Assembly, values: Iterable[Value | None]) -> tuple[int | None, ...]:
+    """The nodes of tensors; None for those that are not known."""
+    return tuple(None if value is None else getattr(made.nodes.get(value.id), "id", None) for value in values)
+
+
+def scopes_of(made: Assembly) -> Iterator[Scope]:
+    """The custom gradients, each once per application of its rule, or once if its rule did not run.
+
+    A rule runs more than once where an inner tape asks for a gradient that an outer one differentiates.
+    """
+    for scope in made.call.scopes:
+        applied = [rule for rule in made.call.pullbacks if rule.scope == scope.id]
+        if not applied:
+            yield _scope(made, scope, None)
+        for rule in applied if len(applied) <= 2 * FEW else (*applied[:FEW], *applied[-FEW:]):
+            yield _scope(made, scope, rule)
+
+
+def _scope(made: Assembly, scope: CustomScope, rule: recording.Pullback | None) -> Scope:
+    rule_at = next((e.span for e in made.call.events if rule is not None and e.pullback == rule.id), None)
+    upstream = () if rule is None else tuple(id for id in ids_of(made, rule.upstream) if id is not None)
+    return Scope(
+        id=scope.id,
+        name=scope.name,
+        inputs=tuple(id for id in ids_of(made, scope.inputs) if id is not None),
+        outputs=tuple(id for id in ids_of(made, scope.outputs) if id is not None),
+        upstream=None if rule is None else upstream,
+        results=None if rule is None else ids_of(made, rule.results),
+        used_at=scope.span,
+        defined_at=scope.definition,
+        rule_at=rule_at,
+        complaint=None if rule is None else rule.exception,
+        is_upstream_idle=rule is not None and _is_idle(rule.upstream),
+    )
+
+
+def _is_idle(values: Sequence[Value | None]) -> bool:
+    """Whether nothing that ran needed these tensors."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(value.unknown == NOT_COMPUTED for value in known)
+
+
+def inner_of(made: Assembly) -> Iterator[Inner]:
+    """The gradient calls inside this one whose targets and results are known."""
+    for call in made.call.inner:
+        targets, results = ids_of(made, call.targets), ids_of(made, call.results)
+        known = tuple(id for id in targets if id is not None)
+        if known and len(known) == len(targets) and any(id is not None for id in results):
+            yield Inner(known, ids_of(made, call.weights), results, "jacobian" in call.api)
+
+
+def hidden_stops(made: Assembly, whole: Program) -> dict[int, str]:
+    """The nodes of every `stop_gradient` that a library's function put into the program, with that function."""
+    found = {}
+    for event in (*made.call.older, *made.call.events):
+        (id,) = ids_of(made, event.outputs[:1]) if event.hidden_in is not None else (None,)
+        while id is not None and whole[id].op == "identity":
+            id = whole[id].inputs[0]
+        if id is not None and event.hidden_in is not None and whole[id].op == "stop_gradient":
+            found[id] = event.hidden_in
+    return found

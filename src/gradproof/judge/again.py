@@ -1,0 +1,103 @@
+"""Derivatives of derivatives: the program that is judged, where the ops that ran are not what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.derive import gradient
+from gradproof.errors import GradproofError
+from gradproof.ir.capture import Again, Capture
+from gradproof.ir.program import Program
+from gradproof.judge.exact_rule import ExactRule, exact_rules, with_exact
+from gradproof.judge.neutral import neutral_stops
+from gradproof.options import Options
+
+Array = np.ndarray[Any, Any]
+
+VISIBLE = 1e-6  # a share of the gradient; what changes it by less is the rounding of float64
+
+
+def as_meant(capture: Capture, options: Options) -> Capture:
+    """The capture with its program mended where that changes a gradient; without a reason to, as it is."""
+    pool, program = capture.gradient_program, capture.program
+    base = program if capture.copies is None else capture.copies.of
+    if pool is None or program is None or base is None or not (capture.scopes or capture.hidden_stops):
+        return capture
+    try:
+        held = _gradients(capture, program)
+        rules = [
+            one
+            for one in exact_rules(pool, base, capture.scopes, options)
+            if _differs(held, _gradients(capture, _copied(capture, with_exact(pool, base, [one]))))
+        ]
+        mended = with_exact(pool, base, rules) if rules else base
+        stops = _stops(capture, pool, mended)
+        if not rules and not stops:
+            return capture
+        return _with_program(capture, _copied(capture, opened(mended, stops)), rules, stops)
+    except GradproofError:
+        return capture
+
+
+def _stops(capture: Capture, pool: Program, base: Program) -> tuple[int, ...]:
+    """The `stop_gradient` nodes of libraries that are harmless to first derivatives and matter here."""
+    hidden = sorted(id for id in capture.hidden_stops if any(node.id == id for node in base.nodes))
+    if not hidden or not capture.inner or not _matter(capture, base, hidden):
+        return ()
+    neutral = tuple(sorted(neutral_stops(pool, capture.inner, hidden)))
+    return neutral if neutral and _matter(capture, base, neutral) else ()
+
+
+def _matter(capture: Capture, base: Program, stops: Sequence[int]) -> bool:
+    held = _gradients(capture, _copied(capture, base))
+    return _differs(held, _gradients(capture, _copied(capture, opened(base, stops))))
+
+
+def opened(program: Program, stops: Sequence[int]) -> Program:
+    """The program without some of its `stop_gradient` nodes."""
+    nodes = tuple(replace(node, op="identity") if node.id in stops else node for node in program.nodes)
+    return replace(program, nodes=nodes)
+
+
+def gradient_without(capture: Capture, stops: Sequence[int], source: int) -> Array:
+    """The gradient of the ops as they ran for one source, in float64, with some `stop_gradient` nodes opened."""
+    base = capture.copies.of if capture.copies is not None else None
+    if base is None:
+        base = capture.program if capture.again is None else capture.again.by_letter
+    assert base is not None
+    program = _copied(capture, opened(base, stops))
+    return np.asarray(gradient(Ieee("float64"), program, [source])[0])
+
+
+def _copied(capture: Capture, base: Program) -> Program:
+    return base if capture.copies is None else capture.copies.make(base)
+
+
+def _gradients(capture: Capture, program: Program) -> list[Array]:
+    wrt = [source.node for source in capture.sources if source.node is not None]
+    return [np.asarray(one) for one in gradient(Ieee("float64"), program, wrt)]
+
+
+def _differs(held: Sequence[Array], free: Sequence[Array]) -> bool:
+    for a, b in zip(held, free):
+        size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+        if np.isfinite(size) and np.abs(a - b).max(initial=0.0) > VISIBLE * size:
+            return True
+    return False
+
+
+def _with_program(
+    capture: Capture, program: Program, rules: Sequence[ExactRule], stops: tuple[int, ...]
+) -> Capture:
+    """The new nodes become known to the recorded gradient program too: the two share their ids."""
+    assert capture.gradient_program is not None and capture.program is not None
+    known = {node.id for node in capture.gradient_program.nodes}
+    new = tuple(node for node in program.nodes if node.id not in known) if capture.copies is None else ()
+    whole = replace(capture.gradient_program, nodes=(*capture.gradient_program.nodes, *new))
+    again = Again(tuple(one.scope for one in rules), stops, capture.program)
+    return replace(capture, program=program, gradient_program=whole, again=again)

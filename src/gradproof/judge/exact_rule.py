@@ -1,0 +1,90 @@
+"""Custom gradients that return the derivative, and the derivative itself in their place.
+
+A rule that is differentiated again stands for the derivative of its forward. Where it is proven to have returned
+that derivative, the next derivative is meant to be that of the derivative, whatever ops the rule used. A rule that is
+deliberately something else, such as a reversed gradient, means what its ops compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from gradproof.engine.refine import Enclosure, entry_count
+from gradproof.engine.splice import Replacement, spliced
+from gradproof.errors import GradproofError
+from gradproof.ir.capture import Scope
+from gradproof.ir.program import Program, ancestors, prune
+from gradproof.judge.compare import compare
+from gradproof.judge.custom import rule_of
+from gradproof.judge.mistake import explain
+from gradproof.judge.relations import is_close
+from gradproof.judge.rule import CHEAP_ENTRIES, Reading, Rule, Trials, try_out
+from gradproof.options import Options
+
+
+@dataclass(frozen=True, eq=False)
+class ExactRule:
+    """One application of a custom gradient that returned the derivative for its inputs `inputs`, by their places."""
+
+    scope: Scope
+    rule: Rule
+    inputs: tuple[int, ...]
+
+
+def exact_rules(
+    pool: Program, program: Program, scopes: Iterable[Scope], options: Options
+) -> Iterator[ExactRule]:
+    """The applications inside a program, whose nodes are among those of `pool`, that are proven to be exact."""
+    inside = ancestors(program, program.outputs)
+    for scope in scopes:
+        rule = rule_of(pool, scope)
+        if rule is None or not rule.has_upstream or entry_count(rule.piece) > CHEAP_ENTRIES:
+            continue
+        # A rule that hands on what it was given cannot be told from it, and is linear where that is right.
+        given = {*rule.inputs, *rule.upstream, *rule.outputs}
+        places = [i for i, id in enumerate(rule.results) if id is not None and id in inside - given]
+        try:
+            trials = try_out(rule) if places else None
+        except GradproofError:
+            continue
+        found = tuple(i for i in places if trials is not None and _is_exact(rule, trials, i, options))
+        if found:
+            yield ExactRule(scope, rule, found)
+
+
+def _is_exact(rule: Rule, trials: Trials, i: int, options: Options) -> bool:
+    if not _is_right(rule, trials.here, i, options):
+        return False
+    # Right for this upstream gradient only, such as zero: on purpose, or by a mistake?
+    others = [reading for reading in trials.other_upstream if not _agrees(reading, i)]
+    return not others or not explain(rule, trials, i).is_intended
+
+
+def _is_right(rule: Rule, reading: Reading, i: int, options: Options) -> bool:
+    meant, true = reading.meant[i], reading.true[i]
+    if meant is None or not (meant.is_bounded and true.is_bounded) or meant.mid.shape != true.mid.shape:
+        return False
+    widened = Enclosure(true.mid, true.rad + meant.rad)
+    return compare(meant.mid, widened, rule.program[rule.inputs[i]].dtype, options).outcome == "within"
+
+
+def _agrees(reading: Reading, i: int) -> bool:
+    meant = reading.meant[i]
+    return meant is not None and is_close(meant.mid, reading.true[i].mid)
+
+
+def with_exact(pool: Program, program: Program, rules: Sequence[ExactRule]) -> Program:
+    """The program with the derivatives in the place of what the rules computed."""
+    replacements = [
+        Replacement(
+            one.rule.forward,
+            tuple(zip(one.rule.outputs, one.rule.upstream)),
+            {id: one.rule.inputs[i] for i in one.inputs if (id := one.rule.results[i]) is not None},
+        )
+        for one in rules
+    ]
+    ends = {id for one in rules for id in (*one.rule.outputs, *one.rule.upstream)}
+    whole = replace(prune(pool, (*program.outputs, *sorted(ends))), outputs=program.outputs)
+    whole = spliced(replace(whole, inputs=program.inputs, names=program.names), replacements)
+    return prune(whole, whole.outputs)
