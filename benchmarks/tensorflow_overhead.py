@@ -3,8 +3,8 @@
     python benchmarks/tensorflow_overhead.py [--steps 300] [--parameters 1e6] [--json FILE]
 
 Unchecked steps: a Keras CNN and a small Transformer, each in an eager loop and by `fit`. Since the machine may be
-noisy, segments of ten steps with and without an audit take turns; the figure is the median of the ratios of two
-neighbours, and what it is uncertain by.
+noisy, blocks of a few steps with and without an audit take turns within one training; the figure is the median of the
+ratios of two neighbours, and what it is uncertain by.
 Checked step: a float32 network with so many parameters, one eager gradient step with its verdict for every entry, in
 eager gradient steps of the same network. Memory is the growth of the process's largest size during the check.
 """
@@ -18,7 +18,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -32,9 +32,12 @@ from gradproof.audit.session import Session
 BATCH = 32
 ALLOWED_UNCHECKED = 1.05
 ALLOWED_CHECKED = 40.0
-SEGMENT = 10  # steps: short enough that what else the machine does is the same for two neighbours
+BLOCK = 30  # steps: short enough that what else the machine does is much the same for two neighbours
 SETTLING = (
-    3  # steps at the beginning of a segment that are not counted: the hooks listen until the first tape
+    5  # steps at the beginning of a block that are not counted: a new audit has functions traced once more
+)
+WARM_UP = (
+    10  # steps, fewer than a block: functions are traced, kernels chosen and memory taken from the system
 )
 
 layers = tf.keras.layers
@@ -71,69 +74,100 @@ MODELS: dict[str, Callable[[], tuple[Any, Data]]] = {"cnn": cnn, "transformer": 
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
-def eager_steps(net: Any, data: Data, n: int) -> list[float]:
-    """The times of n steps of a training loop written by hand."""
+def never(occurrence: int) -> bool:
+    del occurrence
+    return False
+
+
+class Turns:
+    """The times of the steps of one training, with and without an audit in turns."""
+
+    def __init__(self) -> None:
+        self.n_steps = 0
+        self.blocks: list[list[float]] = []
+        self.session: Session | None = None
+
+    def begin(self) -> None:
+        if self.n_steps % BLOCK == 0:
+            self.blocks.append([])
+            # plain, watched, watched, plain: what drifts weighs on both alike
+            self.switch(on=len(self.blocks) % 4 in (2, 3))
+        self.start = time.perf_counter()
+
+    def end(self) -> None:
+        taken = time.perf_counter() - self.start
+        if self.n_steps % BLOCK >= SETTLING:
+            self.blocks[-1].append(taken)
+        self.n_steps += 1
+
+    def switch(self, on: bool) -> None:
+        if on and self.session is None:
+            self.session = Session(policy=never)
+            self.session.start()
+        elif self.session is not None and not on:
+            self.session.stop()
+            self.session = None
+
+    def pairs(self) -> list[tuple[float, float]]:
+        """The median step of neighbouring blocks: plain, watched."""
+        medians = [statistics.median(block) for block in self.blocks]
+        twos = zip(medians[::2], medians[1::2])
+        return [two if k % 2 == 0 else (two[1], two[0]) for k, two in enumerate(twos)]
+
+
+def train_by_hand(net: Any, data: Data, n: int, turns: Turns) -> None:
+    """A training loop as people write it."""
     optimizer = tf.keras.optimizers.SGD(0.01)
     x, y = (tf.constant(array) for array in data)
-    times = []
     for _ in range(n):
-        start = time.perf_counter()
+        turns.begin()
         with tf.GradientTape() as tape:
             loss = LOSS(y, net(x, training=True))
         gradients = tape.gradient(loss, net.trainable_variables)
         optimizer.apply_gradients(zip(gradients, net.trainable_variables))
-        times.append(time.perf_counter() - start)
-    return times
+        turns.end()
 
 
 class Clock(tf.keras.callbacks.Callback):  # type: ignore[misc]
-    """The time from the beginning of a batch to its end."""
+    """Tells the turns of the batches of a `fit`."""
 
-    def __init__(self) -> None:
+    def __init__(self, turns: Turns) -> None:
         super().__init__()
-        self.times: list[float] = []
+        self.turns = turns
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self.start = time.perf_counter()
+        self.turns.begin()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        self.times.append(time.perf_counter() - self.start)
+        self.turns.end()
 
 
-def fit_steps(net: Any, data: Data, n: int) -> list[float]:
-    clock = Clock()
+def train_by_fit(net: Any, data: Data, n: int, turns: Turns) -> None:
     examples = tf.data.Dataset.from_tensors(data).repeat()
-    net.fit(examples, steps_per_epoch=n, epochs=1, verbose=0, shuffle=False, callbacks=[clock])
-    return clock.times
+    net.fit(examples, steps_per_epoch=n, epochs=1, verbose=0, shuffle=False, callbacks=[Clock(turns)])
 
 
-def unchecked(make: str, by_fit: bool, pairs: int) -> dict[str, float]:
-    """Segments of steps, plain and under an audit that has checked and does not check now, side by side in time."""
+def unchecked(make: str, by_fit: bool, steps: int) -> dict[str, float]:
+    """So many steps plain, and as many under an audit that has checked and does not check now."""
     net, data = MODELS[make]()
     net.compile("sgd", LOSS, jit_compile=False)
-    run = fit_steps if by_fit else eager_steps
+    train = train_by_fit if by_fit else train_by_hand
     with audit(powers) as session:
-        run(net, data, SEGMENT)
+        train(net, data, WARM_UP, Turns())
     assert session.gradients
-    run(net, data, SEGMENT)
-    times: dict[bool, list[float]] = {False: [], True: []}
-    for k in range(pairs):
-        for watched in (False, True) if k % 2 else (True, False):
-            with audit(never) if watched else nullcontext():
-                taken = run(net, data, SETTLING + SEGMENT)[SETTLING:]
-            times[watched].append(statistics.median(taken))
-    ratios = [watched / plain for watched, plain in zip(times[True], times[False])]
+    turns = Turns()
+    train(net, data, 2 * steps // (4 * BLOCK) * (4 * BLOCK), turns)
+    turns.switch(on=False)
+    pairs = turns.pairs()
+    ratios = [watched / plain for plain, watched in pairs]
+    low, _, high = statistics.quantiles(ratios, n=4)
     return {
-        "plain": statistics.median(times[False]),
-        "watched": statistics.median(times[True]),
+        "plain": statistics.median(plain for plain, _ in pairs),
+        "watched": statistics.median(watched for _, watched in pairs),
         "ratio": statistics.median(ratios),
-        "spread": statistics.stdev(ratios) / len(ratios) ** 0.5,
+        # The standard error of a median, from the quartiles: a step that the machine held up does not move it.
+        "spread": 0.93 * (high - low) / len(ratios) ** 0.5,
     }
-
-
-def never(occurrence: int) -> bool:
-    del occurrence
-    return False
 
 
 @contextmanager
@@ -198,7 +232,7 @@ def main() -> None:
     )
     for make in MODELS:
         for by_fit in (False, True):
-            row = unchecked(make, by_fit, given.steps // SEGMENT)
+            row = unchecked(make, by_fit, given.steps)
             name = f"{make}, {'fit' if by_fit else 'eager loop'}"
             found[name] = row
             print(
