@@ -62,7 +62,8 @@ def _with_hidden_stop(case: Case) -> Case:
         return case
     found = find_hidden_stop(case.capture, source, true.mid)
     # A cut that changes first derivatives is what the library wants; it is no reason why a gradient is wrong.
-    explains = found is not None and (found.is_neutral or case.verdict is Verdict.CORRECT)
+    # One that does not is a fault, but not of a gradient that is right all the same.
+    explains = found is not None and found.is_neutral is (case.verdict is Verdict.WRONG)
     return replace(case, hidden_stop=found) if explains else case
 
 
