@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 from collections.abc import Sequence
 
 from gradproof import __version__
 from gradproof.audit.versions import installed_version
+from gradproof.cli.quiet import QUIET
 from gradproof.diagnosis.words import FRAMEWORKS, wrap
 from gradproof.errors import InvalidInput
 from gradproof.frontends.select import SUPPORTED, Coverage, coverage
@@ -47,6 +49,7 @@ def execute(given: argparse.Namespace) -> int:
 def _print_coverage(framework: str) -> int:
     if installed_version(framework) is None:
         raise InvalidInput(f"{FRAMEWORKS[framework]} is not installed, so its list of ops cannot be read")
+    os.environ.update(QUIET | os.environ)
     found = coverage(framework)
     total = len(found.covered) + len(found.opaque) + len(found.out_of_scope)
     print(f"{FRAMEWORKS[framework]} {installed_version(framework)}: {total} ops with a registered gradient")

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from gradproof.cli.quiet import QUIET
 from gradproof.errors import InvalidInput
 
 # A wheel carries the examples inside the package; a clone has them beside `src`.
@@ -26,8 +27,6 @@ _HOMES = (Path(__file__).parents[1] / "examples", Path(__file__).parents[3] / "e
 _LISTED = re.compile(r"^\d+\. \[`(\w+)\.py`\]", re.MULTILINE)
 _LINE_BREAK = re.compile(r"(?<=\S)\n(?=\S)")  # within a paragraph: the screen's width decides where lines end
 _MODULES_OF_TENSORFLOW = {"tensorflow", "keras"}
-# What TensorFlow says about itself on import would stand between a lesson and its report.
-_QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "PYTHONUNBUFFERED": "1"}
 _FAULT_FOUND = 1  # the exit status of a run that found what the example is about
 _WIDTH = 100
 
@@ -160,7 +159,8 @@ def _show(example: Example, folder: Path, console: Console) -> bool:
     console.print(Text(f"\n$ gradproof run {script}", "bold"))
     sys.stdout.flush()
     command = [sys.executable, "-m", "gradproof", "run", script]
-    done = subprocess.run(command, cwd=folder, env={**_QUIET, **os.environ}, check=False)
+    env = {**QUIET, "PYTHONUNBUFFERED": "1", **os.environ}
+    done = subprocess.run(command, cwd=folder, env=env, check=False)
     console.print()
     return done.returncode in (0, _FAULT_FOUND)
 
