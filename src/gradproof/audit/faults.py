@@ -36,7 +36,9 @@ def _with_mistakes(case: Case) -> Case:
         for found in case.departures
         if case.reaching & set(found.pullback.results) and not _is_custom(case, found.pullback)
     ]
-    mistakes = custom_faults(case.capture, case.reaching, case.options)
+    again = case.capture.again
+    inside = frozenset() if again is None else again.inside
+    mistakes = custom_faults(case.capture, case.reaching | inside, case.options)
     boundless: tuple[Pullback, ...] = ()
     if not own and not mistakes:
         rules = [rule for rule in case.capture.pullbacks if case.reaching & set(rule.results)]

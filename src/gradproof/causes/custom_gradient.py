@@ -174,7 +174,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
-        fix=Fix(fix),
+        fix=Fix(fix) if case.rule_fix is None else replace(case.rule_fix, text=fix),
         op=scope.name,
     )
 

@@ -27,6 +27,7 @@ from gradproof.judge.compare import compare
 from gradproof.judge.custom import CustomFault, rule_of
 from gradproof.judge.mistake import Mistake
 from gradproof.judge.rule import Rule, read
+from gradproof.judge.verdict import Verdict
 
 Array = np.ndarray[Any, Any]
 Function = ast.FunctionDef | ast.Lambda
@@ -40,13 +41,27 @@ _SMALL_EDITS = ("sign", "factor", "ignores upstream", "transposed")
 def derived(case: Case) -> Fix | None:
     """The first custom gradient that is a mistake, returned as it should be."""
     faults = [fault for fault in case.mistakes if not fault.mistake.is_intended]
-    fault = faults[0] if faults else _difference(case)
+    fault = faults[0] if faults else _frozen(case) or _difference(case)
     if fault is None or fault.mistake.kind in _SMALL_EDITS:
         return None
     try:
         return _fix(case, fault)
     except (Unwritten, GradproofError):
         return None
+
+
+def _frozen(case: Case) -> CustomFault | None:
+    """A rule that returned the derivative in such a way that it cannot be differentiated again."""
+    program = case.capture.gradient_program
+    for suspicion in case.suspicions if case.verdict is not Verdict.CORRECT else ():
+        rule = None if program is None else rule_of(program, suspicion.scope)
+        if rule is not None and len(rule.inputs) == 1:
+            here = read(rule, rule.here, exact=True)
+            meant, true = here.meant[0], here.true[0]
+            if meant is not None and true.is_bounded:
+                at = (0,) * true.mid.ndim
+                return CustomFault(suspicion.scope, Mistake("other", rule, 0, meant.mid, true.mid, at))
+    return None
 
 
 def _difference(case: Case) -> CustomFault | None:

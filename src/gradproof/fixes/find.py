@@ -68,7 +68,8 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         return case if aim is None else replace(case, fix=_in_wider_dtype(case, program, aim, replay))
     if 2 * entry_count(program) > MOST_ENTRIES:  # no change could be proven equal in the time there is
         return case
-    if case.mistakes or _is_difference(case):
+    is_frozen = bool(case.suspicions) and case.verdict is not Verdict.CORRECT
+    if case.mistakes or is_frozen or _is_difference(case):
         case = replace(case, rule_fix=derived(case))
         if case.verdict is not Verdict.MISSING:  # a gradient that is missing has a fault of its own besides
             return case

@@ -76,14 +76,15 @@ class Copies:
 class Again:
     """What of a derivative is taken as it is meant, since it is differentiated again, and not as it was computed.
 
-    `rules` returned the derivative, and the exact one stands in the place of what they computed; the nodes
-    `stops` are a `stop_gradient` inside a library that no first derivative feels, and count as open. `by_letter` is
-    the program of the ops as they ran.
+    `rules` returned the derivative, and the exact one stands in the place of what they computed, as in that of wrong
+    rules; the nodes `stops` are a `stop_gradient` inside a library that no first derivative feels, and count as open.
+    `by_letter` is the program of the ops as they ran, `inside` what the target was computed from.
     """
 
     rules: tuple[Scope, ...]
     stops: tuple[int, ...]
     by_letter: Program
+    inside: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.derive import gradient
 from gradproof.errors import GradproofError
 from gradproof.ir.capture import Again, Capture
-from gradproof.ir.program import Program
+from gradproof.ir.program import Program, ancestors
 from gradproof.judge.exact_rule import ExactRule, exact_rules, with_exact
 from gradproof.judge.neutral import neutral_stops
 from gradproof.options import Options
@@ -20,6 +20,7 @@ from gradproof.options import Options
 Array = np.ndarray[Any, Any]
 
 VISIBLE = 1e-6  # a share of the gradient; what changes it by less is the rounding of float64
+ROUNDED_ZERO = 1e-12  # a share of the largest gradient; one that is zero is computed as less than this, by rounding
 
 
 def as_meant(capture: Capture, options: Options) -> Capture:
@@ -84,9 +85,11 @@ def _gradients(capture: Capture, program: Program) -> list[Array]:
 
 
 def _differs(held: Sequence[Array], free: Sequence[Array]) -> bool:
+    largest = max((np.abs(one).max(initial=0.0) for one in (*held, *free)), default=0.0)
     for a, b in zip(held, free):
         size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-        if np.isfinite(size) and np.abs(a - b).max(initial=0.0) > VISIBLE * size:
+        visible = max(VISIBLE * size, ROUNDED_ZERO * largest)
+        if np.isfinite(size) and np.abs(a - b).max(initial=0.0) > visible:
             return True
     return False
 
@@ -99,5 +102,7 @@ def _with_program(
     known = {node.id for node in capture.gradient_program.nodes}
     new = tuple(node for node in program.nodes if node.id not in known) if capture.copies is None else ()
     whole = replace(capture.gradient_program, nodes=(*capture.gradient_program.nodes, *new))
-    again = Again(tuple(one.scope for one in rules), stops, capture.program)
+    base = capture.program if capture.copies is None else capture.copies.of
+    inside = frozenset(ancestors(base, base.outputs))
+    again = Again(tuple(one.scope for one in rules if one.is_right), stops, capture.program, inside)
     return replace(capture, program=program, gradient_program=whole, again=again)

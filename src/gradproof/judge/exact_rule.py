@@ -1,8 +1,8 @@
-"""Custom gradients that return the derivative, and the derivative itself in their place.
+"""Custom gradients inside a derivative that is differentiated again, and the derivative itself in their place.
 
-A rule that is differentiated again stands for the derivative of its forward. Where it is proven to have returned
-that derivative, the next derivative is meant to be that of the derivative, whatever ops the rule used. A rule that is
-deliberately something else, such as a reversed gradient, means what its ops compute.
+A rule stands for the derivative of its forward, whatever ops it uses, and the next derivative is meant to be that of
+this derivative: whether the rule is proven to have returned it, or proven to have failed to by a mistake. A rule that
+is deliberately something else, such as a reversed gradient, means what its ops compute.
 """
 
 from __future__ import annotations
@@ -25,17 +25,21 @@ from gradproof.options import Options
 
 @dataclass(frozen=True, eq=False)
 class ExactRule:
-    """One application of a custom gradient that returned the derivative for its inputs `inputs`, by their places."""
+    """One application of a custom gradient that stands for the derivative for its inputs `inputs`, by their places.
+
+    `is_right`: it also returned the derivative.
+    """
 
     scope: Scope
     rule: Rule
     inputs: tuple[int, ...]
+    is_right: bool
 
 
 def exact_rules(
     pool: Program, program: Program, scopes: Iterable[Scope], options: Options
 ) -> Iterator[ExactRule]:
-    """The applications inside a program, whose nodes are among those of `pool`, that are proven to be exact."""
+    """The applications inside a program, whose nodes are among those of `pool`."""
     inside = ancestors(program, program.outputs)
     for scope in scopes:
         rule = rule_of(pool, scope)
@@ -48,25 +52,30 @@ def exact_rules(
             trials = try_out(rule) if places else None
         except GradproofError:
             continue
-        found = tuple(i for i in places if trials is not None and _is_exact(rule, trials, i, options))
+        outcomes = {i: _outcome(rule, trials, i, options) for i in places if trials is not None}
+        found = tuple(i for i, outcome in outcomes.items() if outcome is not None)
         if found:
-            yield ExactRule(scope, rule, found)
+            yield ExactRule(scope, rule, found, all(outcomes[i] for i in found))
 
 
-def _is_exact(rule: Rule, trials: Trials, i: int, options: Options) -> bool:
-    if not _is_right(rule, trials.here, i, options):
-        return False
-    # Right for this upstream gradient only, such as zero: on purpose, or by a mistake?
-    others = [reading for reading in trials.other_upstream if not _agrees(reading, i)]
-    return not others or not explain(rule, trials, i).is_intended
+def _outcome(rule: Rule, trials: Trials, i: int, options: Options) -> bool | None:
+    """Whether a rule returned the derivative; None where it means something else, or nothing is proven."""
+    compared = _compared(rule, trials.here, i, options)
+    if compared not in ("within", "beyond"):
+        return None
+    # It may also be right for this upstream gradient only, such as zero.
+    departs = compared == "beyond" or not all(_agrees(reading, i) for reading in trials.other_upstream)
+    if departs and explain(rule, trials, i).is_intended:
+        return None
+    return compared == "within"
 
 
-def _is_right(rule: Rule, reading: Reading, i: int, options: Options) -> bool:
+def _compared(rule: Rule, reading: Reading, i: int, options: Options) -> str | None:
     meant, true = reading.meant[i], reading.true[i]
     if meant is None or not (meant.is_bounded and true.is_bounded) or meant.mid.shape != true.mid.shape:
-        return False
+        return None
     widened = Enclosure(true.mid, true.rad + meant.rad)
-    return compare(meant.mid, widened, rule.program[rule.inputs[i]].dtype, options).outcome == "within"
+    return compare(meant.mid, widened, rule.program[rule.inputs[i]].dtype, options).outcome
 
 
 def _agrees(reading: Reading, i: int) -> bool:

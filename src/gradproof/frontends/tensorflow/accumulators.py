@@ -145,6 +145,7 @@ class Accumulators:
             events=tuple(program.events),
             older=before,
             older_complete=ring.complete,
+            pullbacks=tuple(program.pullbacks),
             scopes=tuple(program.scopes),
             calls=tuple(program.calls),
             inner=tuple(program.inner),

@@ -63,7 +63,9 @@ def scopes_of(made: Assembly) -> Iterator[Scope]:
 
 
 def _scope(made: Assembly, scope: CustomScope, rule: recording.Pullback | None) -> Scope:
-    rule_at = next((e.span for e in made.call.events if rule is not None and e.pullback == rule.id), None)
+    own = [event for event in made.call.events if rule is not None and event.pullback == rule.id]
+    # Forward mode runs functions of TensorFlow's in between, whose lines are those of their first use.
+    rule_at = next((event.span for event in sorted(own, key=lambda event: event.call is not None)), None)
     upstream = () if rule is None else tuple(id for id in ids_of(made, rule.upstream) if id is not None)
     return Scope(
         id=scope.id,
