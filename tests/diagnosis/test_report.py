@@ -93,7 +93,7 @@ def test_only_an_enclosure_is_a_proof() -> None:
     base = vars(gradient(Verdict.CORRECT))
     proofs = [
         GradientReport(**{**base, "oracle": oracle}).is_proven
-        for oracle in ("ball", "ball64", "difference", None)
+        for oracle in ("ball", "ball64", "differences", None)
     ]
     assert proofs == [True, True, False, False]
 

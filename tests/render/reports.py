@@ -191,7 +191,7 @@ RICH = Report(
                 ),
             ),
         ),
-        gradient(Verdict.CORRECT, source="z", order=2, oracle="difference", digits=5.0),
+        gradient(Verdict.CORRECT, source="z", order=2, oracle="differences", digits=5.0),
     ),
     script=Script("train.py", "ValueError: no more data", 1),
     unchecked=(Unchecked(Span("train.py", 12), 987, "executed in a loop; checked at 1, 2, 10 and 100"),),

@@ -135,7 +135,7 @@ def test_the_last_line_says_what_there_is_to_do(report: Report, last: str) -> No
 
 
 def test_estimates_are_not_called_proven() -> None:
-    text = to_text(Report((gradient(Verdict.CORRECT, oracle="difference", digits=5.0),)), detail="verbose")
+    text = to_text(Report((gradient(Verdict.CORRECT, oracle="differences", digits=5.0),)), detail="verbose")
     assert "correct, 5.0 of 7.2 digits, estimated by differences" in text
     assert "proven" not in text
 

@@ -209,6 +209,7 @@ def _mask(question: Callable[[Any], bool], x: Array) -> Array:
 
 ENTRYWISE: dict[str, Callable[..., Any]] = {
     **ball_special.KERNELS,
+    "about": lambda x, radius: x + radius * arb(0, 1),
     "exp": lambda x: x.exp(),
     "expm1": lambda x: x.expm1(),
     "log": lambda x: x.log(),

@@ -257,6 +257,9 @@ class BallDomain64:
     def neg(self, a: Any) -> Ball64:
         return -as_ball(a)
 
+    def about(self, x: Any, radius: Any) -> Ball64:
+        return add(as_ball(x), Ball64(np.zeros(np.shape(radius)), np.abs(as_ball(radius).mid)))
+
     def conj(self, a: Any) -> Ball64:
         return as_ball(a)
 

@@ -91,6 +91,7 @@ SPELLINGS: dict[str, Callable[..., Any]] = {
     "mul": np.multiply,
     "div": np.divide,
     "neg": np.negative,
+    "about": lambda x, radius: np.asarray(x),
     "times": _times,
     "absorbing_mul": _absorbing_mul,
     "power": lambda x, e, less=0: np.power(x, e - less),

@@ -14,7 +14,8 @@ import numpy as np
 
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir import types
-from gradproof.ir.program import Builder, Phase
+from gradproof.ir.kernel import Kernel
+from gradproof.ir.program import OPAQUE, Builder, Phase
 from gradproof.ir.span import Span
 from gradproof.ops import TABLE
 
@@ -42,12 +43,13 @@ class Lowering(Tracer):
         value = np.asarray(value)
         return Traced(self, self.builder.input(value, name, self.span), value)
 
-    def opaque(self, name: str, arguments: list[Traced], value: Any) -> Traced:
-        """A node without a meaning: its value is what was recorded, its derivative is not known."""
+    def opaque(self, name: str, arguments: list[Traced], value: Any, kernel: Kernel | None = None) -> Traced:
+        """A node without a meaning: its value is what was recorded, its derivative at best measured."""
         value = np.asarray(value)
         ids = [argument.id for argument in arguments]
         place: dict[str, Any] = {"span": self.span, "phase": self.phase, "scope": self.scope}
-        return Traced(self, self.builder.add(f"opaque:{name}", *ids, value=value, **place), value)
+        id = self.builder.add(OPAQUE + name, *ids, value=value, kernel=kernel, **place)
+        return Traced(self, id, value)
 
     def settle_value(self, result: Traced, value: Any, since: int, same: bool = True) -> Traced:
         """`result` with the value the framework returned.

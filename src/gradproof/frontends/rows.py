@@ -135,6 +135,7 @@ def _copy(builder: Builder, node: Node, ids: dict[int, int]) -> int:
         span=node.span,
         phase=node.phase,
         scope=node.scope,
+        kernel=node.kernel,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradproof.errors import InvalidInput, InvalidProgram
 from gradproof.ir import types
+from gradproof.ir.kernel import Kernel
 from gradproof.ir.span import Span
 
 Phase = Literal["forward", "backward"]
@@ -34,6 +35,7 @@ class Node:
     value: Any = None
     phase: Phase = "forward"
     scope: int | None = None  # the custom gradient this node belongs to
+    kernel: Kernel | None = None  # computes an opaque op again, where that is possible
 
     @property
     def is_opaque(self) -> bool:
@@ -107,6 +109,7 @@ class Builder:
         phase: Phase = "forward",
         scope: int | None = None,
         id: int | None = None,
+        kernel: Kernel | None = None,
     ) -> int:
         """Append a node; dtype and shape are read off `value` unless given, and ids are counted up."""
         if isinstance(value, tuple):
@@ -119,7 +122,9 @@ class Builder:
             raise ValueError(f"node {op!r} needs a value, or a dtype and a shape")
         id = self.next_id if id is None else id
         self.next_id = max(self.next_id, id + 1)
-        self.nodes.append(Node(id, op, inputs, dtype, shape, dict(params or {}), span, value, phase, scope))
+        self.nodes.append(
+            Node(id, op, inputs, dtype, shape, dict(params or {}), span, value, phase, scope, kernel)
+        )
         return id
 
     def _leaf(self, op: str, value: Any, span: Span | None, phase: Phase = "forward") -> int:

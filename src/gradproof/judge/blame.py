@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.blackbox.opaque import pulled_back
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.linearise import pull_back
@@ -36,6 +37,7 @@ class Departure:
     meant: Enclosure  # what the rule computes, without rounding
     true: Enclosure  # what it should
     relative_error: float
+    is_measured: bool = False  # by differences, where the op has no exact meaning
 
 
 def departures(program: Program, pullbacks: Iterable[Pullback], options: Options) -> list[Departure]:
@@ -61,7 +63,7 @@ def examine_rule(program: Program, pullback: Pullback, options: Options) -> list
         except NotSupported:
             continue
         except NoDerivative:
-            return []
+            return _measured_departures(program, pullback, options)
         found, undecided = [], False
         for id, (meant, true) in pairs.items():
             widened = Enclosure(true.mid, true.rad + meant.rad)
@@ -72,6 +74,39 @@ def examine_rule(program: Program, pullback: Pullback, options: Options) -> list
         if not undecided:
             return found
     return found
+
+
+def _measured_departures(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
+    """Where the rule of an op without an exact meaning departs from its differences, on the inputs it had."""
+    found = []
+    for k, (id, result) in enumerate(zip(pullback.inputs, pullback.results)):
+        true = None if result is None else _measured(program, pullback, k)
+        if result is None or true is None:
+            continue
+        meant = np.asarray(program[result].value, np.float64)
+        comparison = compare(meant, true, program[id].dtype, options)
+        if comparison.outcome == "beyond":
+            exact = Enclosure(meant, np.zeros(meant.shape))
+            found.append(Departure(pullback, id, exact, true, comparison.relative_error, is_measured=True))
+    return found
+
+
+def _measured(program: Program, pullback: Pullback, k: int) -> Enclosure | None:
+    """What should reach one input of an opaque op, by differences; None where it cannot be computed again."""
+    xs = [np.asarray(program[id].value) for id in pullback.inputs]
+    values, errors = np.zeros(xs[k].shape), np.zeros(xs[k].shape)
+    for id, gy in zip(pullback.outputs, pullback.upstream):
+        node = program[id]
+        if gy is None or not types.is_real(node.dtype):
+            continue
+        if node.kernel is None or node.inputs != pullback.inputs:
+            return None
+        try:
+            part = pulled_back(node.kernel, xs, [k], np.asarray(program[gy].value, np.float64))
+        except NoDerivative:
+            return None
+        values, errors = values + part.values[0], errors + part.errors[0]
+    return Enclosure(values, errors)
 
 
 def boundless_rules(program: Program, pullbacks: Iterable[Pullback]) -> list[Pullback]:

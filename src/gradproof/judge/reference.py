@@ -24,7 +24,7 @@ from gradproof.judge.compare import Comparison, compare
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
-Oracle = Literal["ball", "limit", "none"]
+Oracle = Literal["ball", "limit", "differences", "none"]
 
 # Up to this many numbers in a program the second rung takes well under a second, so that a limit can be tried.
 CHEAP_ENTRIES = 20_000

@@ -61,6 +61,15 @@ def main_cause(gradient: GradientReport) -> str:
     return "" if main is None else main.kind
 
 
+def estimated(report: Report) -> list[GradientReport]:
+    """Gradients that are correct by an estimate, of which the reader has to know what it rests on."""
+    return [
+        gradient
+        for gradient in report.gradients
+        if gradient.verdict is Verdict.CORRECT and gradient.reason and not gradient.is_proven
+    ]
+
+
 def unexplained(report: Report) -> list[GradientReport]:
     """Gradients that are not correct and for which no cause says why."""
     return [

@@ -18,7 +18,7 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 
 # How the reference was obtained, in the words of a reader; an enclosure is proven.
-_ORACLES = {"difference": "estimated by differences"}
+_ORACLES = {"differences": "estimated by differences"}
 
 
 def sentence(gradient: GradientReport) -> str:
@@ -43,7 +43,8 @@ def reference_word(gradient: GradientReport) -> str:
 
 def _correct(gradient: GradientReport) -> str:
     how = "" if gradient.oracle is None else f", {reference_word(gradient)}"
-    return f"{_digits(gradient)}{how}"
+    why = f": {gradient.reason}" if gradient.reason and not gradient.is_proven else ""
+    return f"{_digits(gradient)}{how}{why}"
 
 
 def _off(gradient: GradientReport) -> str:

@@ -19,7 +19,7 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
-from gradproof.render.faults import ordered_diagnostics, unaccepted, unexplained
+from gradproof.render.faults import estimated, ordered_diagnostics, unaccepted, unexplained
 from gradproof.render.findings import findings
 from gradproof.render.line import Line, Piece, coloured, cut, cut_middle, line, plain
 from gradproof.render.sentence import name, reference_word, sentence
@@ -120,13 +120,13 @@ def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 
 
 def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
-    """Normally what no diagnostic speaks of, one example for each reason; else every gradient."""
+    """Normally what no diagnostic explains and what is estimated, one example for each reason; else all."""
     if is_complete:
         for gradient in report.gradients:
             yield from _texts(wrap(sentence(gradient), width, "  ", "    "))
         return
     alike: dict[tuple[Verdict, str | None], list[GradientReport]] = {}
-    for gradient in unexplained(report):
+    for gradient in (*unexplained(report), *estimated(report)):
         alike.setdefault((gradient.verdict, gradient.reason), []).append(gradient)
     for gradients in list(alike.values())[: 2 * LIST_CAP]:
         more = f"; likewise {capped_list([name(g) for g in gradients[1:]])}" if len(gradients) > 1 else ""

@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.clock import tick
 from gradproof.engine.trace import Traced
 from gradproof.frontends.lowering import Lowering
+from gradproof.frontends.tensorflow.kernels import kernel_of
 from gradproof.frontends.tensorflow.lower import TABLE
 from gradproof.frontends.tensorflow.lower._table import TensorList
 from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall, OpEvent, Value
@@ -141,8 +142,7 @@ class Assembly:
             results = self._try(lowering, event, xs)
             if results is not None:
                 return results
-        known = [item for x in xs for item in _tensors_in(x)]
-        return tuple(self._opaque(event.op, known, output.array) for output in event.outputs)
+        return tuple(self._opaque(event, k, xs) for k in range(len(event.outputs)))
 
     def _is_fact(self, x: Traced) -> bool:
         """Integers that no decision of the program went into, such as shapes and axes."""
@@ -153,11 +153,15 @@ class Assembly:
             return result
         return None if output.array is None else self.m.settle_value(result, output.array, since)
 
-    def _opaque(self, op: str, known: list[Traced], array: Any) -> Traced | None:
+    def _opaque(self, event: OpEvent, k: int, xs: list[Known | None]) -> Traced | None:
         """What nothing known went into, such as the next example of a data set, is simply given."""
+        known, array = [item for x in xs for item in _tensors_in(x)], event.outputs[k].array
         if not known:
             return self._constant(array)
-        return None if array is None or not _is_numeric(array) else self.m.opaque(op, known, array)
+        if array is None or not _is_numeric(array):
+            return None
+        kernel = kernel_of(event, k) if all(isinstance(x, Traced) for x in xs) else None
+        return self.m.opaque(event.op, known, array, kernel)
 
     def _try(self, lowering: Any, event: OpEvent, xs: list[Any]) -> tuple[Any, ...] | None:
         since = self.m.builder.next_id
