@@ -18,7 +18,8 @@ from gradproof.engine.margins import Decision, margins
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
-from gradproof.judge.reference import CHEAP_ENTRIES, Reference
+from gradproof.judge.judge import judge
+from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Reference
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
@@ -33,7 +34,7 @@ _ROUGH = (Verdict.UNDEFINED, Verdict.UNVERIFIED, Verdict.NONFINITE)
 
 
 def with_facts(case: Case) -> Case:
-    return _with_growth(_with_flips(_with_singular(_with_overflow(_with_nonfinite(case)))))
+    return _with_uncut(_with_growth(_with_flips(_with_singular(_with_overflow(_with_nonfinite(case))))))
 
 
 def _with_nonfinite(case: Case) -> Case:
@@ -107,3 +108,17 @@ def _with_growth(case: Case) -> Case:
         return case
     found = passages(program, source)
     return replace(case, passages=found, growth=growth_along(found[0]) if found else None)
+
+
+def _with_uncut(case: Case) -> Case:
+    """What the gradient would be if a part of the target had not left the framework, if that makes a difference."""
+    uncut, true = case.capture.uncut, case.true
+    node = None if uncut is None else uncut.nodes[case.index]
+    if uncut is None or node is None or true is None or case.verdict not in _SMOOTH:
+        return case
+    (found,) = judge(Evidence(uncut.program, (node,), (None,), (None,)), case.options)
+    whole = found.enclosure
+    if whole is None or whole.mid.shape != true.mid.shape or not whole.is_bounded:
+        return case
+    apart = np.abs(whole.mid - true.mid) > whole.rad + true.rad
+    return replace(case, uncut=whole) if bool(apart.any()) else case

@@ -2,11 +2,12 @@
 
 What it finds
     A gradient of None where the path from the source to the target passes through `numpy()`, `float()`, `item()`,
-    `tf.py_function`, a plain NumPy array or another door out of the framework.
+    `tf.py_function`, a plain NumPy array or another door out of the framework; and a gradient that lacks a part
+    because the numbers came back as a constant of the target, with what the part would have added.
 
 Why it spoils a gradient
     Plain numbers do not know what they were computed from. For the tape they are constants, and the derivative of a
-    constant is not recorded.
+    constant is not recorded. If another path is left the gradient is that of the other path alone, and nothing shows.
 
 Example
     slope = float(x / y)            # a Python number from here on
@@ -25,18 +26,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
 from gradproof.causes._source import line_of, replaced_line, text_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.engine.refine import Enclosure
 from gradproof.ir.capture import Break
 
 _NUMPY = re.compile(r"\b(np|numpy)\.")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    if case.uncut is not None:
+        yield _part(case, case.uncut)
     missing = broken(case, "left-framework")
     if missing is None:
         return
@@ -55,6 +60,34 @@ def find(case: Case) -> Iterator[Diagnostic]:
         fix=Fix(
             remedy(missing, f"stay in {framework}: use its own functions on the tensor itself"),
             _patch(case, missing),
+        ),
+    )
+
+
+def _part(case: Case, uncut: Enclosure) -> Diagnostic:
+    """The gradient is that of what the tape saw; a warning, for a constant may be what was meant."""
+    assert case.capture.uncut is not None
+    name, target, cuts = case.source.name, case.capture.target, case.capture.uncut.cuts
+    first, framework = cuts[0], words.framework_name(case.capture.framework)
+    returned = first.back if first.back != first.left else None
+    others = [Annotation(cut.left, "and here") for cut in cuts[1:] if cut.left is not None]
+    return Diagnostic(
+        kind="left-framework",
+        severity="warning",
+        certainty="measured",
+        headline=f"a part of `{target}` leaves {framework} through `{first.how}` and counts as constant",
+        primary=None if first.left is None else Annotation(first.left, "plain numbers from here on"),
+        secondary=(*([] if returned is None else [Annotation(returned, "come back as a constant")]), *others),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), ("with that part", words.array_text(uncut.mid))),
+        why=(
+            f"The numbers that left depend on `{name}`, and they come back as a part of `{target}`. Plain numbers do "
+            f"not know what they were computed from, so this gradient is that of the other parts alone: it is right "
+            "if a constant is meant, and lacks a term if not."
+        ),
+        fix=Fix(
+            f"leave out `{first.how}` and use the tensor itself; if a constant is meant, "
+            "`tf.stop_gradient` says so and silences this"
         ),
     )
 

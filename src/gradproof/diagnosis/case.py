@@ -51,7 +51,8 @@ class Case:
     `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
     another way of writing the same function: then the formula lost them; `is_problem` that none was found, and that
     roundings of the inputs alone would cost the true gradient as many digits. `replayed` says what the
-    framework returns for a missing gradient when a tape sees all that ran.
+    framework returns for a missing gradient when a tape sees all that ran. `uncut` is the gradient of the function in
+    which no number leaves the framework on the way, where that is another one.
     """
 
     capture: Capture
@@ -82,6 +83,7 @@ class Case:
     is_formula: bool = False
     is_problem: bool = False
     replayed: str = ""
+    uncut: Enclosure | None = None
 
     @property
     def source(self) -> Source:

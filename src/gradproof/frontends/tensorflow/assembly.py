@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from gradproof.clock import tick
 from gradproof.engine.trace import Traced
 from gradproof.frontends.lowering import Lowering
+from gradproof.frontends.tensorflow.comeback import Comebacks
 from gradproof.frontends.tensorflow.kernels import kernel_of
 from gradproof.frontends.tensorflow.lower import TABLE
 from gradproof.frontends.tensorflow.lower._table import TensorList
@@ -24,20 +26,45 @@ Known = Traced | TensorList
 READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 """Ops that take a variable's handle and put out its numbers."""
 
+STORES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+"""Ops that change what a variable holds."""
+
 HANDED_ON = (RETURN_OP, "IdentityN")
 """Ops whose outputs are their inputs, one by one."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What counts as connected: also ops that the tape did not hear, numbers that left and came back as constants,
+    values that were put into a variable and read again."""
+
+    unheard: bool = False
+    returned: bool = False
+    stored: bool = False
+
+
+HEARD = View()
+RETURNED = View(returned=True)
+WHOLE = View(unheard=True, returned=True, stored=True)
+"""What a gradient that is missing would have been the derivative of."""
 
 
 class Assembly:
     """Lowers the events of a call in order, keeping which node stands for which tensor."""
 
-    def __init__(self, call: GradientCall) -> None:
+    def __init__(self, call: GradientCall, view: View | None = None) -> None:
+        missing = not call.observed or any(observed is None for observed in call.observed)
         self.call = call
+        self.view = view or (WHOLE if missing else HEARD)
+        self.comebacks = Comebacks(call)
+        # By the handle of a variable: what was assigned to it or added since, and whether that is all it holds.
+        self.stored: dict[int, tuple[Traced, bool]] = {}
         self.m = Lowering(Builder())
         self.nodes: dict[int, Known] = {}  # tensor id -> what stands for it
         self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
         self.leaf_sources = {s.value.id: s for s in call.sources}
         self.faults: list[str] = []
+        self._event: OpEvent | None = None  # the one being lowered
         spans = {event.index: event.span for event in (*call.older, *call.events)}
         self.rule_spans: dict[int | None, Span | None] = {
             p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans and p.scope is None
@@ -47,15 +74,16 @@ class Assembly:
         """Lower all events that take part, in order."""
         for event in self._events():
             tick()
+            self._event = event
             self._lower(event)
+        self._event = None
 
     def _events(self) -> Iterable[OpEvent]:
         """What the tape saw, and, if a gradient is missing, also what it did not: the path may have broken there."""
         events = [*self.call.older, *self.call.events]
-        missing = not self.call.observed or any(observed is None for observed in self.call.observed)
         tape = self.call.tape
         scopes = {scope.id for scope in self.call.scopes}  # their forward may run while the tape is stopped
-        sees_all = missing or self.call.tape.kind != "tape"
+        sees_all = self.view.unheard or self.call.tape.kind != "tape"
         for event in sorted(events, key=lambda e: e.index):
             # Tapes are stopped while `stop_gradient` runs: its result is still computed, not a given number.
             seen = event.is_heard_by(tape) or event.scope in scopes or event.op == "StopGradient"
@@ -66,6 +94,9 @@ class Assembly:
         # A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients; what
         # the user's own rules compute belongs to their lines.
         self.m.place(self.rule_spans.get(event.pullback, event.span), event.phase, event.scope)
+        if event.op in STORES:
+            self._store(event)
+            return
         if event.op == "ReadVariableOp":
             self._read_variable(event)
             return
@@ -99,6 +130,10 @@ class Assembly:
         handle, output = event.inputs[0], event.outputs[0]
         if output.array is None:
             return
+        stored = self.stored.get(handle.id)
+        if stored is not None and stored[0].shape == output.array.shape:
+            self.nodes[output.id] = self._read_stored(*stored, output.array)
+            return
         if handle.id not in self.variables:
             self.nodes[output.id] = self.m.constant(output.array)
             return
@@ -111,6 +146,27 @@ class Assembly:
             self.nodes[output.id] = self.m.settle_value(
                 self.m.add(source, self.m.constant(moved)), output.array, since
             )
+
+    def _store(self, event: OpEvent) -> None:
+        """What is read from a variable later is what was put into it; for a tape, a number out of nowhere."""
+        if not self.view.stored or len(event.inputs) < 2 or event.inputs[0].id in self.variables:
+            return
+        handle, value = event.inputs[0].id, self.tensor(event.inputs[1])
+        before, whole = self.stored.get(handle, (None, False))
+        if not isinstance(value, Traced) or not types.is_real(types.dtype_name(value.value)):
+            self.stored.pop(handle, None)
+        elif event.op == "AssignVariableOp":
+            self.stored[handle] = value, True
+        else:
+            value = value if event.op == "AssignAddVariableOp" else self.m.neg(value)
+            self.stored[handle] = value if before is None else self.m.add(before, value), whole
+
+    def _read_stored(self, stored: Traced, whole: bool, array: Any) -> Traced:
+        since = self.m.builder.next_id
+        if not whole:
+            before = array.astype(np.float64) - stored.value.astype(np.float64)
+            stored = self.m.add(self.m.constant(before), stored)
+        return self.m.settle_value(self.m.identity(stored), array, since, same=False)
 
     def _variable(self, id: int, array: Any) -> Traced:
         """The node of a variable that is a source; it is worth what was first read from it."""
@@ -181,10 +237,25 @@ class Assembly:
         if value.array is None or not _is_numeric(value.array):
             return None
         source = self.leaf_sources.get(value.id)
-        leaf = self._constant(value.array) if source is None else self.m.input(value.array, source.name)
+        leaf = self._leaf(value) if source is None else self.m.input(value.array, source.name)
         if leaf is not None:
             self.nodes[value.id] = leaf
         return leaf
+
+    def plain_target(self, k: int) -> Traced | None:
+        """A target that is a plain number, by the numbers it was computed from; None where it is a tensor."""
+        value = self.call.targets[k].value
+        if self.call.exception is None or value.id in self.nodes or value.array is None:
+            return None
+        return self.comebacks.target(self.m, self.nodes, k, value.array)
+
+    def _leaf(self, value: Value) -> Traced | None:
+        """A constant, or numbers of the program that took a way around it."""
+        if self.view.returned and self._event is not None:
+            found = self.comebacks.connected(self.m, self.nodes, self._event, value)
+            if found is not None:
+                return found
+        return self._constant(value.array)
 
     def _constant(self, array: Any) -> Traced | None:
         return None if array is None or not _is_numeric(array) else self.m.constant(array)

@@ -55,11 +55,11 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
 
 
 def _tried(observation: Observation) -> Iterator[Capture]:
-    from gradproof.frontends.tensorflow.capture import to_capture
+    from gradproof.frontends.tensorflow.captures import to_captures
 
     for call in observation.try_rules():
-        capture = to_capture(call)
-        yield replace(capture, facts={**capture.facts, "tried": True})
+        for capture in to_captures(call):
+            yield replace(capture, facts={**capture.facts, "tried": True})
 
 
 def _crash(observation: Observation, error: BaseException) -> Crash | None:
@@ -70,12 +70,16 @@ def _crash(observation: Observation, error: BaseException) -> Crash | None:
 
 def _install(receiver: Receiver, policy: Policy, observations: list[Observation]) -> Callable[[], None]:
     # Only now: these modules import TensorFlow.
-    from gradproof.frontends.tensorflow.capture import to_capture, unread
+    from gradproof.frontends.tensorflow.capture import unread
+    from gradproof.frontends.tensorflow.captures import to_captures
     from gradproof.frontends.tensorflow.hooks import install
     from gradproof.frontends.tensorflow.observation import Observation
 
     def deliver(call: GradientCall) -> None:
-        receiver(lambda: [_named(to_capture(call), call)], lambda reason: _named(unread(call, reason), call))
+        receiver(
+            lambda: [_named(capture, call) for capture in to_captures(call)],
+            lambda reason: _named(unread(call, reason), call),
+        )
 
     observation = Observation(policy, deliver)
     observations.append(observation)

@@ -12,6 +12,7 @@ from gradproof.errors import GradproofError
 from gradproof.frontends import rows
 from gradproof.frontends.tensorflow.assembly import Assembly, View
 from gradproof.frontends.tensorflow.breaks import find_break, find_break_of_raised
+from gradproof.frontends.tensorflow.detours import placed
 from gradproof.frontends.tensorflow.recording import GradientCall, Observed, Operand
 from gradproof.frontends.tensorflow.rules import (
     hidden_stops,
@@ -104,7 +105,7 @@ def _capture(made: Assembly) -> Capture:
     sources = tuple(_source(made, k, operand) for k, operand in enumerate(call.sources))
     whole = made.m.builder.build([output.id])
     program = prune(whole, [output.id])
-    return _with_program(made, tuple(_in_program(source, program) for source in sources), whole, program)
+    return _with_program(made, tuple(placed(source, made, program) for source in sources), whole, program)
 
 
 def _with_program(
@@ -150,7 +151,7 @@ def _order(call: GradientCall) -> int:
 
 def _target(made: Assembly, k: int) -> Traced:
     operand = made.call.targets[k]
-    y = made.tensor(operand.value)
+    y = made.plain_target(k) or made.tensor(operand.value)
     if not isinstance(y, Traced):
         why = f": {operand.value.unknown}" if operand.value.unknown else ""
         raise GradproofError(f"the value of the target `{operand.name}` is not known{why}")
@@ -248,12 +249,6 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
         _broken(call, k) if observed is None else None,
         unseen=observed is not None and array is None,
     )
-
-
-def _in_program(source: Source, program: Program) -> Source:
-    """A tensor that the target was not computed from has no place in its program, though it was computed as well."""
-    known = {node.id for node in program.nodes}
-    return source if source.node in known else replace(source, node=None)
 
 
 def _recorded(made: Assembly, observed: Observed) -> int | None:

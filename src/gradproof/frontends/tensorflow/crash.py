@@ -8,7 +8,7 @@ from typing import Any
 
 from gradproof.diagnosis.words import array_text, capped_list
 from gradproof.frontends.attachment import Crash
-from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.tensorflow.captures import to_captures
 from gradproof.frontends.tensorflow.mismatch import Mismatch, casting, diagnose, find_mismatch
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recording import GradientCall
@@ -28,7 +28,7 @@ def explain(observation: Observation, error: BaseException) -> Crash | None:
     waiting = find_unfinished(error.__traceback__, tapes)
     calls = [_finished(one, observation, mismatch) for one in waiting]
     reason = f"{type(error).__name__}: {error}"
-    captures = tuple(_capture(one, call, reason) for one, call in zip(waiting, calls))
+    captures = tuple(c for one, call in zip(waiting, calls) for c in _captures(one, call, reason))
     if mismatch is None:
         return Crash(None, captures) if captures else None
     known = [call for call in calls if call is not None]
@@ -53,8 +53,8 @@ def _finished(one: Unfinished, observation: Observation, mismatch: Mismatch | No
     return next((call for mend in mends if (call := finish(one, observation, mend)) is not None), None)
 
 
-def _capture(one: Unfinished, call: GradientCall | None, reason: str) -> Capture:
-    return named_only(one, reason) if call is None else to_capture(call)
+def _captures(one: Unfinished, call: GradientCall | None, reason: str) -> list[Capture]:
+    return [named_only(one, reason)] if call is None else to_captures(call)
 
 
 def _checked(calls: list[GradientCall]) -> str:
