@@ -124,3 +124,63 @@ def test_a_bias_before_batch_normalisation_is_as_right_as_a_zero_can_be():
     assert {str(verdict) for verdict in report.verdicts} == {"correct"}
     assert report.gradients[1].reference is not None
     assert np.abs(report.gradients[1].reference).max() < 1e-30
+
+
+def test_fitting_with_batch_normalisation_gives_nothing_to_say():
+    """`moments` holds an inner value constant, which only a derivative of a derivative would feel."""
+    tf.keras.utils.set_random_seed(1)
+    layers = tf.keras.layers
+    net = tf.keras.Sequential(
+        [layers.Conv2D(2, 3), layers.BatchNormalization(), layers.ReLU(), layers.Flatten(), layers.Dense(1)]
+    )
+    net.compile("sgd", "mse", jit_compile=False)
+    x = np.random.default_rng(0).normal(size=(4, 5, 5, 1)).astype("f")
+    with gradproof.watch() as report:
+        net.fit(x, np.ones((4, 1), "f"), verbose=0)
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+    assert [cause.headline for row in report.gradients for cause in row.diagnostics] == []
+
+
+def test_numbers_drawn_for_the_shape_of_a_batch_are_those_of_the_run():
+    tf.keras.utils.set_random_seed(3)
+
+    class Noisy(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.net = model()
+
+        def train_step(self, x):
+            x = x + tf.random.normal(tf.shape(x))
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(self.net(x) ** 2)
+            gradients = tape.gradient(loss, self.net.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.net.trainable_variables))
+            return {"loss": loss}
+
+    noisy = Noisy()
+    noisy.compile("sgd", jit_compile=False)
+    with gradproof.watch() as report:
+        noisy.fit(np.ones((12, 2), "f"), batch_size=2, epochs=2, verbose=0)
+    assert {row.occurrence for row in report.gradients} == {1, 2, 10}
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+
+
+def test_a_gradient_that_nobody_saw_is_not_called_missing():
+    tf.random.set_seed(None)
+    try:
+        w = tf.Variable([1.0, 2.0])
+
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.nn.relu(w + tf.random.normal(tf.shape(x))))
+            w.assign_sub(tape.gradient(loss, w))
+
+        with gradproof.watch() as report:
+            step(tf.constant([1.0, 2.0]))
+    finally:
+        tf.random.set_seed(0)
+    (row,) = report.gradients
+    assert str(row.verdict) == "unverified"
+    assert "without a seed" in row.reason
+    assert row.diagnostics == ()

@@ -90,7 +90,10 @@ def _is_idle(values: Sequence[Value | None]) -> bool:
 
 def inner_of(made: Assembly) -> Iterator[Inner]:
     """The gradient calls inside this one whose targets and results are known."""
+    own = {id for one in made.call.observed if one is not None for id in one.ids}
     for call in made.call.inner:
+        if own & {one.id for one in call.results if one is not None}:
+            continue  # of a traced function all gradient calls are listed, this one too
         targets, results = ids_of(made, call.targets), ids_of(made, call.results)
         known = tuple(id for id in targets if id is not None)
         if known and len(known) == len(targets) and any(id is not None for id in results):
