@@ -10,6 +10,7 @@ import ast
 import linecache
 import os
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from types import FrameType
 from typing import Any
@@ -59,9 +60,17 @@ def _own_span(span: Span) -> Span | None:
     """The same place in the code that was written by hand; None if AutoGraph made it up."""
     if AUTOGRAPH_MARK not in span.file:
         return span
-    lines = tf_stack._source_mapper_stacks[threading.get_ident()][-1].get_effective_source_map()
-    mapped = lines.get((span.file, span.line))
+    key = (span.file, span.line)
+    mapped = next((lines[key] for lines in _line_maps() if key in lines), None)
     return None if mapped is None else _original(span, *mapped)
+
+
+def _line_maps() -> Iterator[Any]:
+    """AutoGraph's maps of lines, this thread's first: a replica is traced in a thread of its own, which has none."""
+    stacks = tf_stack._source_mapper_stacks
+    own = threading.get_ident()
+    for thread in (own, *(other for other in list(stacks) if other != own)):
+        yield stacks[thread][-1].get_effective_source_map()
 
 
 def spans_of_traceback(operation: Any) -> tuple[Span, ...]:

@@ -12,13 +12,14 @@ from tensorflow.python.eager import context
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from gradproof.frontends.tensorflow.baked import baked_in
-from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter, draws_from_seed
-from gradproof.frontends.tensorflow.iterators import split_off
+from gradproof.frontends.tensorflow.feeds import Feeds, divert
+from gradproof.frontends.tensorflow.interpret import Frame, Interpretation, Interpreter
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
-from gradproof.frontends.tensorflow.random_ops import RandomOps, agree
+from gradproof.frontends.tensorflow.random_ops import Draws, RandomOps, agree
 from gradproof.frontends.tensorflow.recorder import numbers
 from gradproof.frontends.tensorflow.recording import Mode
+from gradproof.frontends.tensorflow.repeatable import draws_from_seed
 from gradproof.frontends.tensorflow.rerun import NotRepeatable, rerun
 from gradproof.frontends.tensorflow.source import Place, is_users, short_name, user_places
 from gradproof.frontends.tensorflow.stale import graphs, unseen_gradients
@@ -37,12 +38,12 @@ class FunctionRun:
     graph: Any
     args: tuple[Any, ...]
     held: Mapping[int, Any]
-    supplied: Mapping[str, Sequence[Any]]
+    feeds: Feeds
     places: tuple[Place, ...]
     mode: Mode
     names: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[Any, ...] = ()
-    drawn: Mapping[int, Any] = field(default_factory=dict)
+    draws: Draws | None = None
     baked: tuple[Baked, ...] = ()
     after: Mapping[int, Any] = field(default_factory=dict)
     expansion: Expansion | None = None
@@ -96,7 +97,12 @@ class Functions:
         if run is None:
             return original(function, *args)
         recorder.run = run
-        outputs = original(function, *run.args)
+        try:
+            outputs = original(function, *run.args)
+        except Exception:
+            if run.feeds.error is not None:  # of the user's own data
+                raise run.feeds.error from None
+            raise
         run.outputs = tuple(outputs or ())
         self._conclude(function, run)
         if occurrence:
@@ -108,8 +114,8 @@ class Functions:
         gradients = self._gradients_in(function)
         if not gradients:
             return 0
-        for gradient in gradients:
-            self._observation.count(gradient.key)
+        for key in {gradient.key for gradient in gradients}:
+            self._observation.count(key)
         sites = self._observation.sites
         site, wanted = sites.begin(("function", gradients[0].key))
         self._recorder.background = sites.wants_next(site)
@@ -137,14 +143,14 @@ class Functions:
         xla = "_XlaMustCompile" in definition.attr and definition.attr["_XlaMustCompile"].b
         with self._recorder.silence(), unrecorded():
             held = snapshot(args)
-            args, supplied = split_off(function.graph, args)
+            args, feeds = divert(function.graph, args)
         return FunctionRun(
             next(numbers),
             function.name.decode(),
             function.graph,
             args,
             held,
-            supplied,
+            feeds,
             user_places(sys._getframe(2)),
             "xla" if xla else "graph",
             _variables_by_name(sys._getframe(2)),
@@ -155,8 +161,8 @@ class Functions:
         """What can only be asked right after the run: random numbers, and what became of the variables."""
         try:
             with self._recorder.silence(), unrecorded():
-                run.drawn = self._random.drawn(function, run.args, run.mode == "xla")
-                run.after = snapshot(run.args) if run.drawn else {}
+                run.draws = self._random.draws(function, lambda: list(graphs(function, set())))
+                run.after = snapshot(run.args) if run.draws is not None else {}
         except Exception:
             self._observation.note_failure()
 
@@ -178,9 +184,9 @@ def expand(run: FunctionRun, traces: Traces) -> Expansion:
     """Interpret a call once, whoever asks; the caller has silenced the recorder."""
     if run.expansion is None:
         with unrecorded():
-            run.expansion = _expand(run, traces, run.drawn)
-            if run.drawn and not _repeats(run, run.expansion):
-                run.expansion = _expand(run, traces, {})
+            run.expansion = _expand(run, traces, run.draws)
+            if run.draws is not None and not _repeats(run, run.expansion):
+                run.expansion = _expand(run, traces, None)
     return run.expansion
 
 
@@ -191,7 +197,7 @@ def _repeats(run: FunctionRun, expansion: Expansion) -> bool:
     return agree(expansion.outputs, run.outputs) and agree(mine, true)
 
 
-def _expand(run: FunctionRun, traces: Traces, drawn: Mapping[int, Any]) -> Expansion:
+def _expand(run: FunctionRun, traces: Traces, draws: Draws | None) -> Expansion:
     standins = StandIns()
     args = standins.replace(run.args, run.held)
     reruns: dict[int, dict[int, Any]] = {}
@@ -207,15 +213,19 @@ def _expand(run: FunctionRun, traces: Traces, drawn: Mapping[int, Any]) -> Expan
             reruns[frame.id] = {symbol._id: value for symbol, value in zip(tensors, values)}
             frame.env.update({symbol._id: value for symbol, value in zip(drawn, values[len(tensors) :])})
 
-    interpreter = Interpreter(traces.wanted, run.supplied, on_frame)
+    interpreter = Interpreter(
+        traces.wanted, run.feeds.elements, on_frame, None if draws is None else draws.draw
+    )
     symbols = run.graph.outputs[: len(run.outputs)]
-    known = {**drawn, **{symbol._id: output for symbol, output in zip(symbols, run.outputs)}}
+    known = {symbol._id: output for symbol, output in zip(symbols, run.outputs)}
     failure = None
     outputs: Sequence[Any] = ()
     try:
         outputs = interpreter.run(Frame(run.graph, xla=run.mode == "xla"), args, symbols, known)
     except Exception as error:
         failure = f"the function could not be taken apart: {type(error).__name__}: {error}"
+    if draws is not None:
+        draws.close()
     return Expansion(interpreter.result, outputs, standins.originals, standins.first, reruns, failure)
 
 

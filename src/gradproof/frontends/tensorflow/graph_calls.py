@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -59,10 +59,11 @@ def emit_calls(
         return
     if expansion.failure is not None:
         observation.failures.append(expansion.failure)
-    for frame, gradient in made:
+    for frame, gradient, occurrence in _looked_at(observation, made):
         try:
             with observation.recorder.silence():
                 call = _build(observation, traces, run, expansion, frame, gradient)
+            call = replace(call, occurrence=occurrence)
         except Exception:
             call = failed_call(observation, gradient, observation.note_failure())
         observation.deliver(call)
@@ -70,6 +71,21 @@ def emit_calls(
         reason = expansion.failure or "; ".join(sorted(expansion.interpretation.not_known))
         for gradient in expected:
             observation.deliver(failed_call(observation, gradient, f"it was not reached: {reason}"))
+
+
+def _looked_at(
+    observation: Observation, made: Sequence[tuple[Frame, TracedGradient]]
+) -> Iterator[tuple[Frame, TracedGradient, int]]:
+    """Of a call that a loop made again and again some executions only; each with its number."""
+    counted: set[str] = set()
+    rounds: dict[int, int] = {}
+    for frame, gradient in made:
+        if gradient.key in counted:
+            observation.count(gradient.key)
+        counted.add(gradient.key)
+        rounds[id(gradient)] = rounds.get(id(gradient), 0) + 1
+        if observation.policy(rounds[id(gradient)]):
+            yield frame, gradient, observation.executions.get(gradient.key, 1)
 
 
 def _gradients(traces: Traces, frame: Frame) -> Sequence[TracedGradient]:

@@ -8,25 +8,26 @@ computed from it unless the user's call returned it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import constant_op, dtypes, tensor_util
 from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.ops import gen_optional_ops
 
 from gradproof.frontends.tensorflow.attributes import execution_attrs
-from gradproof.frontends.tensorflow.bodies import body_of
+from gradproof.frontends.tensorflow.bodies import BRANCHES, CALLS, LOOPS, ancestors, body_of, execution_order
+from gradproof.frontends.tensorflow.feeds import DRAWS, MOST_ROUNDS, NO_MORE_ROUNDS, Element
 from gradproof.frontends.tensorflow.recorder import numbers
+from gradproof.frontends.tensorflow.repeatable import draws_from_seed, is_random, obstacle, unknown_input
+from gradproof.frontends.tensorflow.streams import DATASETS
 from gradproof.frontends.tensorflow.values import Unknown
 
 MAX_STEPS = 200_000  # a longer program is not judged; its record would not fit in memory either
 _SKIPPED = {"NoOp", "Assert", "Print", "PrintV2", "StringFormat", "ControlTrigger"}
-CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
-_SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessMultinomial", "StatelessParameterized",
-           "StatelessShuffle", "RngBitGenerator")  # fmt: skip
-PYTHON_OPS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
 class TooLong(Exception):
@@ -59,6 +60,15 @@ class Frame:
     parent: Frame | None = None
     parent_position: int = -1
 
+    def place(self, operation: Any) -> tuple[int | str, ...]:
+        """An op of this graph, and the ops that led here."""
+        above: list[int] = []
+        frame: Frame | None = self
+        while frame is not None:
+            above.append(frame.parent_position)
+            frame = frame.parent
+        return (operation.name, *above)
+
     def get(self, tensor: Any) -> Any:
         """What a symbolic tensor was; an eager tensor is itself."""
         if isinstance(tensor, tf_ops.EagerTensor):
@@ -83,9 +93,13 @@ class Interpretation:
 class Interpreter:
     """Interprets one call; `wanted` gives the tensors of a graph that are asked for besides its outputs."""
 
-    def __init__(self, wanted: Any, supplied: Mapping[str, Sequence[Any]], on_frame: Any = None) -> None:
+    def __init__(
+        self, wanted: Any, supplied: Mapping[int, Sequence[Element]], on_frame: Any = None, random: Any = None
+    ) -> None:
         self._wanted = wanted
-        self._supplied = supplied
+        self._random = random
+        self.supplied = supplied
+        self._drawn = {source: iter(elements) for source, elements in supplied.items()}
         self._on_frame = on_frame
         self._context = context.context()
         self._loop: tuple[int, ...] = ()
@@ -134,9 +148,14 @@ class Interpreter:
         structure = _structure(frame, operation)
         if structure is not None:
             return structure(self, frame, operation, inputs)
-        if kind in self._supplied:
-            return self._supplied[kind]
-        reason = _obstacle(operation, inputs)
+        if kind in DRAWS and inputs[0] is not None and inputs[0]._id in self._drawn:
+            return self._draw(operation, self._drawn[inputs[0]._id])
+        reason = unknown_input(operation, inputs)
+        if reason is None and self._random is not None and not frame.xla and is_random(operation):
+            numbers_drawn = self._random(frame.place(operation), operation, inputs)
+            if numbers_drawn is not None:
+                return cast(Sequence[Any], numbers_drawn)
+        reason = reason or obstacle(operation)
         if frame.xla and draws_from_seed(operation):
             reason = f"{kind} drew its numbers in a compiled function, where they cannot be seen"
         if reason is None:
@@ -156,12 +175,24 @@ class Interpreter:
         )
         return results or []
 
+    def _draw(self, operation: Any, elements: Iterator[Element]) -> Sequence[Any]:
+        """The next element that the user's run drew."""
+        element = next(elements, None)
+        if operation.type == "IteratorGetNextAsOptional":
+            if element is None:
+                return [gen_optional_ops.optional_none()]
+            return [gen_optional_ops.optional_from_value(list(element))]
+        if element is None:
+            return [Unknown(NO_MORE_ROUNDS, out.dtype, out.shape) for out in operation.outputs]
+        return element
+
     def call(self, frame: Frame, operation: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         # A function of the older kind is called by an op that bears its name.
         name = operation.get_attr("f").name if operation.type in CALLS else operation.type
-        return self._inner(frame, name, inputs, _xla(operation))
+        return self.inner(frame, name, inputs, _xla(operation))
 
-    def _inner(self, frame: Frame, name: str, inputs: Sequence[Any], xla: bool = False) -> list[Any]:
+    def inner(self, frame: Frame, name: str, inputs: Sequence[Any], xla: bool = False) -> list[Any]:
+        """Run the graph of a function that another graph calls."""
         graph = body_of(frame.graph, name)
         inner = Frame(graph, xla=xla or frame.xla, parent=frame, parent_position=self._position)
         return self.run(inner, inputs, graph.outputs, {})
@@ -176,34 +207,49 @@ class Interpreter:
             branches = operation.get_attr("branches")
             index = int(choice._numpy_internal())
             name = branches[index if 0 <= index < len(branches) else -1].name
-        return self._inner(frame, name, inputs[1:])
+        return self.inner(frame, name, inputs[1:])
+
+    @contextmanager
+    def rounds(self) -> Iterator[Callable[[int], None]]:
+        """For a loop: what is told the number of each round before it is run."""
+        position, outer = self._position, self._loop
+
+        def begin(iteration: int) -> None:
+            self._loop, self._position = (*outer, iteration), position
+
+        try:
+            yield begin
+        finally:
+            self._loop = outer
 
     def loop(self, frame: Frame, operation: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
-        position = self._position
         condition, body = operation.get_attr("cond").name, operation.get_attr("body").name
         values: Sequence[Any] = inputs
-        outer = self._loop
-        iteration = 0
-        try:
+        iteration, n_frames = 0, len(self.result.frames)
+        with self.rounds() as begin:
             while True:
-                self._loop = (*outer, iteration)
-                self._position = position
-                (goes_on,) = self._inner(frame, condition, values)
+                if iteration >= MOST_ROUNDS and self.is_training(n_frames):
+                    return [Unknown(NO_MORE_ROUNDS, out.dtype, out.shape) for out in operation.outputs]
+                begin(iteration)
+                (goes_on,) = self.inner(frame, condition, values)
                 if isinstance(goes_on, Unknown):
                     return [Unknown(goes_on.reason, out.dtype, out.shape) for out in operation.outputs]
                 if not bool(goes_on._numpy_internal()):
                     return values
-                self._position = position
-                values = self._inner(frame, body, values)
+                begin(iteration)
+                values = self.inner(frame, body, values)
                 iteration += 1
-        finally:
-            self._loop = outer
+
+    def is_training(self, n_frames: int) -> bool:
+        """Whether gradients were computed since a loop began: such a loop is looked at for some rounds only."""
+        return any(self._wanted(frame.graph) for frame in self.result.frames[n_frames:])
 
 
 STRUCTURAL = {
     **dict.fromkeys(CALLS, Interpreter.call),
-    **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), Interpreter.branch),
-    **dict.fromkeys(("While", "StatelessWhile"), Interpreter.loop),
+    **dict.fromkeys(BRANCHES, Interpreter.branch),
+    **dict.fromkeys(LOOPS, Interpreter.loop),
+    **DATASETS,
 }
 """Ops that only say which graph runs next: they leave no step of their own."""
 
@@ -223,76 +269,3 @@ def _is_given(frame: Frame, operation: Any) -> bool:
 def _xla(operation: Any) -> bool:
     attr = operation.node_def.attr
     return "_XlaMustCompile" in attr and bool(attr["_XlaMustCompile"].b)
-
-
-def _obstacle(operation: Any, inputs: Sequence[Any]) -> str | None:
-    """Why an op must not, or cannot, be run a second time; None if it may."""
-    for tensor in inputs:
-        if tensor is None:
-            return f"an input of {operation.type} was not computed"
-        if isinstance(tensor, Unknown):
-            return tensor.reason
-    if operation.type in ("Placeholder", "PlaceholderV2"):
-        return "a placeholder was not fed"
-    if operation.type in PYTHON_OPS:
-        return "a Python function ran inside the graph; it is not called a second time"
-    if is_random(operation):
-        return (
-            f"{operation.type} drew its numbers inside the function, where they cannot be seen without a seed"
-        )
-    if is_stateful(operation) and not any(symbol.dtype == dtypes.resource for symbol in operation.inputs):
-        return f"{operation.type} has state of its own and is not run a second time"
-    return None
-
-
-def is_stateful(operation: Any) -> bool:
-    """Whether an op says that it may do something else the next time; one that fills new memory does not."""
-    filled = operation.type == "Empty" and operation.get_attr("init")
-    return bool(operation.op_def.is_stateful) and not filled
-
-
-def is_random(operation: Any) -> bool:
-    """A random op that keeps its state in itself (the others take it from a variable or as an input)."""
-    names = {attr.name for attr in operation.op_def.attr}
-    return is_stateful(operation) and {"seed", "seed2"} <= names
-
-
-def draws_from_seed(operation: Any) -> bool:
-    """A random op that keeps no state: its numbers follow from a seed, by a method that depends on the mode."""
-    return str(operation.type).startswith(_SEEDED)
-
-
-def ancestors(tensors: Sequence[Any], operations: Sequence[Any]) -> set[str]:
-    """The ops of one graph that must run for these; what no output needs TensorFlow does not run either."""
-    needed: set[str] = set()
-    waiting = [tensor.op for tensor in tensors if not isinstance(tensor, tf_ops.EagerTensor)]
-    waiting += operations
-    while waiting:
-        operation = waiting.pop()
-        if operation.name not in needed:
-            needed.add(operation.name)
-            waiting += [symbol.op for symbol in operation.inputs]
-            waiting += operation.control_inputs
-    return needed
-
-
-def execution_order(graph: Any, needed: set[str]) -> Iterator[tuple[int, Any]]:
-    """The needed ops, each after what it needs, otherwise as they were made.
-
-    The gradient of a loop adds inputs to a loop that is there already. An op that was made later than one
-    which needs it gets the position of that one: it is a part of what came first.
-    """
-    done: set[str] = set()
-    for position, first in enumerate(graph.get_operations()):
-        waiting = [first] if first.name in needed else []
-        while waiting:
-            operation = waiting[-1]
-            before = [*(symbol.op for symbol in operation.inputs), *operation.control_inputs]
-            missing = [one for one in before if one.name not in done]
-            if operation.name in done:
-                waiting.pop()
-            elif missing:
-                waiting += missing
-            else:
-                done.add(waiting.pop().name)
-                yield position, operation

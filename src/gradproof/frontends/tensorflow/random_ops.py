@@ -1,46 +1,88 @@
 """The numbers that random ops drew inside a function, where no output shows them.
 
-Such an op has a generator of its own that lives as long as the function does. With a seed its numbers
-follow from how often the function has run: a copy of just these ops, run as often, draws the same ones.
-Without a seed they cannot be known, unless the function returned them or what was made of them.
+Such an op has a generator of its own that lives as long as the function does. With a seed its numbers follow from
+how often it has drawn, and how many each time: a copy of the op, run as often, draws the same ones. How many it
+drew in runs that nobody looked at is a guess, which has to be confirmed by what the function returned and left in
+its variables. Without a seed the numbers cannot be known, unless the function returned them or what was made of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.ops import array_ops
 
-from gradproof.frontends.tensorflow.interpret import ancestors, is_random
 from gradproof.frontends.tensorflow.patches import Patch, wrap
+from gradproof.frontends.tensorflow.repeatable import has_seed, is_random
 from gradproof.frontends.tensorflow.rerun import Clone, clone
 from gradproof.frontends.tensorflow.values import Unknown
 
 MAX_REPLAYS = 10_000  # at some 50 microseconds each the wait stays below a second
 AGREEMENT = 1e-2  # other numbers give another result altogether; rounding in another mode does not
 
+# An op by its name and the calls that led to it: each call of a function has generators of its own.
+Place: TypeAlias = tuple[int | str, ...]
+
 
 @dataclass(eq=False)
-class _Shadow:
-    """A copy of the seeded random ops of one function, and how often it has run."""
+class _Generator:
+    """A copy of one random op, how often it has drawn, and how often it does so in one run of its function."""
 
-    symbols: list[Any]
     copy: Clone
-    executions: int = 0
-    latest: dict[int, Any] = field(default_factory=dict)
+    n_drawn: int = 0
+    per_run: int = 1
+    latest: Sequence[Any] = ()
+
+    def draw(self, inputs: Sequence[Any]) -> list[Any]:
+        self.n_drawn += 1
+        self.latest = inputs
+        return self.copy.run(inputs)
+
+
+@dataclass(eq=False)
+class Draws:
+    """The random ops of one run of a function: `n_before` runs have been before it."""
+
+    generators: dict[Place, _Generator]
+    n_before: int
+    n_drawn: dict[Place, int] = field(default_factory=dict)
+
+    def draw(self, place: Place, operation: Any, inputs: Sequence[Any]) -> list[Any] | None:
+        """What an op drew, None where that cannot be repeated."""
+        if not has_seed(operation):
+            return None
+        generator = self.generators.get(place)
+        if generator is None:
+            generator = self.generators[place] = _Generator(_alone(operation))
+        before = self.n_before * generator.per_run + self.n_drawn.get(place, 0)
+        if not generator.n_drawn <= before <= generator.n_drawn + MAX_REPLAYS:
+            return None
+        unseen = generator.latest or inputs
+        while generator.n_drawn < before:
+            generator.draw(unseen)
+        self.n_drawn[place] = self.n_drawn.get(place, 0) + 1
+        return generator.draw(inputs)
+
+    def close(self) -> None:
+        """At the end of the run: the next ones are taken to draw as often."""
+        for place, n in self.n_drawn.items():
+            self.generators[place].per_run = n
 
 
 class RandomOps:
-    """How often each function has run since its generators began, and the shadows that repeat them."""
+    """How often each function has run since its generators began, and copies of these."""
 
     def __init__(self) -> None:
         self._born = tf_ops.uid()
         self._executions: dict[bytes, int] = {}
-        self._shadows: dict[bytes, _Shadow | None] = {}
+        self._generators: dict[bytes, dict[Place, _Generator]] = {}
+        self._repeatable: dict[bytes, bool] = {}
 
     def patches(self) -> list[Patch]:
         return [wrap(context.Context, "_set_global_seed", self._set_seed)]
@@ -48,40 +90,40 @@ class RandomOps:
     def _set_seed(self, original: Any, *args: Any) -> Any:
         """A new global seed makes TensorFlow forget the state of every generator."""
         self._executions.clear()
-        self._shadows.clear()
+        self._generators.clear()
         return original(*args)
 
     def count(self, function: Any) -> None:
         name = function.name
         self._executions[name] = self._executions.get(name, 0) + 1
 
-    def drawn(self, function: Any, args: Sequence[Any], xla: bool) -> Mapping[int, Any]:
-        """What the random ops of a function drew in its latest run, by the tensors of its graph."""
+    def draws(self, function: Any, graphs: Callable[[], Sequence[Any]]) -> Draws | None:
+        """For the latest run of a function, if it has ops that depend on their seeds alone and is no older than we."""
         name = function.name
-        if name not in self._shadows:
-            self._shadows[name] = None if xla else self._shadow_of(function.graph)
-        shadow = self._shadows[name]
-        if shadow is None or self._executions.get(name, 0) - shadow.executions > MAX_REPLAYS:
-            return {}
-        while shadow.executions < self._executions.get(name, 0):
-            values = shadow.copy.run(args)
-            shadow.latest = {symbol._id: value for symbol, value in zip(shadow.symbols, values)}
-            shadow.executions += 1
-        return shadow.latest
-
-    def _shadow_of(self, graph: Any) -> _Shadow | None:
-        """A shadow, if the ops depend on their seeds alone and the function is no older than this count."""
-        operations = graph.get_operations()
-        seeded = [
-            one for one in operations if is_random(one) and (one.get_attr("seed") or one.get_attr("seed2"))
-        ]
-        inputs = {symbol.op.name for symbol in graph.inputs}
-        needed = ancestors([symbol for one in seeded for symbol in one.inputs], ())
-        first = next((out for one in operations for out in one.outputs), None)
-        if not seeded or needed & inputs or first is None or first._id < self._born:
+        if name not in self._repeatable:
+            self._repeatable[name] = self._has_seeded(graphs())
+        if not self._repeatable[name]:
             return None
-        symbols = [out for one in seeded for out in one.outputs]
-        return _Shadow(symbols, clone(graph, symbols, (), xla=False))
+        return Draws(self._generators.setdefault(name, {}), self._executions.get(name, 1) - 1)
+
+    def _has_seeded(self, graphs: Sequence[Any]) -> bool:
+        operations = [one for graph in graphs for one in graph.get_operations()]
+        first = min((out._id for one in operations for out in one.outputs), default=0)
+        return first >= self._born and any(is_random(one) and has_seed(one) for one in operations)
+
+
+def _alone(operation: Any) -> Clone:
+    """A function of one op."""
+    graph = FuncGraph("gradproof_random")
+    with graph.as_default():
+        graph.inputs = [array_ops.placeholder(one.dtype) for one in operation.inputs]
+        copy = graph._create_op_internal(
+            operation.type,
+            graph.inputs,
+            [out.dtype for out in operation.outputs],
+            attrs={attr.name: operation.node_def.attr[attr.name] for attr in operation.op_def.attr},
+        )
+    return clone(graph, copy.outputs, (), xla=False)
 
 
 def agree(interpreted: Sequence[Any], real: Sequence[Any]) -> bool:

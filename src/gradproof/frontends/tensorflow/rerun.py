@@ -10,12 +10,9 @@ from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import context, execute
 
-from gradproof.frontends.tensorflow.bodies import body_of
-from gradproof.frontends.tensorflow.interpret import CALLS, PYTHON_OPS, ancestors, is_random, is_stateful
+from gradproof.frontends.tensorflow.bodies import ancestors, bodies_of
 from gradproof.frontends.tensorflow.recorder import numbers
-
-_CONTROL_FLOW = {"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile", *CALLS}
-_DATA_SOURCES = ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync")
+from gradproof.frontends.tensorflow.repeatable import obstacle
 
 
 class NotRepeatable(Exception):
@@ -80,20 +77,9 @@ def rerun(graph: Any, tensors: Sequence[Any], args: Sequence[Any], xla: bool) ->
 def _refuse(graph: Any, operations: Sequence[Any]) -> None:
     for operation in operations:
         kind = operation.type
-        if kind in PYTHON_OPS or kind in _DATA_SOURCES or kind.startswith("Print") or is_random(operation):
-            raise NotRepeatable(f"{kind} would not do the same again")
-        if kind in _CONTROL_FLOW:
-            for inner in _functions_of(operation):
-                body = body_of(graph, inner)
-                _refuse(body, body.get_operations())
-        elif is_stateful(operation) and not operation.inputs:
-            raise NotRepeatable(f"{kind} has state of its own")
-
-
-def _functions_of(operation: Any) -> list[str]:
-    names = []
-    for attr in operation.node_def.attr.values():
-        if attr.HasField("func"):
-            names.append(attr.func.name)
-        names += [function.name for function in attr.list.func]
-    return names
+        bodies = [body for body, _ in bodies_of(graph, operation)]
+        for body in bodies:
+            _refuse(body, body.get_operations())
+        reason = None if bodies or kind == "Placeholder" else obstacle(operation)
+        if reason is not None or kind.startswith("Print") or kind.endswith("Dataset"):
+            raise NotRepeatable(reason or f"{kind} would not do the same again")

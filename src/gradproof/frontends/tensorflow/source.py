@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sys
 import sysconfig
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -25,6 +27,10 @@ _STDLIB_FOLDERS = tuple(
     | {sysconfig.get_paths()[key] + os.sep for key in ("stdlib", "platstdlib")}
 )
 AUTOGRAPH_MARK = "__autograph_generated_file"
+_REPLICA, _REPLICA_FILE = (
+    "ReplicaThread",
+    "mirrored_run.py",
+)  # a strategy runs each replica in a thread of its own
 
 
 @lru_cache(maxsize=4096)
@@ -49,7 +55,25 @@ def user_places(frame: FrameType | None) -> tuple[Place, ...]:
         if is_users(code.co_filename):
             places.append((code, frame.f_lasti))
         frame = frame.f_back
-    return tuple(places)
+    return tuple(places) if places else _places_of_starter()
+
+
+def _places_of_starter() -> tuple[Place, ...]:
+    """The user's frames of the thread that waits for this one, where this one is a replica of a strategy."""
+    if _REPLICA not in type(threading.current_thread()).__name__:
+        return ()
+    for thread, frame in sys._current_frames().items():
+        if thread != threading.get_ident() and _waits_for_replicas(frame):
+            return user_places(frame)
+    return ()
+
+
+def _waits_for_replicas(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_REPLICA_FILE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def first_user_frame(frame: FrameType | None) -> FrameType | None:
@@ -146,8 +170,10 @@ def _names(node: ast.expr | None, structure: Any, text: str) -> Iterator[str]:
             yield from _names(spelled.get(key), structure[key], f"{text}[{key!r}]")
     elif isinstance(structure, list | tuple):
         items = _sequence_items(node, len(structure))
-        for i, (item, part) in enumerate(zip(items, structure)):
-            yield from _names(item, part, f"{text}[{i}]")
+        fields = [f".{name}" for name in getattr(structure, "_fields", ())]  # of a named tuple
+        places = fields or [f"[{i}]" for i in range(len(structure))]
+        for item, place, part in zip(items, places, structure):
+            yield from _names(item, part, text + place)
     else:
         yield text
 

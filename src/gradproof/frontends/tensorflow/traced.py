@@ -11,6 +11,7 @@ from functools import cached_property
 from types import FrameType
 from typing import Any
 
+from tensorflow.python.distribute.values import DistributedVariable
 from tensorflow.python.framework import indexed_slices
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
@@ -196,6 +197,7 @@ class Traces:
         target, source = PARAMETERS[api][:2]
         grad_ys = given.get("output_gradients", given.get("grad_ys"))
         unconnected = given.get("unconnected_gradients", "none")
+        leaves = [_own_replica(leaf) for leaf in nest.flatten(given.get(source))]
         gradient = TracedGradient(
             api,
             spans,
@@ -203,8 +205,8 @@ class Traces:
             operand_names(frame, api, target, given.get(target)),
             nest.flatten(given.get(target)),
             operand_names(frame, api, source, given.get(source)),
-            nest.flatten(given.get(source)),
-            [_handle_inside(graph, leaf) for leaf in nest.flatten(given.get(source))],
+            leaves,
+            [_handle_inside(graph, leaf) for leaf in leaves],
             nest.flatten(result),
             None if grad_ys is None else nest.flatten(grad_ys),
             str(getattr(unconnected, "value", unconnected)),
@@ -244,6 +246,11 @@ def _forward_op(kind: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any
                 if operation.type == kind and wanted <= {symbol._id for symbol in operation.inputs}:
                     return operation
     return None
+
+
+def _own_replica(source: Any) -> Any:
+    """Of a variable that is mirrored on several devices, the one of the replica that is being traced."""
+    return source._get() if isinstance(source, DistributedVariable) else source
 
 
 def _handle_inside(graph: Any, source: Any) -> Any:

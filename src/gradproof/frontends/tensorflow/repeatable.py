@@ -1,0 +1,73 @@
+"""Which ops may be run a second time, and why others may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorflow.python.framework import dtypes
+
+from gradproof.frontends.tensorflow.feeds import DRAWS
+from gradproof.frontends.tensorflow.values import Unknown
+
+_SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessMultinomial", "StatelessParameterized",
+           "StatelessShuffle", "RngBitGenerator")  # fmt: skip
+PYTHON_OPS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
+_OF_VARIABLES = ("ReadVariable", "Assign", "ResourceApply", "ResourceGather", "ResourceScatter", "ResourceSparse",
+                 "ResourceStrided", "ResourceCountUpTo", "VarIsInitialized", "VariableShape", "Rng", "Stateful",
+                 "NonDeterministicInts")  # fmt: skip
+_LOOKING_UP = ("LookupTableFind", "LookupTableSize", "LookupTableExport")
+
+
+def unknown_input(operation: Any, inputs: Sequence[Any]) -> str | None:
+    """Why an input of an op is not known; None if all are."""
+    for tensor in inputs:
+        if tensor is None:
+            return f"an input of {operation.type} was not computed"
+        if isinstance(tensor, Unknown):
+            return tensor.reason
+    return None
+
+
+def obstacle(operation: Any) -> str | None:
+    """Why an op must not, or cannot, be run a second time; None if it may."""
+    if operation.type in ("Placeholder", "PlaceholderV2"):
+        return "a placeholder was not fed"
+    if operation.type in PYTHON_OPS:
+        return "a Python function ran inside the graph; it is not called a second time"
+    if is_random(operation):
+        return (
+            f"{operation.type} drew its numbers inside the function, where they cannot be seen without a seed"
+        )
+    if operation.type in DRAWS:
+        return f"{operation.type} drew data inside the function, where they cannot be seen"
+    if is_stateful(operation) and not _acts_on_variables(operation):
+        return f"{operation.type} has state of its own and is not run a second time"
+    return None
+
+
+def _acts_on_variables(operation: Any) -> bool:
+    """Whether all that an op can change are variables, for which there are stand-ins; or nothing at all."""
+    takes = any(symbol.dtype == dtypes.resource for symbol in operation.inputs)
+    return takes and str(operation.type).startswith((*_OF_VARIABLES, *_LOOKING_UP))
+
+
+def is_stateful(operation: Any) -> bool:
+    """Whether an op says that it may do something else the next time; one that fills new memory does not."""
+    filled = operation.type == "Empty" and operation.get_attr("init")
+    return bool(operation.op_def.is_stateful) and not filled
+
+
+def is_random(operation: Any) -> bool:
+    """A random op that keeps its state in itself (the others take it from a variable or as an input)."""
+    names = {attr.name for attr in operation.op_def.attr}
+    return is_stateful(operation) and {"seed", "seed2"} <= names
+
+
+def has_seed(operation: Any) -> bool:
+    return bool(operation.get_attr("seed") or operation.get_attr("seed2"))
+
+
+def draws_from_seed(operation: Any) -> bool:
+    """A random op that keeps no state: its numbers follow from a seed, by a method that depends on the mode."""
+    return str(operation.type).startswith(_SEEDED)
