@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradproof.audit.examine import examine
 from gradproof.audit.never_computed import never_computed
@@ -49,7 +49,16 @@ def conclusion(error: BaseException, attachments: Iterable[Attachment], options:
         asked = meant(unknown)
         found = [] if asked is None else examined(unknown, asked, options)
         crash = diagnose(unknown, None if asked is None else differences(asked))
-        return Conclusion([never_computed(one, text, "computed at this point,") for one in found], crash)
+        if asked is not None:
+            return Conclusion([never_computed(one, text, "computed at this point,") for one in found], crash)
+        return replace(_prevented(error, text, attachments, options), crash=crash)
+    return _prevented(error, text, attachments, options)
+
+
+def _prevented(
+    error: BaseException, text: str, attachments: Iterable[Attachment], options: Options
+) -> Conclusion:
+    """The gradients that the program was about to compute."""
     for attachment in attachments:
         known = attachment.crashed(error)
         if known is not None:

@@ -47,27 +47,40 @@ def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnost
     frame, span = place
     empty = set(_empty_names(frame))
     guilty = [gradient for gradient in missing if empty & _assigned(gradient, report)]
-    named = guilty or missing
-    holder = sorted(empty & _assigned(guilty[0], report))[0] if guilty else None
+    at_once = [gradient for gradient in missing if gradient.computed and _is_inside(gradient.call, span)]
+    named = at_once or guilty or missing
     gradients = capped_list([f"{name(gradient)} at line {gradient.call.line}" for gradient in named])
     headline = "the program was probably handed a gradient that is None"
-    if holder is not None:
+    if at_once:
+        headline = f"line {span.line} uses the gradient it asks for, and there is none"
+    elif guilty:
+        holder = sorted(empty & _assigned(guilty[0], report))[0]
         headline = f"`{holder}` holds no gradient, and line {span.line} uses it"
+    elif used := sorted(empty & set(_NAME.findall(source_line(span, report.sources)))):
+        headline = f"`{used[0]}` is None where line {span.line} uses it: probably a gradient that is missing"
     first = named[0]
     cause = main_diagnostic(first)
     because = "" if cause is None else f" ({cause.kind}: {cause.headline})"
     return Diagnostic(
         kind=CRASH,
         severity="error",
-        certainty="measured" if guilty else "likely",
+        certainty="measured" if at_once or guilty else "likely",
         headline=headline,
         primary=Annotation(span, f"fails with {type(exception).__name__}"),
-        secondary=(Annotation(first.call, "no gradient came back from here"),),
+        secondary=() if at_once else (Annotation(first.call, "no gradient came back from here"),),
         why=(
             f"There is no gradient for {gradients}{because}. Python fails where the missing gradient is first "
             "used, not where it was lost: mend the cause, and this line runs."
         ),
     )
+
+
+def _is_inside(call: Span, failed: Span) -> bool:
+    """Whether a gradient call is a part of the expression that failed."""
+    if call.file != failed.file or None in (call.column, failed.column, call.end_line, failed.end_line):
+        return False
+    begins = (failed.line, failed.column) <= (call.line, call.column)
+    return begins and (call.end_line, call.end_column) <= (failed.end_line, failed.end_column)
 
 
 def last_place(trace: TracebackType | None) -> tuple[FrameType, Span] | None:

@@ -18,6 +18,7 @@ from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import comma_list, framework_name
 from gradproof.errors import GradproofError, NotScalar
+from gradproof.frontends.moved_name import looked_up, places_of, public_names
 from gradproof.frontends.request import Checked, Request
 from gradproof.frontends.sandbox import sandbox
 from gradproof.frontends.select import frontend_for
@@ -162,7 +163,9 @@ def diagnose(unknown: UnknownName, numbers: NumericalCheck | None) -> Diagnostic
         there = [f"`{name}`" for name in [*known, _OURS]]
         why += f"A gradient is checked against differences by {comma_list(there, 'or')}."
     elif known:
-        why += f"There are similar names: {comma_list([f'`{name}`' for name in known])}."
+        names = comma_list([f"`{name}`" for name in known])
+        is_moved = all(name.rpartition(".")[2] == unknown.name for name in known)
+        why += f"It is now {names}." if is_moved else f"There are similar names: {names}."
     return Diagnostic(
         kind=CRASH,
         severity="error",
@@ -179,25 +182,12 @@ def _instead(unknown: UnknownName) -> Iterator[str]:
     """Names that are there, spelled as the program would: the library's gradient check, or similar ones."""
     checker = _CHECKERS.get(unknown.module.__name__, "")
     if unknown.is_check:
-        if checker and _exists(unknown.module, checker):
+        if checker and looked_up(unknown.module, checker) is not None:
             yield f"{unknown.spelled}.{checker}"
         return
-    for name in difflib.get_close_matches(unknown.name, _public(unknown.module), MOST_NAMES, SIMILAR):
-        yield f"{unknown.spelled}.{name}"
-
-
-def _exists(module: Any, path: str) -> bool:
-    for part in path.split("."):
-        module = getattr(module, part, None)
-    return module is not None
-
-
-def _public(module: ModuleType) -> Sequence[str]:
-    """The public names of a module and of the modules in it."""
-    own = [name for name in dir(module) if not name.startswith("_")]
-    parts = [(name, getattr(module, name, None)) for name in own]
-    inner = [f"{name}.{item}" for name, part in parts if isinstance(part, ModuleType) for item in dir(part)]
-    return [*own, *(name for name in inner if "._" not in name)]
+    moved = places_of(unknown.module, unknown.name)
+    close = difflib.get_close_matches(unknown.name, public_names(unknown.module), MOST_NAMES, SIMILAR)
+    yield from (f"{unknown.spelled}.{name}" for name in (moved or close)[:MOST_NAMES])
 
 
 def _evidence(numbers: NumericalCheck | None) -> tuple[tuple[str, str], ...]:

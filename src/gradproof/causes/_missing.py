@@ -56,15 +56,16 @@ def with_origin(case: Case, missing: Break, label: str) -> Break:
 
 
 def lacks(case: Case) -> str:
-    """How the headline begins: TensorFlow returns None, gradproof's own tape says why it has nothing."""
+    """How the headline begins: TensorFlow returns None or raises, gradproof's own tape says why it has nothing."""
     name = case.source.name
-    is_none = case.capture.framework != "numpy"
+    is_none = case.capture.framework != "numpy" and not case.capture.facts.get("exception")
     return f"the gradient for `{name}` is None" if is_none else f"there is no gradient for `{name}`"
 
 
 def no_zero(case: Case) -> str:
     """The first sentence of most explanations corrects what a reader of None is likely to believe."""
-    return "None does not mean zero. " if case.capture.framework != "numpy" else ""
+    is_none = case.capture.framework != "numpy" and not case.capture.facts.get("exception")
+    return "None does not mean zero. " if is_none else ""
 
 
 def remedy(missing: Break, otherwise: str) -> str:

@@ -35,6 +35,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     framework, op = words.framework_name(case.capture.framework), missing.facts.get("op", "")
     what = f"{op} has none for this argument" if op else "a function on the way has none"
+    if "text" in missing.facts:
+        what = f"{op} makes text of the numbers"
     exists = " The derivative does exist, and its value is given above." if case.true is not None else ""
     yield from diagnose(
         case,

@@ -2,7 +2,8 @@
 
 What it finds
     A gradient of None where nothing that was recorded leads from the source to the target, and none of the known ways
-    to lose a path explains it; or where the path goes through a variable that was assigned and read again.
+    to lose a path explains it; or where the path goes through a variable that was assigned and read again, or through
+    a data set; or where target and source are exchanged, or the target is a plain number.
 
 Why it spoils a gradient
     If the target does not depend on the source, its derivative is zero, and the framework says None. That is right if
@@ -28,6 +29,7 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.ir.capture import Break
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -35,17 +37,10 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if missing is None or case.suspicions:  # a custom gradient on the way is what does not depend on it
         return
     name, target = case.source.name, case.capture.target
-    if "stored" in missing.facts:
-        yield from diagnose(
-            case,
-            missing,
-            headline=f"{lacks(case)} because a value made from it went through a variable",
-            why=(
-                f"This line stores numbers in a variable, and `{target}` was computed from what was read from it "
-                f"later. A tape sees the number that is read, not what was assigned, so no path leads to `{name}`."
-            ),
-            fix=Fix("use the computed tensor itself in the target, and assign it to the variable as well"),
-        )
+    special = _special(case, missing)
+    if special is not None:
+        headline, why, fix = special
+        yield from diagnose(case, missing, f"{lacks(case)} because {headline}", why, Fix(fix))
         return
     yield from diagnose(
         case,
@@ -57,6 +52,40 @@ def find(case: Case) -> Iterator[Diagnostic]:
         ),
         fix=Fix(f"use `{name}` in `{target}`, or ask for the gradient of what was used"),
     )
+
+
+def _special(case: Case, missing: Break) -> tuple[str, str, str] | None:
+    """Headline, explanation and advice where the run shows more than that nothing leads to the target."""
+    name, target, facts = case.source.name, case.capture.target, missing.facts
+    if "exchanged" in facts:
+        return (
+            f"`{name}` was computed from `{facts['exchanged']}`, and not the other way round",
+            f"The first argument is what is differentiated, the second what it is differentiated by. `{name}` depends "
+            f"on `{target}`, so the two look exchanged.",
+            f"exchange the arguments: `gradient({name}, {target})`",
+        )
+    if "plain" in facts:
+        return (
+            f"`{target}` is {facts['plain']}",
+            f"What is differentiated has to be a tensor that the tape saw being computed. `{target}` is "
+            f"{facts['plain']}, which no op of the framework has made.",
+            f"compute `{target}` with the framework's own functions, from what is to be differentiated by",
+        )
+    if "in" in facts:
+        return (
+            f"a value made from it went through a {facts['in']}",
+            f"`{target}` was computed from what a {facts['in']} handed out. It holds numbers and not what they were "
+            f"computed from, so no path leads to `{name}`.",
+            f"put only data into the {facts['in']}, and compute what depends on `{name}` inside the tape",
+        )
+    if "stored" in facts:
+        return (
+            "a value made from it went through a variable",
+            f"This line stores numbers in a variable, and `{target}` was computed from what was read from it "
+            f"later. A tape sees the number that is read, not what was assigned, so no path leads to `{name}`.",
+            "use the computed tensor itself in the target, and assign it to the variable as well",
+        )
+    return None
 
 
 CAUSE = Cause(name="not-connected", find=find, doc=__doc__ or "")

@@ -55,6 +55,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if what.startswith("watched"):
         yield _late(case, missing)
         return
+    if "plain" in missing.facts:
+        yield _plain(case, missing, what)
+        return
     missing = with_origin(case, missing, f"`{name}` is {what}")
     kind = "the constant" if what == "a constant" else f"`{name}`"
     yield from diagnose(
@@ -71,6 +74,21 @@ def find(case: Case) -> Iterator[Diagnostic]:
             _patch(case, name),
         ),
     )
+
+
+def _plain(case: Case, missing: Break, what: str) -> Diagnostic:
+    name = case.source.name
+    (found,) = diagnose(
+        case,
+        with_origin(case, missing, f"`{name}` is {what}"),
+        headline=f"{lacks(case)} because `{name}` is {what}, which no tape can watch",
+        why=(
+            f"A gradient is taken for a tensor or a variable. `{name}` is {what}: a tensor is made of it wherever it "
+            "is used, each time another one, and no tape knows that they are the same."
+        ),
+        fix=Fix(f"make it one tensor first: `{name} = tf.Variable({name})`, and use that in the tape"),
+    )
+    return found
 
 
 def _late(case: Case, missing: Break) -> Diagnostic:

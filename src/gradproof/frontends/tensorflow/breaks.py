@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 
+from gradproof.frontends.tensorflow.dead_ends import as_text, exchanged, no_tensor, stored
 from gradproof.frontends.tensorflow.flow import ancestors, descendants, gives, is_discrete, takes
 from gradproof.frontends.tensorflow.recording import GradientCall, Leave, Operand, OpEvent
 from gradproof.ir import types
@@ -17,7 +18,6 @@ _DISCRETE_OPS = frozenset({
     "Greater", "GreaterEqual", "Bucketize", "UniqueV2", "Where", "TopKV2", "InTopKV2", "OneHot", "Multinomial",
     "StatelessMultinomial", "IsNan", "IsFinite", "IsInf", "LogicalAnd", "LogicalOr", "LogicalNot",
 })  # fmt: skip
-_STORING_OPS = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 _LOOKS = frozenset({"bool()", "format"})  # conversions whose result is no number to go on with
 _NO_RULE = re.compile(r"gradient registry has no entry for: (\w+)")
 _LEAVING_OPS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless", "NumpyFunction"})
@@ -29,9 +29,9 @@ def find_break(call: GradientCall, k: int) -> Break:
 
 
 def find_break_of_raised(call: GradientCall, k: int) -> Break | None:
-    """The same for a call that raised: an op on the way that has no rule, or a rule that raised."""
+    """The same for a call that raised: an op without a rule, a rule that raised, arguments that are no tensors."""
     search = _Search(call, call.sources[k], k)
-    return search.without_rule() or search.raised()
+    return search.without_rule() or search.raised() or no_tensor(call, call.sources[k])
 
 
 class _Search:
@@ -46,8 +46,9 @@ class _Search:
         self.path = [e for e in self.forward if takes(e, self.reached) and gives(e, self.needed)]
 
     def reason(self) -> Break:
-        steps = (self._integer, self._rebound, self._not_watched, self._blocked, self._outside, self._unregistered,
-                 self._watched_late, self._reassigned, self._left, self._stored, self._not_connected)  # fmt: skip
+        steps = (self._exchanged, self._integer, self._rebound, self._not_watched, self._blocked, self._outside,
+                 self._unregistered, self._watched_late, self._reassigned, self._left, self._text, self._stored,
+                 self._not_connected)  # fmt: skip
         return next(found for step in steps if (found := step()) is not None)
 
     def _integer(self) -> Break | None:
@@ -229,19 +230,14 @@ class _Search:
             {"how": leave.how},
         )
 
+    def _exchanged(self) -> Break | None:
+        return None if self.path else exchanged(self.call, self.source, self.forward)
+
     def _stored(self) -> Break | None:
-        """The value was put into a variable and read again: a tape sees the number read, not where it came from."""
-        for event in self.forward:
-            if (
-                event.op not in _STORING_OPS
-                or len(event.inputs) < 2
-                or event.inputs[1].id not in self.reached
-            ):
-                continue
-            if event.inputs[0].id in self.needed:
-                label = "a variable keeps numbers, not where they came from"
-                return Break("not-connected", event.span, label, self._called(), {"stored": event.op})
-        return None
+        return stored(self.forward, self.reached, self.needed, self._called())
+
+    def _text(self) -> Break | None:
+        return as_text(self.path, self._called())
 
     def _not_connected(self) -> Break:
         names = ", ".join(f"`{target.name}`" for target in self.call.targets)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import Any
 
 from gradproof.diagnosis.words import array_text, capped_list
 from gradproof.frontends.attachment import Crash
+from gradproof.frontends.moved_name import only_place, put_back
 from gradproof.frontends.tensorflow.captures import to_captures
-from gradproof.frontends.tensorflow.mismatch import Mismatch, casting, diagnose, find_mismatch
+from gradproof.frontends.tensorflow.mismatch import casting, diagnose, find_mismatch
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recording import GradientCall
 from gradproof.frontends.tensorflow.source import is_users, span_of
+from gradproof.frontends.tensorflow.tape_misuse import used_up
 from gradproof.frontends.tensorflow.unfinished import Unfinished, find_unfinished, finish, named_only
 from gradproof.ir.capture import Capture
 
@@ -23,15 +26,22 @@ def explain(observation: Observation, error: BaseException) -> Crash | None:
     if place is None:
         return None
     frame, offset = place
-    mismatch = find_mismatch(error, span_of((frame.f_code, offset)))
+    failed = span_of((frame.f_code, offset))
+    mismatch = find_mismatch(error, failed)
     tapes = observation.open_tapes()
     waiting = find_unfinished(error.__traceback__, tapes)
-    calls = [_finished(one, observation, mismatch) for one in waiting]
+    moved = only_place(error)
+    mends = [] if mismatch is None else [casting(mismatch)]
+    mends += [] if moved is None else [put_back(error.obj, error.name, moved)]  # type: ignore[attr-defined]
+    calls = [_finished(one, observation, mends) for one in waiting]
     reason = f"{type(error).__name__}: {error}"
     captures = tuple(c for one, call in zip(waiting, calls) for c in _captures(one, call, reason))
-    if mismatch is None:
-        return Crash(None, captures) if captures else None
     known = [call for call in calls if call is not None]
+    if mismatch is None:
+        module = getattr(getattr(error, "obj", None), "__name__", "")
+        mended = f"with `{module}.{moved}` in its place" if known and moved is not None else ""
+        misuse = used_up(error, failed)
+        return Crash(misuse, captures, mended) if captures or misuse is not None else None
     return Crash(
         diagnose(mismatch, frame, tapes, _checked(known)), captures, "with the crash mended" if known else ""
     )
@@ -46,11 +56,11 @@ def _last_user_place(trace: TracebackType | None) -> tuple[FrameType, int] | Non
     return found
 
 
-def _finished(one: Unfinished, observation: Observation, mismatch: Mismatch | None) -> GradientCall | None:
-    mends: list[AbstractContextManager[Any] | None] = (
-        [None] if mismatch is None else [None, casting(mismatch)]
-    )
-    return next((call for mend in mends if (call := finish(one, observation, mend)) is not None), None)
+def _finished(
+    one: Unfinished, observation: Observation, mends: Sequence[AbstractContextManager[Any]]
+) -> GradientCall | None:
+    tried = (finish(one, observation, mend) for mend in (None, *mends))
+    return next((call for call in tried if call is not None), None)
 
 
 def _captures(one: Unfinished, call: GradientCall | None, reason: str) -> list[Capture]:

@@ -27,7 +27,9 @@ def placed(source: Source, made: Assembly, program: Program) -> Source:
     if reaches and made.comebacks.cuts and (None if why is None else why.kind) in _OPEN:
         is_stored = why is not None and "stored" in why.facts
         return source if is_stored else replace(source, missing=_left(made, made.comebacks.cuts[0]))
-    is_lost = why is not None and (why.kind == "left-framework" or "stored" in why.facts)
+    is_lost = why is not None and (
+        why.kind == "left-framework" or not {"stored", "text"}.isdisjoint(why.facts)
+    )
     return replace(source, node=None) if is_lost and not reaches else source
 
 

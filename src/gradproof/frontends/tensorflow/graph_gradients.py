@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
+from tensorflow.python.eager import context
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import gradients_util
 
@@ -12,8 +14,9 @@ from gradproof.frontends.tensorflow.autograph import calling_frame
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recording import Tape
+from gradproof.frontends.tensorflow.source import spans_of, user_places
 from gradproof.frontends.tensorflow.traced import Traces, n_ops
-from gradproof.frontends.tensorflow.unreached import failed_call
+from gradproof.frontends.tensorflow.unreached import deliver_raised, failed_call
 
 _SESSION = "it is computed by a session, which runs the graph out of sight"
 _PUBLIC_FILE = "gradients_impl.py"  # everybody else calls the helper for TensorFlow's own purposes
@@ -36,7 +39,11 @@ class GraphGradients:
             return original(*args, **kwargs)
         graph = tf_ops.get_default_graph()
         first = n_ops(graph)
-        result = original(*args, **kwargs)
+        try:
+            result = original(*args, **kwargs)
+        except Exception as error:
+            self._note_raised(frame, error)
+            raise
         try:
             # The user's call is that of `tf.gradients`, one frame further out.
             given = dict(zip(("ys", "xs", "grad_ys"), args))
@@ -50,3 +57,10 @@ class GraphGradients:
         except Exception:
             self._observation.note_failure()
         return result
+
+    def _note_raised(self, frame: FrameType, error: Exception) -> None:
+        """Outside of a graph `tf.gradients` refuses; a call that raised is an entry too."""
+        if context.executing_eagerly():
+            spans = spans_of(user_places(frame))
+            text = f"{type(error).__name__}: {error}"
+            deliver_raised(self._observation, Tape(0, "graph", None), spans, text, when="")

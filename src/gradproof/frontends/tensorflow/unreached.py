@@ -13,14 +13,20 @@ from gradproof.frontends.tensorflow.traced import TracedGradient
 from gradproof.ir.span import Span
 
 
-def deliver_raised(observation: Observation, tape: Tape, spans: tuple[Span, ...], exception: str) -> None:
-    """A gradient call that raised while its function was traced: the function never ran."""
+def deliver_raised(
+    observation: Observation,
+    tape: Tape,
+    spans: tuple[Span, ...],
+    exception: str,
+    when: str = " (while the function was traced)",
+) -> None:
+    """A gradient call that raised while its function was traced, which then never ran; or where there is no graph."""
     try:
         nameless = TracedGradient(
             "gradient", spans, call_text(spans), [], [], [], [], [], [], None, "none", tape, 0, 0
         )
         observation.count(nameless.key)
-        call = failed_call(observation, nameless, f"{exception} (while the function was traced)")
+        call = failed_call(observation, nameless, f"{exception}{when}")
         observation.deliver(replace(call, exception=exception))
     except Exception:
         observation.note_failure()
