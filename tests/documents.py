@@ -29,6 +29,7 @@ ROOT = Path(__file__).parent.parent
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w/.]+\.\w+)\n")
 _DURATION = re.compile(r"\b(in|took) \d+\.\d+ ?s\b")
+_COST = re.compile(r"^note: checking took .*\n(?:  .*\n)*", re.MULTILINE)
 _SECONDS = 300
 
 # Nothing about the machine may show: no colour, one width, and TensorFlow keeps its remarks to itself.
@@ -142,8 +143,8 @@ def _environment() -> dict[str, str]:
 
 
 def _tidy(printed: str) -> str:
-    """Without spaces at the ends of lines and blank lines around, which no page keeps."""
-    lines = "\n".join(line.rstrip() for line in printed.splitlines()).strip("\n")
+    """Without spaces at the ends of lines and blank lines around, which no page keeps, nor what slow checks cost."""
+    lines = "\n".join(line.rstrip() for line in _COST.sub("", printed).splitlines()).strip("\n")
     return f"{lines}\n" if lines else ""
 
 

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradproof.audit.budget import Budget, Policy, parse_checks
 from gradproof.audit.crash import connect
@@ -22,6 +22,8 @@ from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
 from gradproof.errors import InvalidInput
 from gradproof.render.to_diff import to_diff
+
+NOTICED = 1.0  # seconds: what the checks of a run took is said from here on; less goes unnoticed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -136,9 +138,12 @@ class _Audit:
         tell_github(report, stream, self.folder)
 
     def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
-        total = time.perf_counter() - self.started
-        script = Script(self.target.name, outcome.words, outcome.exit_status)
-        report = self.session.report(script, {"script": max(total - self.session.budget.spent, 0.0)})
+        spent = self.session.budget.spent
+        own = max(time.perf_counter() - self.started - spent, 0.0)
+        report = self.session.report(Script(self.target.name, outcome.words, outcome.exit_status), {"script": own})
+        if spent >= NOTICED:
+            cost = f"checking took {spent:.1f} s, the script itself {own:.1f} s; --checks and --budget limit it"
+            report = replace(report, notes=(*report.notes, cost))
         return relative_to(connect(report, outcome.exception, crash), self.folder)
 
 

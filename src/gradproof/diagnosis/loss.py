@@ -13,6 +13,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.steepness import (
+    ADDITIONS,
+    MIN_GROWTH,
+    SUMS,
+    amplified,
+    entry_at,
+    largest_entry,
+    steepest,
+)
 from gradproof.ir import types
 from gradproof.ir.capture import Scope
 from gradproof.ir.program import Node, ancestors
@@ -25,8 +34,6 @@ Kind = Literal[
     "custom-gradient", "step-size",
 ]  # fmt: skip
 
-MIN_FLOW = 0.3  # a node is on the way of the error if at least this share of it passes through
-MIN_GROWTH = 30.0  # one and a half decimal digits lost at one op; smaller growths are spread over many ops
 MIN_ABSORBED = 0.01  # this share of the smaller operand of a sum was rounded away
 # Units in the last place by which a function may miss: libraries promise a few, bad ones lose a hundred; what lies
 # beyond this is no rounding. Sums are exempt, their error grows with the operands and not with the result.
@@ -34,8 +41,6 @@ MOST_ULPS = 2.0**13
 FEWEST_ROUNDINGS = 4  # a gradient of a few ops is off by as many; no tolerance below can be met
 MOST_ROUNDINGS = 64  # beyond, digits were lost that other ways of computing would have kept
 MANY_ROUNDINGS = 8  # from here on the errors of single additions matter by their number
-_SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
-_ADDITIONS = frozenset({"add", "sub"})
 _AT_ORIGIN = ("underflow", "low-precision", "absorption", "accumulation", "framework-rule", "custom-gradient")
 _KNOWN: WeakKeyDictionary[Case, Loss | None] = WeakKeyDictionary()
 
@@ -65,7 +70,10 @@ def _found(case: Case) -> Loss | None:
         return None
     origin = _origin(case)
     share = _line_share(case, origin)
-    steep = _steepest(case)
+    enlarged = amplified(case, origin)
+    if enlarged >= MIN_GROWTH:
+        return Loss("ill-conditioned", origin, origin, _worst_entry(case, origin), enlarged, share)
+    steep = steepest(case)
     place, index, growth = steep if steep is not None else (origin, _worst_entry(case, origin), 1.0)
     kind = _kind(case, origin, place, index, growth)
     if kind in _AT_ORIGIN:
@@ -93,12 +101,12 @@ def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth:
         return "framework-rule"
     if _is_narrow(case, origin):
         return "custom-gradient" if origin.op == "cast" and custom_scope(case, origin) else "low-precision"
-    if growth >= MIN_GROWTH and place.op in _ADDITIONS | _SUMS:
+    if growth >= MIN_GROWTH and place.op in ADDITIONS | SUMS:
         return "cancellation" if difference_step(case, place) is None else "step-size"
     many = _line_roundings(case, origin) >= MANY_ROUNDINGS
-    if origin.op in _ADDITIONS and not many and _absorbs(case, origin):
+    if origin.op in ADDITIONS and not many and _absorbs(case, origin):
         return "absorption"
-    if origin.op in _SUMS or many:
+    if origin.op in SUMS or many:
         return "accumulation"
     return "ill-conditioned"
 
@@ -119,13 +127,7 @@ def _line_share(case: Case, node: Node) -> float:
 def _worst_entry(case: Case, node: Node) -> tuple[int, ...]:
     """The entry whose local error contributes most."""
     weighed = np.abs(np.asarray(case.local_errors[node.id]) * np.asarray(case.adjoints.get(node.id, 1.0)))
-    return _argmax(np.broadcast_to(weighed, node.shape))
-
-
-def _argmax(array: Array) -> tuple[int, ...]:
-    if array.size == 0:
-        return ()
-    return tuple(int(k) for k in np.unravel_index(int(np.argmax(np.nan_to_num(array))), array.shape))
+    return largest_entry(np.broadcast_to(weighed, node.shape))
 
 
 def _underflowed(case: Case, origin: Node) -> bool:
@@ -159,7 +161,7 @@ def difference_step(case: Case, place: Node) -> float | None:
         return None
     behind = ancestors(rule.piece, [place.id])
     for node in rule.piece.nodes:
-        if node.id not in behind or node.op not in _ADDITIONS or not set(node.inputs) & set(rule.inputs):
+        if node.id not in behind or node.op not in ADDITIONS or not set(node.inputs) & set(rule.inputs):
             continue
         steps = [
             rule.piece[id] for id in node.inputs if rule.piece[id].op == "constant" and id not in rule.inputs
@@ -191,7 +193,7 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
     Entry by entry only: how far a solution of equations may be off depends on the equations.
     """
     joint = origin.op in TABLE and TABLE[origin.op].slopes is None
-    if joint or origin.op in _ADDITIONS | _SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
+    if joint or origin.op in ADDITIONS | SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
         return False
     index = _worst_entry(case, origin)
     value = abs(complex(np.asarray(origin.value)[index]))
@@ -219,7 +221,7 @@ def _relative_error(case: Case, node: Node) -> float:
 
 def _absorbs(case: Case, origin: Node) -> bool:
     index = _worst_entry(case, origin)
-    operands = [abs(_entry(case.node(id).value, origin.shape, index)) for id in origin.inputs]
+    operands = [abs(entry_at(case.node(id).value, origin.shape, index)) for id in origin.inputs]
     error = abs(float(np.asarray(case.local_errors[origin.id])[index]))
     return min(operands) > 0 and error >= MIN_ABSORBED * min(operands)
 
@@ -235,66 +237,3 @@ def _line_roundings(case: Case, origin: Node) -> int:
         and (span.file, span.line) == line
         and abs(share) > 0.1 * own
     )
-
-
-def _steepest(case: Case) -> tuple[Node, tuple[int, ...], float] | None:
-    """The first node on the way of the error at which its relative size grows much; else where it grows most.
-
-    The first, because what comes after it, backward ops above all, works with numbers that are already spoilt.
-    """
-    best: tuple[Node, tuple[int, ...], float] | None = None
-    for id, error in sorted(case.propagated.items()):
-        node = case.node(id)
-        if id not in case.adjoints or isinstance(node.value, tuple) or node.op in ("input", "constant"):
-            continue
-        flow = np.abs(np.asarray(case.adjoints[id]) * np.asarray(error))
-        index = _argmax(np.broadcast_to(flow, node.shape))
-        if not flow.size or float(np.broadcast_to(flow, node.shape)[index]) < MIN_FLOW * abs(
-            case.total_error
-        ):
-            continue
-        growth = _growth(case, node, index)
-        if growth >= MIN_GROWTH and node.op in _ADDITIONS | _SUMS:
-            return node, index, growth
-        if best is None or growth > best[2]:
-            best = (node, index, growth)
-    return best if best is not None and best[2] > 1.0 else None
-
-
-def _growth(case: Case, node: Node, index: tuple[int, ...]) -> float:
-    """Relative error of one entry of the result over the largest relative error of what it was made of."""
-    after = _relative(case, node, index)
-    if node.op in _SUMS:
-        operand = _sum_operand_error(case, node)
-    else:
-        inherited = [id for id in node.inputs if id in case.propagated]
-        operand = max((_relative(case, case.node(id), index, node.shape) for id in inherited), default=0.0)
-    unit = types.unit_roundoff(node.dtype)  # an operand that is exact still cannot be better than its dtype
-    return after / max(operand, unit)
-
-
-def _sum_operand_error(case: Case, node: Node) -> float:
-    worst = 0.0
-    for id in node.inputs:
-        if id in case.propagated:
-            value = np.abs(np.asarray(case.node(id).value, np.float64))
-            error = np.abs(np.asarray(case.propagated[id]))
-            largest = float(value.max(initial=0.0))
-            worst = max(worst, float(np.max(error, initial=0.0)) / largest if largest else 0.0)
-    return worst
-
-
-def _relative(case: Case, node: Node, index: tuple[int, ...], shape: tuple[int, ...] | None = None) -> float:
-    shape = node.shape if shape is None else shape
-    value = _entry(node.value, shape, index)
-    error = _entry(case.propagated[node.id], shape, index)
-    true = abs(value - error)
-    return abs(error) / true if true else (np.inf if error else 0.0)
-
-
-def _entry(array: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> float:
-    array = np.asarray(array)
-    try:
-        return float(np.real(np.broadcast_to(array, shape)[index]))
-    except ValueError:  # the op does not act entry by entry: any entry will do for an order of magnitude
-        return float(np.real(array.reshape(-1)[_argmax(np.abs(array).reshape(-1))])) if array.size else 0.0
