@@ -23,9 +23,10 @@ Fact = Literal["agree", "kink", "jump", "cannot tell"]
 
 N_DIRECTIONS = 4  # random directions, each with its opposite
 
-# Two enclosures that overlap count as equal if they are narrower than this share of the numbers: below every
-# tolerance a gradient is judged by.
+# Two enclosures that overlap count as equal if they are narrower than this share of the numbers, or this many
+# roundings of a gradient's dtype: a tenth and less of every tolerance that a gradient is judged by.
 RESOLUTION = 2.0**-30
+ROUNDINGS_APART = 2.0**10
 SHARE_OF_LARGEST = 2.0**-10  # an entry is measured against itself or this share of the largest of its array
 ROUNDINGS = 1.0 + 2.0**-50  # covers the additions of radii in float64
 
@@ -135,7 +136,8 @@ def compare(tied: Tied, found: Sequence[Beside]) -> Comparison:
         reason = "the value on one side of a tie is not known well enough to be compared"
     for side in found[1:]:
         for id in tied.wrt:
-            gap, doubt = differences(found[0].gradient[id], side.gradient[id])
+            resolution = max(RESOLUTION, ROUNDINGS_APART * types.unit_roundoff(tied.program[id].dtype))
+            gap, doubt = differences(found[0].gradient[id], side.gradient[id], resolution=resolution)
             differing[id] |= gap
             if bool(doubt.any()):
                 reason = "a slope beside the tie is unbounded, or not known well enough to be compared"
@@ -152,11 +154,13 @@ def _output_size(tied: Tied) -> float:
         return float(np.abs(enclosed(tied.base.m, tied.base.values[tied.output]).mid))
 
 
-def differences(one: Enclosure, other: Enclosure, size: float = 0.0) -> tuple[Array, Array]:
+def differences(
+    one: Enclosure, other: Enclosure, size: float = 0.0, resolution: float = RESOLUTION
+) -> tuple[Array, Array]:
     """Where two arrays surely differ, and where that cannot be told; `size` is the least scale of both."""
     spread = one.rad + other.rad
     gap = np.asarray(np.abs(one.mid - other.mid) > spread * ROUNDINGS)
     sizes = np.maximum(np.maximum(np.abs(one.mid), np.abs(other.mid)), size)
     largest = float(np.max(sizes, initial=0.0))
     scale = np.maximum(sizes, SHARE_OF_LARGEST * largest) if largest else 1.0
-    return gap, np.asarray(~gap & ~(spread <= RESOLUTION * scale))
+    return gap, np.asarray(~gap & ~(spread <= resolution * scale))

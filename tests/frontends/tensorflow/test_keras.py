@@ -184,3 +184,23 @@ def test_a_gradient_that_nobody_saw_is_not_called_missing():
     assert str(row.verdict) == "unverified"
     assert "without a seed" in row.reason
     assert row.diagnostics == ()
+
+
+def test_a_blank_background_is_a_kink_for_the_biases_alone():
+    """Windows of equal numbers tie, with equal slopes; a bias of zero stands on the corner of `relu` there."""
+    tf.keras.utils.set_random_seed(0)
+    layers = tf.keras.layers
+    rng = np.random.default_rng(0)
+    x = np.zeros((4, 20, 20, 1), "f")
+    x[:, 6:14, 6:14] = rng.random((4, 8, 8, 1))
+    head = [layers.Flatten(), layers.Dense(10, activation="softmax")]
+    body = [layers.Conv2D(8, 3, activation="relu"), layers.MaxPooling2D(2)]
+    body += [layers.Conv2D(16, 3, activation="relu"), layers.MaxPooling2D(2)]
+    net = tf.keras.Sequential([tf.keras.Input((20, 20, 1)), *body, *head])
+    net.compile("adam", "sparse_categorical_crossentropy", jit_compile=False)
+    with gradproof.watch() as report:
+        net.fit(x, rng.integers(0, 10, 4), batch_size=2, shuffle=False, verbose=0)
+    first, second = ([row for row in report.gradients if row.occurrence == n] for n in (1, 2))
+    assert [str(row.verdict) for row in first] == ["correct", "undefined", *["correct"] * 4]
+    assert first[1].source == net.layers[0].bias.path
+    assert {str(row.verdict) for row in second} == {"correct"}
