@@ -145,9 +145,7 @@ def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
         )
         judged = dict(zip(reached, judge(evidence, options)))
         judged = {k: _of_another_shape(capture.sources[k], found) for k, found in judged.items()}
-    return [
-        _if_seen(capture, k, judged.get(k) or _unjudged(capture, k)) for k in range(len(capture.sources))
-    ]
+    return [_if_seen(capture, k, judged.get(k) or _unjudged(capture, k)) for k in range(len(capture.sources))]
 
 
 def _if_seen(capture: Capture, k: int, judgement: Judgement) -> Judgement:

@@ -2,7 +2,8 @@
 
 What it finds
     An op whose exact result is not zero and whose computed result is zero or has lost most of its digits because it is
-    smaller than the smallest normal number, where that loss reaches the gradient.
+    smaller than the smallest normal number, where that loss reaches the gradient. Also a number below the smallest
+    normal one that the processor takes for zero.
 
 Why it spoils a gradient
     A zero stays zero under multiplication, and its logarithm or reciprocal is infinite. A gradient built on
@@ -26,12 +27,13 @@ from collections.abc import Iterator
 
 from gradproof.causes._nonfinite import diagnose as diagnose_nonfinite
 from gradproof.causes._nonfinite import line_of, nonfinite_of, way_row
-from gradproof.causes._places import capital, forward_op, op_words, slope_words
+from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words
 from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of
+from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.diagnosis.exact_entry import Exact
+from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
@@ -45,6 +47,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from _digits_lost(case, loss)
     elif found is not None and found.rounded is not None and found.rounded_exact is not None:
         yield from _not_finite(case, found, found.rounded, found.rounded_exact)
+    elif found is not None and found.culprit is not None:
+        yield from _taken_for_zero(case, found, found.culprit)
 
 
 def _digits_lost(case: Case, loss: Loss) -> Iterator[Diagnostic]:
@@ -82,6 +86,27 @@ def _not_finite(case: Case, found: Nonfinite, place: Place, exact: Exact) -> Ite
             "infinite. Infinity times the other factors of the chain rule, which are 0 for the same reason, is NaN."
         ),
         fix=Fix(_FIX),
+    )
+
+
+def _taken_for_zero(case: Case, found: Nonfinite, place: Place) -> Iterator[Diagnostic]:
+    """The number is still there, but too small for the processor to compute with."""
+    value, dtype = number_at(found.program, place), found.program[place.id].dtype
+    user = forward_op(found.program, found.origin)
+    smallest = words.significant(SMALLEST_NORMAL[dtype], 2)
+    yield from diagnose_nonfinite(
+        case,
+        found,
+        found.trail[0],
+        headline=f"{value} is taken for 0, where {slope_words(user)} is infinite",
+        label=f"computed {number_at(found.program, found.trail[0])} from {value}",
+        rows=(("limit", f"the smallest normal {dtype} is {smallest}"), *way_row(found)),
+        why=(
+            f"{capital(line_of(found.origin.span))} is given {value}. Below {smallest} a {dtype} has fewer and fewer "
+            f"digits, and {words.framework_name(case.capture.framework)} tells the processor to take such numbers for "
+            "0, which is quicker."
+        ),
+        fix=Fix("keep the numbers away from the end of the dtype by a scale factor, or use a wider dtype"),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gradproof.diagnosis.exact_entry import Exact, exact_entry
+from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact, exact_entry
 from gradproof.diagnosis.flow import Place, operand, trail, value_at
 from gradproof.diagnosis.zero import Zero, rounded_zero, zero_at
 from gradproof.domains.ball import BallDomain
@@ -171,7 +171,7 @@ def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
     meeting = _meeting(program, way)
     if local.is_defined:
         found = Nonfinite("overflow", program, way, local, meeting=meeting)
-        return found if local.is_beyond(origin.dtype) else None
+        return found if local.is_beyond(origin.dtype) else _taken_for_zero(found)
     culprit = _culprit(program, way[0])
     found = Nonfinite("invalid-domain", program, way, local, culprit, meeting)
     if culprit is None:
@@ -180,6 +180,15 @@ def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
     if lost is not None:
         return _rounded(found, *lost)
     return replace(found, kind="singular-point") if _is_at_edge(program, origin, culprit) else found
+
+
+def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
+    """An operand smaller than the smallest normal number, which many a processor is told to take for zero."""
+    program, place = found.program, _culprit(found.program, found.trail[0])
+    value = None if place is None else value_at(program, place)
+    if place is None or value is None or not 0 < abs(value) < SMALLEST_NORMAL[program[place.id].dtype]:
+        return None
+    return replace(found, kind="underflow", culprit=place)
 
 
 def _rounded(found: Nonfinite, place: Place, exact: Exact | None) -> Nonfinite | None:

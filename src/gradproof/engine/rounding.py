@@ -30,12 +30,14 @@ Array = np.ndarray[Any, Any]
 LOCAL_BITS = 160  # more than twice float64, so that a local error of float64 is known to 16 digits
 
 
-def local_errors(program: Program) -> dict[int, Array]:
+def local_errors(program: Program, bits: int | None = None) -> dict[int, Array]:
     """For each node that rounded: value returned minus exact value of the inputs it had.
 
-    Nodes whose value is not finite have no such error and are left out, as are leaves and opaque nodes.
+    Nodes whose value is not finite have no such error and are left out, as are leaves and opaque nodes. With `bits`
+    every error is found with so many, also where float64 would do for all but the smallest.
     """
-    narrow, wide = Arithmetic(BallDomain64()), Arithmetic(BallDomain(LOCAL_BITS))
+    wide = Arithmetic(BallDomain(bits or LOCAL_BITS))
+    narrow = Arithmetic(BallDomain64()) if bits is None else None
     reaches = ancestors(program, program.outputs)
     dtype = _dtype_of_passes(program)
     errors: dict[int, Array] = {}
@@ -57,7 +59,7 @@ def _may_round(node: Node) -> bool:
 
 
 def _local_error(
-    program: Program, node: Node, narrow: Arithmetic, wide: Arithmetic, dtype: str
+    program: Program, node: Node, narrow: Arithmetic | None, wide: Arithmetic, dtype: str
 ) -> Array | None:
     maker = program[node.inputs[0]] if node.op == "item" else node
     values = [program[id].value for id in maker.inputs]
@@ -69,9 +71,12 @@ def _local_error(
     if node is maker and TABLE[node.op].moves_only and types.is_real(node.dtype):
         return _moved_difference(node, values)
     fits_narrow = all(_fits_narrow(program[id].dtype) for id in (*maker.inputs, node.id))
+    fits_narrow = fits_narrow and narrow is not None
     if fits_narrow and node is maker and (node.op in _ENTRYWISE or node.op in _SUMS):
         return _float64_difference(node, values, dtype)
-    for m in (narrow, wide) if fits_narrow else (wide,):
+    for m in (narrow, wide):
+        if m is None or (m is narrow and not fits_narrow):
+            continue
         try:
             return _difference(m, node, maker, values)
         except NotSupported:

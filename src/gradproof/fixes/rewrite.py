@@ -152,4 +152,5 @@ class _Replacement:
         return self.constant(term)
 
     def constant(self, value: float) -> Any:
-        return self.tracer.constant(np.asarray(value, self.dtype))
+        with np.errstate(over="ignore"):  # an infinite constant is no rewriting, which its trial tells
+            return self.tracer.constant(np.asarray(value, self.dtype))

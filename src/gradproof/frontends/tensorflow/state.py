@@ -84,7 +84,7 @@ def _gap_of(event: OpEvent, function: FunctionCall) -> Iterator[ModeGap]:
             continue
         a, b = a.astype(np.float64), b.astype(np.float64)
         with np.errstate(all="ignore"):
-            size = max(float(np.nanmax(np.abs(a), initial=0.0)), float(np.nanmax(np.abs(b), initial=0.0)))
+            size = max(float(np.max(np.nan_to_num(np.abs(one), nan=0.0, posinf=np.inf))) for one in (a, b))
             off = np.abs(a - b) > _GAP[single.dtype] * size
         off |= np.isfinite(a) != np.isfinite(b)
         if off.any():
