@@ -25,7 +25,17 @@ def _conv(**options: Any) -> Any:
     return lambda x, k: tf.nn.conv2d(x, k, **{"strides": 1, "padding": "VALID", **options})
 
 
+def _ctc(**options: Any) -> Any:
+    """Labels of different lengths, one with a repeated symbol; the last example is shorter than the others."""
+    places = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2], [2, 0]]
+    labels = tf.SparseTensor(places, np.array([1, 2, 2, 2, 1, 0], np.int32), [3, 3])
+    return lambda x: tf.compat.v1.nn.ctc_loss(labels, x, [6, 5, 3], **options)
+
+
 SAMPLES: dict[str, Sample] = {
+    "CTCLoss": sample(_ctc(), f.any(6, 3, 4)),
+    "CTCLoss without merging": sample(_ctc(ctc_merge_repeated=False), f.any(6, 3, 4)),
+    "CTCLoss of collapsed labels": sample(_ctc(preprocess_collapse_repeated=True), f.any(6, 3, 4)),
     "Softmax": sample(tf.nn.softmax, d.any(3, 2)),
     "LogSoftmax": sample(tf.nn.log_softmax, d.any(3, 2)),
     "SoftmaxCrossEntropyWithLogits": sample(

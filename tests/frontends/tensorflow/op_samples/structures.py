@@ -74,6 +74,23 @@ def _optional(x: Any) -> Any:
     return raw.OptionalGetValue(optional=box, output_types=[x.dtype], output_shapes=[x.shape])
 
 
+def _row_sums(v: Any) -> Any:
+    return tf.map_fn(lambda row: tf.reduce_sum(row**2), _ragged(v), fn_output_signature=v.dtype)
+
+
+def _row_squares(v: Any) -> Any:
+    rows = tf.RaggedTensorSpec([None], v.dtype)
+    return tf.map_fn(lambda row: row**2, _ragged(v), fn_output_signature=rows).flat_values
+
+
+def _inner_sums(v: Any) -> Any:
+    rows = tf.RaggedTensor.from_nested_row_splits(v, [[0, 2, 2, 3], [0, 3, 4, 7]])
+    signature = tf.RaggedTensorSpec([None], v.dtype, ragged_rank=0)
+    return tf.map_fn(
+        lambda row: tf.reduce_sum(row**2, axis=1), rows, fn_output_signature=signature
+    ).flat_values
+
+
 SAMPLES: dict[str, Sample] = {
     "SparseTensorDenseMatMul": sample(lambda v, b: tf.sparse.sparse_dense_matmul(_sparse(v), b), d.any(3), d.any(3, 2)),
     "SparseToDense": sample(lambda v: tf.sparse.to_dense(_sparse(v)), d.any(3)),
@@ -109,6 +126,9 @@ SAMPLES: dict[str, Sample] = {
         )[1],
         d.any(3), d.any(),
     ),
+    "RaggedTensorToVariant": sample(_row_sums, d.any(5, 2)),
+    "RaggedTensorFromVariant": sample(_row_squares, d.any(5)),
+    "RaggedTensorToVariant of rows of rows": sample(_inner_sums, d.any(7)),
     "OptionalFromValue": sample(_optional, d.any(2)),
     "TensorListScatter": sample(_scattered_v1, d.any(3, 2)),
     "TensorListConcat": sample(_joined, d.any(3, 2, 2)),

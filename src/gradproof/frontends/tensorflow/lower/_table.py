@@ -24,9 +24,9 @@ TABLE: dict[str, Lower] = {}
 
 @dataclass(frozen=True)
 class TensorList:
-    """What a variant tensor holds: one traced array per place, None where nothing was written yet."""
+    """What a variant tensor holds: one traced array or list per place, None where nothing was written yet."""
 
-    items: tuple[Traced | None, ...]
+    items: tuple[Traced | TensorList | None, ...]
 
 
 def lower(*names: str) -> Callable[[Lower], Lower]:

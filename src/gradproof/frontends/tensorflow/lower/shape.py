@@ -51,6 +51,8 @@ def _concat_axis_first(m: Any, event: Any, axis: Any, *parts: Any) -> Any:
 
 @lower("Pack")
 def _pack(m: Any, event: Any, *xs: Any) -> Any:
+    if isinstance(xs[0], TensorList):
+        return TensorList(xs)
     return m.stack(*xs, axis=int(event.attrs["axis"]) % (xs[0].ndim + 1))
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import ints, lower, scatter_axis
+from gradproof.frontends.tensorflow.lower._table import TensorList, ints, lower, scatter_axis
 
 
 class _Cut(NamedTuple):
@@ -109,6 +109,8 @@ def _split_v(m: Any, event: Any, x: Any, sizes: Any, axis: Any) -> Any:
 
 @lower("Unpack")
 def _unpack(m: Any, event: Any, x: Any) -> Any:
+    if isinstance(x, TensorList):
+        return x.items
     axis = int(event.attrs.get("axis", 0)) % x.ndim
     shape = tuple(n for k, n in enumerate(x.shape) if k != axis)
     return tuple(m.reshape(part, shape=shape) for part in _parts(m, x, axis, (1,) * x.shape[axis]))

@@ -32,6 +32,8 @@ def _reserve(m: Any, event: Any, shape: Any, n: Any) -> Any:
 
 @lower("TensorListFromTensor")
 def _from_tensor(m: Any, event: Any, x: Any, *_: Any) -> Any:
+    if isinstance(x, TensorList):
+        return x
     return TensorList(tuple(_row(m, x, k) for k in range(x.shape[0])))
 
 
@@ -42,6 +44,8 @@ def _row(m: Any, x: Any, k: int) -> Any:
 
 @lower("TensorListStack")
 def _stack(m: Any, event: Any, items: Any, *_: Any) -> Any:
+    if event.outputs[0].array is None:  # lists of lists
+        return items
     if not items.items:
         return m.constant(event.outputs[0].array)
     shape = tuple(event.outputs[0].shape[1:])
