@@ -119,6 +119,14 @@ def _extra(case: Case, mistake: Mistake) -> Said:
 
 
 def _transposed(case: Case, mistake: Mistake) -> Said:
+    if mistake.detail == "jacobian":
+        return Said(
+            "multiplies with the Jacobian of its forward, not with its transpose",
+            "lacks a transpose",
+            "Going backward, the gradient that comes in is multiplied with the transposed Jacobian of the forward. At "
+            "every point tried this rule multiplies with the Jacobian itself, as `upstream @ W` does for `x @ W`.",
+            "transpose the matrix that the gradient is multiplied with",
+        )
     return Said(
         "is transposed",
         "rows and columns are exchanged",

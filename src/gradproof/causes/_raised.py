@@ -13,7 +13,7 @@ from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 def raised_by_rule(case: Case, kind: str) -> Iterator[Diagnostic]:
     """The diagnostic, if an exception came out of a rule of this kind and ended the gradient call."""
     raised = broken(case, kind)
-    if raised is None:
+    if raised is None or "exception" not in raised.facts:
         return
     op, exception = raised.facts["op"], raised.facts["exception"]
     if kind == "custom-gradient":

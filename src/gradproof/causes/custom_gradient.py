@@ -38,6 +38,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.causes._evidence import Rows, comparison_rows, subject
+from gradproof.causes._misfit import called, misfits, none_for_argument
 from gradproof.causes._mistakes import Said, entry, op_span, say
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of
@@ -48,10 +49,8 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.loss import Loss, custom_scope
 from gradproof.ir import types
-from gradproof.ir.capture import Scope
-from gradproof.ir.program import Node
 from gradproof.ir.span import Span
-from gradproof.judge.custom import CustomFault, fits, shape_hint
+from gradproof.judge.custom import CustomFault
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
 
@@ -61,6 +60,7 @@ _MODULES = {"tensorflow": "tf", "numpy": "np"}
 
 def find(case: Case) -> Iterator[Diagnostic]:
     yield from raised_by_rule(case, "custom-gradient")
+    yield from none_for_argument(case)
     seen: set[tuple[str, str]] = set()
     for fault in case.mistakes:
         key = fault.scope.name, fault.mistake.kind
@@ -68,54 +68,12 @@ def find(case: Case) -> Iterator[Diagnostic]:
             seen.add(key)  # a rule that is used in a loop has one mistake, not one per step
             yield _diagnose(case, fault)
     if not case.mistakes:
-        yield from _misfits(case)
+        yield from misfits(case)
     loss = loss_of(case, "custom-gradient")
     if loss is not None:
         yield _narrow(case, loss)
     if case.source.missing is None or case.source.missing.kind == "not-connected":
         yield from (_suspected(case, suspicion) for suspicion in _once(case.suspicions))
-
-
-def _misfits(case: Case) -> Iterator[Diagnostic]:
-    """Rules whose results cannot be gradients of their arguments, in a call that failed or returned such a thing."""
-    program, observed = case.program, case.source.observed
-    failed = observed is None and case.capture.facts.get("exception") is not None
-    if program is None or not (failed or (observed is not None and observed.shape != case.source.shape)):
-        return
-    for scope in case.capture.scopes:
-        for id, result in zip(scope.inputs, scope.results or ()):
-            if result is not None and not fits(program[id], program[result]):
-                yield _misfit(case, scope, program[id], program[result])
-                return
-
-
-def _misfit(case: Case, scope: Scope, wanted: Node, found: Node) -> Diagnostic:
-    if wanted.shape != found.shape:
-        returned, needed = f"shape {words.shape_text(found.shape)}", f"shape {words.shape_text(wanted.shape)}"
-        fix = "sum over the axes along which the argument was broadcast"
-        hint = f": {shape_hint(found.shape, wanted.shape)}" if shape_hint(found.shape, wanted.shape) else ""
-    else:
-        returned, needed, hint = found.dtype, wanted.dtype, ""
-        fix = f"cast what the rule returns to {wanted.dtype}"
-    handed_on = found.id in (*scope.inputs, *(scope.upstream or ()))
-    span = scope.rule_at or scope.defined_at if handed_on else found.span
-    return Diagnostic(
-        kind="custom-gradient",
-        severity="error",
-        certainty="proven",
-        headline=f"{_called(scope)} returns {returned} for an argument of {needed}",
-        primary=None if span is None else Annotation(span, f"{returned}{hint}"),
-        subject=subject(case)
-        if case.source.observed is None
-        else f"d {case.capture.target} / d {case.source.name}",
-        evidence=(("returned", returned), ("needed", needed)),
-        why=(
-            "A gradient has one entry for every entry of what it is taken for, in the same place and of the same "
-            "dtype. What this rule returns has not, so that the gradient is either refused or handed on misshapen."
-        ),
-        fix=Fix(fix),
-        op=scope.name,
-    )
 
 
 def _narrow(case: Case, loss: Loss) -> Diagnostic:
@@ -127,7 +85,7 @@ def _narrow(case: Case, loss: Loss) -> Diagnostic:
         kind="custom-gradient",
         severity="error",
         certainty="proven",
-        headline=f"{_called(scope)} computes in {narrow}, not in {wanted}",
+        headline=f"{called(scope)} computes in {narrow}, not in {wanted}",
         primary=None
         if loss.origin.span is None
         else Annotation(loss.origin.span, f"{digits} digits from here on"),
@@ -169,7 +127,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         kind="custom-gradient",
         severity="warning" if case.verdict is Verdict.CORRECT else "error",
         certainty="proven",
-        headline=f"{_called(scope)} {fault}",
+        headline=f"{called(scope)} {fault}",
         primary=None if span is None else Annotation(span, label),
         subject=subject(case),
         evidence=comparison_rows(case),
@@ -185,7 +143,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
         kind="custom-gradient",
         severity="error",
         certainty="proven",
-        headline=f"{_called(fault.scope)} {said.fault}",
+        headline=f"{called(fault.scope)} {said.fault}",
         primary=None if span is None else Annotation(span, said.label or _numbers(fault)),
         secondary=tuple(_secondary(case, fault, span)),
         subject=subject(case),
@@ -193,17 +151,6 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
         why=said.why,
         fix=_fix(case, fault, said, span),
         op=fault.scope.name,
-    )
-
-
-def _called(scope: Scope) -> str:
-    name = scope.name
-    if scope.upstream:
-        return f"the hand-written gradient of `{name}`"
-    return (
-        f"the hand-written gradient `{name}`"
-        if name.isidentifier() and name != "ndarray"
-        else "the gradient given"
     )
 
 

@@ -83,7 +83,13 @@ def _repeated(program: Program) -> list[list[Node]]:
     executions: dict[Span, int] = {}
     for (span, _), nodes in groups.items():
         executions[span] = min(executions.get(span, len(nodes)), len(nodes))
-    return [nodes for (span, _), nodes in groups.items() if len(nodes) == executions[span] >= MIN_REPEATS]
+    repeated = [nodes for (span, _), nodes in groups.items() if len(nodes) == executions[span] >= MIN_REPEATS]
+    return [nodes for nodes in repeated if not _is_inside_one(nodes)]
+
+
+def _is_inside_one(nodes: Sequence[Node]) -> bool:
+    """A loop inside the forward of one custom gradient: its rule leads the gradient past it."""
+    return nodes[0].scope is not None and {node.scope for node in nodes} == {nodes[0].scope}
 
 
 def _size(gradient: Any) -> float:

@@ -25,7 +25,7 @@ from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.judge.compare import compare
 from gradproof.judge.custom import CustomFault, rule_of
-from gradproof.judge.mistake import Mistake
+from gradproof.judge.mistake import Mistake, find_mistakes
 from gradproof.judge.rule import Rule, read
 from gradproof.judge.verdict import Verdict
 
@@ -42,7 +42,7 @@ def derived(case: Case) -> Fix | None:
     """The first custom gradient that is a mistake, returned as it should be."""
     faults = [fault for fault in case.mistakes if not fault.mistake.is_intended]
     fault = faults[0] if faults else _frozen(case) or _difference(case)
-    if fault is None or fault.mistake.kind in _SMALL_EDITS:
+    if fault is None or (fault.mistake.kind in _SMALL_EDITS and not fault.mistake.detail):
         return None
     try:
         return _fix(case, fault)
@@ -87,8 +87,21 @@ def _fix(case: Case, fault: CustomFault) -> Fix | None:
     if place is None or source is None:
         return None
     written = _place(source, place.line, rule)
-    old = None if written is None else _returned(written.function, fault, position)
-    if written is None or old is None or old.lineno != old.end_lineno:
+    found = None if written is None else _edit(case, fault, source, written, position)
+    if written is None or found is None:
+        return None
+    others = {one.input for one in find_mistakes(rule, case.options)} - {position}
+    edits = [found[0], *(more[0] for k in others if (more := _edit(case, fault, source, written, k)))]
+    return Fix("return the derivative of the forward", replaced(source, edits, place.file), found[1])
+
+
+def _edit(
+    case: Case, fault: CustomFault, source: Source, written: _Written, position: int
+) -> tuple[tuple[ast.expr, str], str] | None:
+    """What the rule should return for one input in the place of what it does, and what that returned when run."""
+    rule = fault.mistake.rule
+    old = _returned(written.function, fault, position)
+    if old is None or old.lineno != old.end_lineno:
         return None
     program, ups = _with_weights(rule)
     gradient = derive(program, [rule.inputs[position]]).program
@@ -99,10 +112,9 @@ def _fix(case: Case, fault: CustomFault) -> Fix | None:
     text = formula.text(gradient.outputs[0])
     if len(text) > MOST_CHARACTERS:
         return None
-    checked = _checked(case, fault, formula.run(text), gradient[gradient.outputs[0]].dtype)
-    if checked is None:
-        return None
-    return Fix("return the derivative of the forward", replaced(source, [(old, text)], place.file), checked)
+    true = read(rule, rule.here, exact=True).true[position].mid
+    checked = _checked(case, true, formula.run(text), gradient[gradient.outputs[0]].dtype)
+    return None if checked is None else ((old, text), checked)
 
 
 @dataclass(frozen=True)
@@ -201,9 +213,8 @@ def _with_weights(rule: Rule) -> tuple[Program, tuple[int, ...]]:
     return program, tuple(ups)
 
 
-def _checked(case: Case, fault: CustomFault, found: Array | None, dtype: str) -> str | None:
+def _checked(case: Case, true: Array, found: Array | None, dtype: str) -> str | None:
     """What the formula returned where the rule was used; None where that is not the derivative."""
-    true = fault.mistake.true
     if found is None or found.shape != true.shape:
         return None
     compared = compare(found, Enclosure(true, np.zeros(true.shape)), dtype, case.options)

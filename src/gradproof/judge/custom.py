@@ -13,7 +13,7 @@ from gradproof.ir.capture import Capture, Pullback, Scope
 from gradproof.ir.program import Node, Program
 from gradproof.judge.blame import Departure
 from gradproof.judge.mistake import Mistake, find_mistakes
-from gradproof.judge.rule import Rule, read
+from gradproof.judge.rule import Rule, needed, read
 from gradproof.options import Options
 
 
@@ -99,7 +99,16 @@ def _faults(
             found += [
                 CustomFault(scope, mistake) for mistake in mistakes if rule.results[mistake.input] in reaching
             ]
-    return tuple(found)
+    return tuple(fault for fault in found if not _follows(fault, found))
+
+
+def _follows(fault: CustomFault, all: Iterable[CustomFault]) -> bool:
+    """Whether a rule is wrong because it used what another wrong rule returned, other than as its upstream gradient."""
+    rule = fault.mistake.rule
+    own = {id for id in rule.results if id is not None}
+    used = needed(rule.program, [*own], lambda id: id in rule.upstream) - own - set(rule.upstream)
+    others = (other.mistake for other in all if other.scope is not fault.scope)
+    return any(other.rule.results[other.input] in used for other in others)
 
 
 def rule_of(program: Program, scope: Scope) -> Rule | None:

@@ -14,6 +14,7 @@ from gradproof.ir import types
 from gradproof.judge.compare import compare
 from gradproof.judge.quotient import find_quotient
 from gradproof.judge.relations import (
+    applies_jacobian,
     branch_of,
     constant_factor,
     extra_term,
@@ -174,6 +175,8 @@ def _plain_relation(mistake: Mistake, trials: Trials, answer: Response) -> Mista
     ups = [reading.point.upstream[0] for reading in _all(trials)]
     if all(_is_transposed(*pair) for pair in pairs) or all(map(_has_transposed_slope, pairs, ups)):
         return replace(mistake, kind="transposed")
+    if mistake.rule.has_upstream and applies_jacobian(mistake.rule, _all(trials), mistake.input):
+        return replace(mistake, kind="transposed", detail="jacobian")
     return None
 
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.linearise import push_forward
+from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, descendants
 from gradproof.judge.rule import Array, Point, Reading, Rule, Trials, moved_near, read
@@ -27,6 +30,20 @@ def is_close(a: Array, b: Array, tolerance: float = SAME) -> bool:
 def _apart(a: Array, b: Array, tolerance: float) -> Array:
     size = np.maximum(np.abs(a), np.abs(b))
     return np.asarray(np.abs(a - b) > tolerance * np.maximum(size, NEGLIGIBLE * size.max(initial=0.0)))
+
+
+def applies_jacobian(rule: Rule, readings: Sequence[Reading], i: int) -> bool:
+    """Whether the rule multiplies what comes in with the Jacobian of its forward, and not with its transpose."""
+    if len(rule.outputs) != 1 or rule.program[rule.outputs[0]].shape != rule.program[rule.inputs[i]].shape:
+        return False
+    for reading in readings:
+        inputs = dict(zip(rule.inputs, reading.point.inputs))
+        at = run(Ieee("float64"), rule.forward, Policy(inputs=inputs, redecide=True))
+        moved = push_forward(at, {rule.inputs[i]: reading.point.upstream[0]}, rule.outputs)
+        meant = reading.meant[i]
+        if meant is None or not is_close(meant.mid, np.asarray(moved.get(rule.outputs[0], np.nan))):
+            return False
+    return True
 
 
 def constant_factor(pairs: Sequence[tuple[Array, Array]]) -> float | None:

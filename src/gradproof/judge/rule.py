@@ -94,8 +94,8 @@ class Rule:
         """
         start = {*self.inputs, *self.upstream}
         moving = _followers(self.program, start)
-        needed = _needed(self.program, self.ends, lambda id: id in start or id not in moving)
-        nodes = [node for node in self.program.nodes if node.id in needed]
+        wanted = needed(self.program, self.ends, lambda id: id in start or id not in moving)
+        nodes = [node for node in self.program.nodes if node.id in wanted]
         still = [
             replace(n, op="constant", inputs=()) if n.id in start or n.id not in moving else n for n in nodes
         ]
@@ -104,9 +104,9 @@ class Rule:
     @cached_property
     def forward(self) -> Program:
         """The part of the piece that computes the outputs."""
-        needed = _needed(self.piece, self.outputs, lambda id: False)
+        wanted = needed(self.piece, self.outputs, lambda id: False)
         return replace(
-            self.piece, nodes=tuple(n for n in self.piece.nodes if n.id in needed), outputs=self.outputs
+            self.piece, nodes=tuple(n for n in self.piece.nodes if n.id in wanted), outputs=self.outputs
         )
 
     @cached_property
@@ -117,16 +117,16 @@ class Rule:
     @cached_property
     def uses_upstream(self) -> bool:
         """Whether some result was computed from the upstream gradient."""
-        needed = _needed(self.piece, [id for id in self.results if id is not None], lambda id: False)
-        return bool(needed & set(self.upstream))
+        wanted = needed(self.piece, [id for id in self.results if id is not None], lambda id: False)
+        return bool(wanted & set(self.upstream))
 
     @cached_property
     def uses_inputs(self) -> bool:
         """Whether the results were computed from the inputs; a slope kept as a plain number is frozen."""
-        needed = _needed(
+        wanted = needed(
             self.piece, [id for id in self.results if id is not None], lambda id: id in self.upstream
         )
-        return bool(needed & set(self.inputs))
+        return bool(wanted & set(self.inputs))
 
     @cached_property
     def is_followed(self) -> bool:
@@ -198,15 +198,16 @@ def _followers(program: Program, start: set[int]) -> set[int]:
     return reached
 
 
-def _needed(program: Program, ends: Sequence[int], stops: Callable[[int], bool]) -> set[int]:
-    needed: set[int] = set()
+def needed(program: Program, ends: Sequence[int], stops: Callable[[int], bool]) -> set[int]:
+    """The nodes that `ends` were computed from, not looking behind those that stop it."""
+    found: set[int] = set()
     pending = list(ends)
     while pending:
         id = pending.pop()
-        if id not in needed:
-            needed.add(id)
+        if id not in found:
+            found.add(id)
             pending.extend(() if stops(id) else program[id].inputs)
-    return needed
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,11 +33,11 @@ def suspicions(capture: Capture) -> Iterator[Suspicion]:
         return
     again = set() if capture.program is None else {node.id for node in capture.program.nodes}
     for scope in capture.scopes:
-        rule = rule_of(program, scope)
-        is_known = rule is not None and (rule.has_upstream or scope.is_upstream_idle)
-        if rule is None or not is_known or sum(a.size for a in rule.here.inputs) > CHEAP_ENTRIES:
-            continue
         try:
+            rule = rule_of(program, scope)
+            is_known = rule is not None and (rule.has_upstream or scope.is_upstream_idle)
+            if rule is None or not is_known or sum(a.size for a in rule.here.inputs) > CHEAP_ENTRIES:
+                continue
             if not rule.uses_upstream and rule.is_followed and _has_slope(rule):
                 yield Suspicion(scope, "ignores upstream")
             elif again & {id for id in rule.results if id is not None} and _is_frozen(rule):

@@ -7,6 +7,7 @@ import re
 
 from gradproof.frontends.tensorflow.dead_ends import as_text, exchanged, no_tensor, stored
 from gradproof.frontends.tensorflow.flow import ancestors, descendants, gives, is_discrete, takes
+from gradproof.frontends.tensorflow.hand_written import returned_none
 from gradproof.frontends.tensorflow.recording import GradientCall, Leave, Operand, OpEvent
 from gradproof.ir import types
 from gradproof.ir.capture import Break
@@ -47,9 +48,12 @@ class _Search:
 
     def reason(self) -> Break:
         steps = (self._exchanged, self._integer, self._rebound, self._not_watched, self._blocked, self._outside,
-                 self._unregistered, self._watched_late, self._reassigned, self._left, self._text, self._stored,
-                 self._not_connected)  # fmt: skip
+                 self._unregistered, self._none, self._watched_late, self._reassigned, self._left, self._text,
+                 self._stored, self._not_connected)  # fmt: skip
         return next(found for step in steps if (found := step()) is not None)
+
+    def _none(self) -> Break | None:
+        return returned_none(self.call, self.reached)
 
     def _integer(self) -> Break | None:
         if not types.is_discrete(self.source.value.dtype):

@@ -17,7 +17,7 @@ from gradproof.frontends.tensorflow.recording import GradientCall, Observed, Ope
 from gradproof.frontends.tensorflow.rules import (
     hidden_stops,
     inner_of,
-    know_upstream,
+    know_ends,
     pullbacks_of,
     scopes_of,
 )
@@ -37,6 +37,8 @@ def to_capture(call: GradientCall, view: View | None = None) -> Capture:
     """
     if call.failure is not None and not call.targets:  # no more is known of it than that it was made
         return unread(call, call.failure)
+    if call.doubt is not None:
+        return unread(call, call.doubt)
     try:
         return with_state(assembled(call, view)[1], call)
     except GradproofError as error:
@@ -95,7 +97,7 @@ def assembled(call: GradientCall, view: View | None) -> tuple[Assembly, Capture]
 def _capture(made: Assembly) -> Capture:
     call = made.call
     made.lower()
-    know_upstream(made)
+    know_ends(made)
     made.m.place(call.span, "forward", None)
     if call.api in ("jacobian", "batch_jacobian"):
         return _jacobian(made)
@@ -117,7 +119,7 @@ def _with_program(
 ) -> Capture:
     call = made.call
     recorded = [source.recorded for source in sources if source.recorded is not None]
-    scopes = tuple(scopes_of(made))
+    scopes = tuple(scopes_of(made, whole))
     # Without a gradient, what rules that were run on their own returned is all there is.
     ends = recorded or [id for scope in scopes for id in scope.results or () if id is not None]
     return Capture(

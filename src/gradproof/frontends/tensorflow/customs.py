@@ -13,6 +13,7 @@ from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import spans_at
 from gradproof.frontends.tensorflow.events import definition_of
+from gradproof.frontends.tensorflow.hand_written import line_of_rule
 from gradproof.frontends.tensorflow.listening import run_pullback
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
@@ -71,6 +72,7 @@ class Customs:
                 scope = self._recorder.scopes[-1]
                 scope.inputs, scope.outputs, scope.complete = tuple(inputs), tuple(outputs), True
                 scope.variables = tuple(_closed_over(rule, "variables") or ())
+                scope.written = _closed_over(rule, "grad_fn")
                 rule = scope.rule = self._observed_rule(scope, rule)
             args = (op_type, outputs, inputs, rule)
         return original(*args, **kwargs)
@@ -134,6 +136,7 @@ class Customs:
             scope.key = key
             rule = _closed_over(function, "tape_grad_fn")
             scope.n_variables = len(_closed_over(rule, "variables") or ()) if rule else 0
+            scope.rule = line_of_rule(_closed_over(rule, "grad_fn"))
         return original(decorator, function)
 
     def _rule(self, original: Any, scope: Any, operation: Any, function: Any, rule: Any) -> Any:

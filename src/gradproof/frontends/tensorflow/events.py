@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, expand
 from gradproof.frontends.tensorflow.graph_events import PhaseOf, add_graph_events
+from gradproof.frontends.tensorflow.hand_written import line_of_rule
 from gradproof.frontends.tensorflow.interpret import Step
 from gradproof.frontends.tensorflow.matching import match_pullbacks
 from gradproof.frontends.tensorflow.recorder import RawEvent, RawInner, RawPullback, RawScope
@@ -41,6 +42,8 @@ class Program:
     """
 
     traces: Traces
+    accessed: frozenset[int] = frozenset()  # the variables that the tape knows to have been read
+    doubt: str | None = None
     events: list[OpEvent] = field(default_factory=list)
     calls: list[FunctionCall] = field(default_factory=list)
     scopes: list[CustomScope] = field(default_factory=list)
@@ -77,11 +80,19 @@ class Program:
             if tensor._id in self.produced:
                 continue
             self.produced.add(tensor._id)
-            handle = self.traces.variables.source_of(tensor, raw.index, tensor._id > newest)
+            handle = self._source_of(self.traces.variables.sources_of(tensor, raw.index, tensor._id > newest))
             if handle is not None:
                 source = Value(handle, "resource", (), unknown=NOT_NUMBERS.format("resource"))
                 attrs = {"dtype": tensor.dtype.name}
                 self._append(raw, phase, "ReadVariableOp", (), (tensor,), attrs, (source,))
+
+    def _source_of(self, candidates: Sequence[int]) -> int | None:
+        """Of variables that hold the same numbers, the one that the tape knows to have been read."""
+        if len(candidates) > 1:
+            candidates = [one for one in candidates if one in self.accessed] or candidates
+        if len(candidates) > 1:
+            self.doubt = "several variables hold the same numbers, and TensorFlow does not say which was read"
+        return candidates[0] if candidates else None
 
     def _append(
         self,
@@ -210,6 +221,7 @@ def _scope(raw: RawScope) -> CustomScope:
         tuple(value_of(tensor) for tensor in raw.outputs),
         tuple(variable.handle._id for variable in raw.variables),
         raw.complete,
+        line_of_rule(raw.written),
     )
 
 

@@ -147,6 +147,7 @@ class _GraphEvents:
                 tuple(inputs),
                 tuple(self._value(tensor) for tensor in step.outputs[: scope.n_results]),
                 tuple(value.id for value in inputs[n_args:]),
+                rule=scope.rule,
             )
         )
 

@@ -11,7 +11,7 @@ import itertools
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -78,6 +78,7 @@ class RawScope:
     variables: tuple[Any, ...] = ()
     complete: bool = False
     rule: Any = None
+    written: Any = None  # the rule as the user wrote it
 
 
 @dataclass(slots=True, eq=False)
@@ -209,6 +210,30 @@ class Recorder(threading.local):
         leave = RawLeave(next(numbers), how, tensor, user_places(frame), tuple(self.recording))
         for collection in self.collections:
             collection.leaves.append(leave)
+
+
+def in_order(events: Sequence[RawEvent]) -> Iterator[RawEvent]:
+    """Every op after those whose results it takes.
+
+    TensorFlow speaks of an op only after a forward accumulator has run the ops of its tangent, which may take its
+    result.
+    """
+    makers = {tensor._id: event for event in events for tensor in event.outputs}
+    done: set[int] = set()
+    for first in events:
+        waiting = [first]
+        while waiting:
+            event = waiting[-1]
+            before = (makers.get(tensor._id) for tensor in event.inputs if hasattr(tensor, "_id"))
+            late = [one for one in before if one is not None and one.index > event.index]
+            missing = [one for one in late if one.index not in done]
+            if event.index in done:
+                waiting.pop()
+            elif missing:
+                waiting += missing
+            else:
+                done.add(waiting.pop().index)
+                yield event
 
 
 def _collect(collection: Collection, event: RawEvent) -> None:

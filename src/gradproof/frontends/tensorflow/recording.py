@@ -132,6 +132,7 @@ class CustomScope:
     outputs: tuple[Value, ...]
     variables: tuple[int, ...] = ()
     complete: bool = True
+    rule: Span | None = None  # where the rule is written
 
 
 @dataclass(frozen=True)
@@ -274,6 +275,7 @@ class GradientCall:
     variables: Mapping[int, Variable] = field(default_factory=dict)
     exception: str | None = None
     failure: str | None = None
+    doubt: str | None = None  # why what was recorded may not be what ran
 
     @property
     def file(self) -> str:

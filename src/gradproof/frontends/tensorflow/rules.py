@@ -14,11 +14,12 @@ from gradproof.ir.program import Program
 FEW = 4  # applications of a rule that are looked at, the first and the last; a Jacobian has one per row
 
 
-def know_upstream(made: Assembly) -> None:
-    """No op knows an upstream gradient that a custom rule did not use: the ones that a backward pass begins with."""
+def know_ends(made: Assembly) -> None:
+    """What no op knows: an upstream gradient that a custom rule did not use, a result that it computed in Python."""
+    made.m.place(None, "backward", None)
     for pullback in made.call.pullbacks:
         if pullback.scope is not None:
-            for value in pullback.upstream:
+            for value in (*pullback.upstream, *pullback.results):
                 if value is not None:
                     made.tensor(value)
 
@@ -49,17 +50,68 @@ def ids_of(made: Assembly, values: Iterable[Value | None]) -> tuple[int | None, 
     return tuple(None if value is None else getattr(made.nodes.get(value.id), "id", None) for value in values)
 
 
-def scopes_of(made: Assembly) -> Iterator[Scope]:
+def scopes_of(made: Assembly, whole: Program) -> Iterator[Scope]:
     """The custom gradients, each once per application of its rule, or once if its rule did not run.
 
     A rule runs more than once where an inner tape asks for a gradient that an outer one differentiates.
     """
+    matches = _matches(made, whole)
     for scope in made.call.scopes:
-        applied = [rule for rule in made.call.pullbacks if rule.scope == scope.id]
+        applied = [rule for rule in made.call.pullbacks if matches.get(rule.id) == scope.id]
         if not applied:
             yield _scope(made, scope, None)
         for rule in applied if len(applied) <= 2 * FEW else (*applied[:FEW], *applied[-FEW:]):
             yield _scope(made, scope, rule)
+
+
+def _matches(made: Assembly, whole: Program) -> dict[int, int | None]:
+    """Which use of a custom gradient each application of a rule belongs to.
+
+    A rule in the body of a loop runs once per turn, and so did its forward, the last turn first. What a rule reads
+    tells the same, where it reads anything of its forward's; None where the two do not agree.
+    """
+    found = {rule.id: rule.scope for rule in made.call.pullbacks}
+    uses: dict[object, list[CustomScope]] = {}
+    for scope in made.call.scopes:
+        uses.setdefault((scope.name, scope.span, scope.definition), []).append(scope)
+    for same in uses.values():
+        if len(same) == 1 or (made.call.mode == "eager" and not made.call.calls):
+            continue  # an eager rule knows its forward
+        of = {scope.id: _belonging(made, whole, scope) for scope in same}
+        for turn, rule in enumerate(rule for rule in made.call.pullbacks if rule.scope in of):
+            read = _read(made, whole, rule)
+            close = [id for id, nodes in of.items() if read & nodes]
+            expected = same[-1 - turn % len(same)].id
+            found[rule.id] = (
+                expected if expected in close or not read else close[0] if len(close) == 1 else None
+            )
+    return found
+
+
+def _belonging(made: Assembly, whole: Program, scope: CustomScope) -> set[int]:
+    """The nodes that belong to one use: its inputs, what it computed, and its results."""
+    values = [*scope.inputs, *scope.outputs]
+    values += [value for event in made.call.events if event.scope == scope.id for value in event.outputs]
+    return _origins(made, whole, values)
+
+
+def _read(made: Assembly, whole: Program, rule: recording.Pullback) -> set[int]:
+    """The nodes that the ops of a rule were given, its upstream gradient and what it made itself apart."""
+    events = [event for event in made.call.events if event.pullback == rule.id]
+    own = {value.id for event in events for value in event.outputs}
+    own |= {value.id for value in rule.upstream if value is not None}
+    return _origins(made, whole, [v for event in events for v in event.inputs if v.id not in own])
+
+
+def _origins(made: Assembly, whole: Program, values: Iterable[Value]) -> set[int]:
+    """The nodes behind copies; constants belong to nobody."""
+    found = set()
+    for id in ids_of(made, values):
+        while id is not None and whole[id].op == "identity":
+            id = whole[id].inputs[0]
+        if id is not None and whole[id].op != "constant":
+            found.add(id)
+    return found
 
 
 def _scope(made: Assembly, scope: CustomScope, rule: recording.Pullback | None) -> Scope:
@@ -76,7 +128,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.Pullback | None) 
         results=None if rule is None else ids_of(made, rule.results),
         used_at=scope.span,
         defined_at=scope.definition,
-        rule_at=rule_at,
+        rule_at=rule_at or scope.rule,
         complaint=None if rule is None else rule.exception,
         is_upstream_idle=rule is not None and _is_idle(rule.upstream),
     )

@@ -71,6 +71,7 @@ class TracedScope:
     last: int = -1
     n_results: int = 0
     n_variables: int = 0
+    rule: Span | None = None
 
 
 @dataclass(eq=False)
