@@ -2,7 +2,8 @@
 
 What it finds
     A logarithm or square root of a negative number, an arc cosine beyond 1, a power of a negative base, or any
-    other op without a real value at its argument, where the target or its gradient depends on it.
+    other op without a real value at its argument, where the target or its gradient depends on it; and data or
+    parameters that are NaN or infinite themselves.
 
 Why it spoils a gradient
     Where a function has no value it has no slope. Frameworks return NaN, and everything computed from NaN is NaN;
@@ -24,10 +25,11 @@ Stays silent when
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradproof.causes._evidence import Rows, subject
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
-from gradproof.causes._places import capital, forward_op, number_at, op_words, spoken
+from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
 from gradproof.causes._rounding import proven_at
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -40,8 +42,12 @@ from gradproof.ops import TABLE
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    found = nonfinite_of(case, "invalid-domain")
-    if found is not None:
+    found = nonfinite_of(case, "invalid-domain") or (
+        case.nonfinite if case.verdict is Verdict.UNVERIFIED else None
+    )
+    if found is not None and found.origin.op in ("input", "constant"):
+        yield from _from_the_data(case, found)
+    elif found is not None and found.kind == "invalid-domain":
         yield from _from_the_run(case, found)
     elif case.lacks_a_value and case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
         yield from _from_exact_arithmetic(case)
@@ -49,8 +55,6 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 def _from_the_run(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     node = found.origin
-    if node.op in ("input", "constant"):
-        return
     op = forward_op(found.program, node)
     argument = found.culprit
     at = "here" if argument is None else f"at {spoken(case, found.program, argument)}"
@@ -74,6 +78,31 @@ def _from_the_run(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
         fix=Fix("keep the argument inside the domain, or use a formula that does not cancel")
         if rows
         else Fix("keep the argument inside the domain, or use a function that is defined there"),
+    )
+
+
+def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
+    """The number was NaN or infinite before anything was computed from it."""
+    if len(found.trail) < 2 or not found.is_forward:  # what a rule puts in is the rule's
+        return
+    first, second = found.trail[0], found.trail[1]
+    value, named = number_at(found.program, first), name_of(case, found.program, first)
+    node = found.program[second.id]
+    what = f"`{named}`" if named is not None else "a number that was given"
+    entry = f", its entry {list(first.index)}" if named is None and first.index else ""
+    yield from diagnose(
+        replace(case, fix=None),
+        replace(found, kind="invalid-domain"),
+        second,
+        headline=f"{what} is {value} before anything is computed from it",
+        label=f"{value} comes in here{entry}",
+        why=(
+            f"No op of the program made the {value}: {capital(line_of(node.span))} was given it{entry}. What is "
+            f"computed from it stays without a value, up to the gradient."
+        ),
+        fix=Fix(
+            "look where the number comes from: a gap in the data, or an update with a gradient like this one"
+        ),
     )
 
 

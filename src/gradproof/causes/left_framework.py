@@ -24,7 +24,7 @@ Stays silent when
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
@@ -34,7 +34,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.engine.refine import Enclosure
-from gradproof.ir.capture import Break
+from gradproof.ir.capture import Break, Cut
 
 _NUMPY = re.compile(r"\b(np|numpy)\.")
 
@@ -66,8 +66,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 def _part(case: Case, uncut: Enclosure) -> Diagnostic:
     """The gradient is that of what the tape saw; a warning, for a constant may be what was meant."""
-    assert case.capture.uncut is not None
-    name, target, cuts = case.source.name, case.capture.target, case.capture.uncut.cuts
+    name, target, cuts = case.source.name, case.capture.target, _each_place(case.cuts)
     first, framework = cuts[0], words.framework_name(case.capture.framework)
     returned = first.back if first.back != first.left else None
     others = [Annotation(cut.left, "and here") for cut in cuts[1:] if cut.left is not None]
@@ -90,6 +89,11 @@ def _part(case: Case, uncut: Enclosure) -> Diagnostic:
             "`tf.stop_gradient` says so and silences this"
         ),
     )
+
+
+def _each_place(cuts: Iterable[Cut]) -> list[Cut]:
+    """One for every line that numbers leave at."""
+    return list({None if cut.left is None else (cut.left.file, cut.left.line): cut for cut in cuts}.values())
 
 
 def _patch(case: Case, missing: Break) -> str:

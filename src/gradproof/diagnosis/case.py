@@ -19,7 +19,7 @@ from gradproof.diagnosis.hidden_stop import HiddenStop
 from gradproof.diagnosis.singular import Singular
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
-from gradproof.ir.capture import Capture, Pullback, Source
+from gradproof.ir.capture import Capture, Cut, Pullback, Source
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.span import Span
 from gradproof.judge.blame import Departure
@@ -52,7 +52,7 @@ class Case:
     another way of writing the same function: then the formula lost them; `is_problem` that none was found, and that
     roundings of the inputs alone would cost the true gradient as many digits. `replayed` says what the
     framework returns for a missing gradient when a tape sees all that ran. `uncut` is the gradient of the function in
-    which no number leaves the framework on the way, where that is another one.
+    which no number leaves the framework on the way, where that is another one; `cuts` are where one does.
     """
 
     capture: Capture
@@ -84,6 +84,7 @@ class Case:
     is_problem: bool = False
     replayed: str = ""
     uncut: Enclosure | None = None
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def source(self) -> Source:

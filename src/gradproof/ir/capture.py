@@ -100,11 +100,15 @@ class Break:
 
 @dataclass(frozen=True)
 class Cut:
-    """Numbers that left the framework in one place and came back in another, as a constant."""
+    """Numbers that left the framework in one place and came back in another, as a constant.
+
+    `node` stands for that constant in the program in which the cut is undone.
+    """
 
     how: str
     left: Span | None
     back: Span | None
+    node: int
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,7 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
     if reference.oracles[k] == "none" and _has_unknown(evidence):
         return (
             Verdict.UNVERIFIED,
-            "what the program would compute on the other side of a condition is not known",
+            "a constant of the function is NaN: it is no number, or stands for a branch that did not run",
         )
     if reference.oracles[k] == "none" and reference.limit is not None and _has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT

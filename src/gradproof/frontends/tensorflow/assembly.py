@@ -56,7 +56,7 @@ class Assembly:
         missing = not call.observed or any(observed is None for observed in call.observed)
         self.call = call
         self.view = view or (WHOLE if missing else HEARD)
-        self.comebacks = Comebacks(call)
+        self.comebacks = Comebacks(call, all_ways=self.view.unheard)
         # By the handle of a variable: what was assigned to it or added since, and whether that is all it holds.
         self.stored: dict[int, tuple[Traced, bool]] = {}
         self.m = Lowering(Builder())

@@ -36,9 +36,14 @@ MOST_LEAVES = 1_000  # of a tape; a loop that reads so many numbers is not looke
 
 @dataclass(eq=False)
 class Comebacks:
-    """The search in one gradient call; `cuts` is what it has found so far."""
+    """The search in one gradient call; `cuts` is what it has found so far.
+
+    With `all_ways` also results of calls that return plain numbers by their nature, as `predict` of a model: who uses
+    one beside other parts of a target wants a constant, but where a gradient is missing it is the reason.
+    """
 
     call: GradientCall
+    all_ways: bool = True
     cuts: list[Cut] = field(default_factory=list)
 
     @cached_property
@@ -84,9 +89,10 @@ class Comebacks:
     def _found(self, search: _Search, found: Traced | None, back: Span | None) -> Traced | None:
         if found is None:
             return None
-        self.cuts += [Cut(how, left, back) for how, left in search.used]
         since = search.m.builder.next_id
-        return search.m.settle_value(search.m.identity(found), search.array, since, same=False)
+        joined = search.m.settle_value(search.m.identity(found), search.array, since, same=False)
+        self.cuts += [Cut(how, left, back, joined.id) for how, left in search.used]
+        return joined
 
 
 @dataclass(eq=False)
@@ -141,7 +147,7 @@ class _Search:
         if not self._is_rare:
             return None
         found = self._handed_out(node, lambda leave: _place_of(node) in map(_place, leave.stack))
-        return found if found is not None else self._computed(node, door, file)
+        return self._computed(node, door, file) if found is None and self.of.all_ways else found
 
     def _handed_out(self, node: ast.expr, by: Callable[[Leave], bool]) -> Traced | None:
         leave = next((one for one in reversed(self.leaves) if by(one)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gradproof.frontends.tensorflow.assembly import Assembly
@@ -24,13 +25,21 @@ def placed(source: Source, made: Assembly, program: Program) -> Source:
         return source
     reaches = source.node is not None and source.node in ancestors(program, program.outputs)
     why = source.missing
-    if reaches and made.comebacks.cuts and (None if why is None else why.kind) in _OPEN:
+    cut = _cut(source, made.comebacks.cuts, program)
+    if reaches and cut is not None and (None if why is None else why.kind) in _OPEN:
         is_stored = why is not None and "stored" in why.facts
-        return source if is_stored else replace(source, missing=_left(made, made.comebacks.cuts[0]))
+        return source if is_stored else replace(source, missing=_left(made, cut))
     is_lost = why is not None and (
         why.kind == "left-framework" or not {"stored", "text"}.isdisjoint(why.facts)
     )
     return replace(source, node=None) if is_lost and not reaches else source
+
+
+def _cut(source: Source, cuts: Sequence[Cut], program: Program) -> Cut | None:
+    """The first one that what was computed from the source went through."""
+    known = {node.id for node in program.nodes}
+    own = (cut for cut in cuts if cut.node in known and source.node in ancestors(program, [cut.node]))
+    return next(own, None)
 
 
 def _left(made: Assembly, cut: Cut) -> Break:

@@ -175,7 +175,7 @@ def _root(node: ast.expr) -> str:
 
 
 def may_read(file: str, node: ast.expr, depth: int = 0) -> bool:
-    """Whether an expression, or one that a name in it was given to, has a call of NumPy with an argument."""
+    """Whether an expression, or one that a name in it was given to, has a call that returns plain numbers."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call) and inner.args and _is_reading(inner):
             return True
