@@ -69,6 +69,8 @@ class Assembly:
         self.rule_spans: dict[int | None, Span | None] = {
             p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans and p.scope is None
         }
+        self.scope_spans = {scope.id: scope.span for scope in call.scopes}
+        self.scope_of = {p.id: p.scope for p in call.pullbacks}
 
     def lower(self) -> None:
         """Lower all events that take part, in order."""
@@ -76,7 +78,17 @@ class Assembly:
             tick()
             self._event = event
             self._lower(event)
+            self._stop(event)
         self._event = None
+
+    def _stop(self, event: OpEvent) -> None:
+        """Tensors that `tf.gradients` was told to take as given: where one is a source it begins there."""
+        for output in event.outputs:
+            if output.id in self.call.stopped and output.array is not None:
+                source = self.leaf_sources.get(output.id)
+                array = output.array
+                cut = self.m.constant(array) if source is None else self.m.input(array, source.name)
+                self.nodes[output.id] = cut
 
     def _events(self) -> Iterable[OpEvent]:
         """What the tape saw, and, if a gradient is missing, also what it did not: the path may have broken there."""
@@ -90,10 +102,18 @@ class Assembly:
             if sees_all or seen or event.phase == "backward":
                 yield event
 
+    def _span_of(self, event: OpEvent) -> Span | None:
+        """A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients.
+
+        What the user's own rules compute belongs to their lines; a rule that is the library's has none.
+        """
+        scope = self.scope_of.get(event.pullback) if event.pullback is not None else None
+        if scope in self.scope_spans and event.phase == "backward" and event.span == self.call.span:
+            return self.scope_spans[scope]
+        return self.rule_spans.get(event.pullback, event.span)
+
     def _lower(self, event: OpEvent) -> None:
-        # A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients; what
-        # the user's own rules compute belongs to their lines.
-        self.m.place(self.rule_spans.get(event.pullback, event.span), event.phase, event.scope)
+        self.m.place(self._span_of(event), event.phase, event.scope)
         if event.op in STORES:
             self._store(event)
             return

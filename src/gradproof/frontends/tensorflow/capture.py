@@ -241,6 +241,8 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
     call, node = made.call, _node_of(made, operand)
     observed = call.observed[k] if k < len(call.observed) else None
     array = None if observed is None else observed.array
+    if node is None and call.unconnected_gradients == "zero" and operand.value.array is not None:
+        node = made.m.input(operand.value.array, operand.name)  # nothing took it: the zero is judged as it stands
     return Source(
         operand.name,
         operand.value.shape or (),

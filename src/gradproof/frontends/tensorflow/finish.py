@@ -11,7 +11,15 @@ from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
 from gradproof.frontends.tensorflow.events import Program
-from gradproof.frontends.tensorflow.recorder import Collection, RawEvent, RawInner, RawLeave, Recorder, Ring
+from gradproof.frontends.tensorflow.recorder import (
+    Collection,
+    RawEvent,
+    RawInner,
+    RawLeave,
+    Recorder,
+    Ring,
+    in_order,
+)
 from gradproof.frontends.tensorflow.recording import (
     NO_TENSOR,
     Api,
@@ -55,7 +63,7 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
         operands(ending.frame, ending.api, name, given.get(name)) for name in PARAMETERS[ending.api][:2]
     )
     before = older(collection.events, ring, [target.value.id for target in targets], traces)
-    program = program_of(collection, ending.id, traces, before)
+    program = program_of(collection, ending.id, traces, before, ending.tape.watched_variables)
     grad_ys = given.get("output_gradients")
     return GradientCall(
         id=ending.id,
@@ -83,6 +91,7 @@ def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Trace
         variables=variables(sources),
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=collection.failure,
+        doubt=program.doubt,
     )
 
 
@@ -124,10 +133,16 @@ def build_open(tape: Tape, collection: Collection, traces: Traces) -> OpenTape:
     return OpenTape(tape, tuple(program.events), leaves)
 
 
-def program_of(collection: Collection, call_id: int, traces: Traces, before: Iterable[OpEvent]) -> Program:
-    program = Program(traces)
+def program_of(
+    collection: Collection,
+    call_id: int,
+    traces: Traces,
+    before: Iterable[OpEvent],
+    accessed: Iterable[int] = (),
+) -> Program:
+    program = Program(traces, frozenset(accessed))
     program.produced.update(value.id for event in before for value in event.outputs)
-    for raw in collection.events:
+    for raw in in_order(collection.events):
         program.add_raw(raw, call_id)
     program.add_scopes(collection.scopes)
     program.add_inner(collection.inner)

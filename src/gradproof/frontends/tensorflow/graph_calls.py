@@ -27,7 +27,7 @@ from gradproof.frontends.tensorflow.recording import (
 )
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.unreached import failed_call
-from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of
+from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of, variable_value
 from gradproof.ir.span import Span
 
 Origin = Literal["returned", "rerun", "interpreted"]
@@ -152,6 +152,7 @@ def _build(
         inner=tuple(program.inner),
         variables=variables(sources),
         failure=_failure(seen, expansion),
+        stopped=frozenset(_value(frame.get(symbol), expansion).id for symbol in gradient.stopped),
     )
 
 
@@ -210,10 +211,9 @@ def _source(
     if actual is not source or name.isidentifier():
         name = _outer_name(name, actual, run) or name
     held = run.held.get(identity)
-    if held is None:
-        return Operand(name, Value(identity, variable.dtype, variable.shape, unknown="never read"), variable)
-    value = value_of(held)
-    return Operand(name, Value(identity, value.dtype, value.shape, value.fetch), variable)
+    # What the function was not given it cannot have changed.
+    value = variable_value(actual) if held is None else value_of(held)
+    return Operand(name, replace(value, id=identity), variable)
 
 
 def _outer_name(name: str, variable: Any, run: FunctionRun) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import gradients_util
+from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import calling_frame
 from gradproof.frontends.tensorflow.observation import Observation
@@ -51,6 +52,8 @@ class GraphGradients:
             caller = calling_frame(frame.f_back or frame)
             tape = Tape(0, "graph", None)
             gradient = self._traces.note_gradient(graph, first, "gradients", (), given, result, tape, caller)
+            stops = nest.flatten(args[7]) if len(args) > 7 and args[7] is not None else []
+            gradient.stopped = tuple(one for one in stops if getattr(one, "graph", None) is graph)
             if not graph.building_function:
                 self._observation.count(gradient.key)
                 self._observation.deliver(failed_call(self._observation, gradient, _SESSION))

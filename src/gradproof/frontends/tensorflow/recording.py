@@ -275,6 +275,7 @@ class GradientCall:
     variables: Mapping[int, Variable] = field(default_factory=dict)
     exception: str | None = None
     failure: str | None = None
+    stopped: frozenset[int] = frozenset()  # tensors that were declared constant for this call
     doubt: str | None = None  # why what was recorded may not be what ran
 
     @property

@@ -51,6 +51,7 @@ class TracedGradient:
     unseen: str | None = None  # why nothing but the place is known
     heard: tuple[Stretch, ...] | None = None  # where the tape was recording, None for everywhere
     watched: tuple[Watched, ...] = ()
+    stopped: tuple[Any, ...] = ()  # tensors to be taken as given
 
     @cached_property
     def key(self) -> str:
@@ -126,7 +127,11 @@ class Traces:
         notes = self.peek(graph)
         if notes is None:
             return []
-        tensors = [t for call in notes.gradients for t in (*call.targets, *components(call.results))]
+        tensors = [
+            t
+            for call in notes.gradients
+            for t in (*call.targets, *call.sources, *components(call.results))
+        ]
         return [t for t in tensors if getattr(t, "graph", None) is graph]
 
     def on_graph_op(self, graph: Any, outputs: Any, frame: FrameType) -> None:

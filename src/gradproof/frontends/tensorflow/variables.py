@@ -10,6 +10,7 @@ told by its numbers, and by being younger than every tensor that the ops before 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import ReferenceType, ref
@@ -116,27 +117,30 @@ class Variables:
         seen = self.history.get(id)
         return tensor.shape.rank == 0 and (not seen or seen[-1][1] != address)
 
-    def source_of(self, tensor: Any, index: int, is_fresh: bool) -> int | None:
-        """The handle of the variable that a tensor was read from before some event; None if it is no variable's."""
+    def sources_of(self, tensor: Any, index: int, is_fresh: bool) -> list[int]:
+        """The handles of the variables that a tensor may have been read from before some event, mostly one or none."""
         address = address_of(tensor)
         if address is None:
-            return None
+            return []
+        found: tuple[int, int] | None = None  # when the buffer became the variable's, and its handle
         for handle, seen in self.history.items():
-            before = [(place, newest) for start, place, newest in seen if start <= index]
-            if before and before[-1][0] == address and tensor._id > before[-1][1]:
-                return handle
-        return self._equal_copy(tensor) if is_fresh else None
+            before = [entry for entry in seen if entry[0] <= index]
+            if before and before[-1][1] == address and tensor._id > before[-1][2]:
+                # A variable that is gone leaves its buffer to the next one: the latest owner counts.
+                found = max(found or (0, 0), (before[-1][0], handle))
+        if found is not None:
+            return [found[1]]
+        return list(self._equal_copies(tensor)) if is_fresh else []
 
-    def _equal_copy(self, tensor: Any) -> int | None:
+    def _equal_copies(self, tensor: Any) -> Iterator[int]:
         if tensor._id in self.unknown_to_tapes:
-            return None  # a constant with the same numbers: a tape knows what was read from a variable it watches
+            return  # a constant with the same numbers: a tape knows what was read from a variable it watches
         for id, handle in self.copied.items():
             held = read_handle(handle)
             if held is None or held.dtype != tensor.dtype or held.shape != tensor.shape:
                 continue
             if held._numpy_internal().tobytes() == tensor._numpy_internal().tobytes():
-                return id
-        return None
+                yield id
 
 
 def give_own_buffer(handle: Any, tensor: Any) -> Any:
@@ -157,6 +161,7 @@ def address_of(tensor: Any) -> int | None:
         return None
     try:
         return int(np.asarray(memoryview(tensor)).ctypes.data)
-    except (ValueError, TypeError, BufferError):
-        array = tensor._numpy_internal()  # types that Python's buffers do not know, such as bfloat16
-        return int(array.ctypes.data) if isinstance(array, np.ndarray) else None
+    except (ValueError, TypeError, BufferError):  # types that Python's buffers do not know, such as bfloat16
+        with unrecorded():  # of one axis, since a single number is given as a copy; it keeps the buffer
+            flat = gen_array_ops.reshape(tensor, [-1])
+        return int(flat._numpy_internal().ctypes.data)

@@ -1,0 +1,132 @@
+"""Ways to ask for a derivative beside a plain tape: forward mode, given tensors, unconnected sources, strategies."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradproof
+
+tf = pytest.importorskip("tensorflow")
+
+pytestmark = pytest.mark.tensorflow
+
+
+def verdicts(report: Any) -> list[tuple[str, str, str]]:
+    return [(row.target, row.source, str(row.verdict)) for row in report.gradients]
+
+
+def test_a_second_derivative_by_two_accumulators_is_judged() -> None:
+    """The tangent of `exp` takes the result of `exp`, of which TensorFlow speaks only afterwards."""
+    x = tf.constant(1.7)
+    with gradproof.watch() as report:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as outer:
+            with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as inner:
+                y = tf.sin(x) * tf.exp(x)
+            d = inner.jvp(y)
+        outer.jvp(d)
+    assert verdicts(report) == [("y", "x", "correct"), ("d", "x", "correct")]
+    np.testing.assert_allclose(report.gradients[1].observed, 2 * np.exp(1.7) * np.cos(1.7), rtol=1e-5)
+
+
+def test_a_tape_around_an_accumulator_is_judged() -> None:
+    x = tf.Variable([1.0, 0.2, 0.3])
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.5, -1.0])) as accumulator:
+                y = tf.reduce_sum(tf.exp(x) * tf.tanh(x))
+            d = accumulator.jvp(y)
+        tape.gradient(d, x)
+    assert verdicts(report) == [("y", "x", "correct"), ("d", "x", "correct")]
+
+
+def test_tensors_that_are_taken_as_given_are_constants() -> None:
+    @tf.function
+    def partial(x: Any) -> Any:
+        a = tf.sin(x)
+        b = a * x
+        return tf.gradients(a + b, [a, x], stop_gradients=[a, x]), tf.gradients(a * b, x, stop_gradients=b)
+
+    with gradproof.watch() as report:
+        partial(tf.constant([1.0, 2.0]))
+    assert verdicts(report) == [
+        ("a + b", "a", "correct"),
+        ("a + b", "x", "correct"),
+        ("a * b", "x", "correct"),
+    ]
+    np.testing.assert_allclose(report.gradients[0].observed, [2.0, 3.0])
+
+
+def test_the_zero_for_a_source_that_nothing_took_is_right() -> None:
+    w, unused = tf.Variable(2.0), tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def gradients(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = w * x
+        return tape.gradient(y, [w, unused], unconnected_gradients="zero")
+
+    with gradproof.watch() as report:
+        gradients(tf.constant(3.0))
+    assert verdicts(report) == [("y", "w", "correct"), ("y", "unused", "correct")]
+
+
+def test_variables_that_no_read_can_tell_apart_are_not_judged() -> None:
+    """Once its rows were gathered a variable is copied by every read; two with the same numbers look alike."""
+    a, b = tf.Variable(tf.zeros([4, 2])), tf.Variable(tf.zeros([4, 2]))
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            rows = tf.reduce_sum(tf.gather(a, [1, 1])) + tf.reduce_sum(tf.gather(b, [0, 2]))
+            loss = rows + tf.reduce_sum(tf.exp(b))
+        tape.gradient(loss, [a, b])
+    assert verdicts(report) == [("loss", "a", "unverified"), ("loss", "b", "unverified")]
+    assert "hold the same numbers" in str(report.gradients[0].reason)
+
+
+def test_a_variable_that_the_tape_never_met_is_not_taken_for_its_twin() -> None:
+    numbers = np.random.default_rng(0).normal(size=(4, 2)).astype("f")
+    twin, w = tf.Variable(numbers), tf.Variable(numbers)
+    tf.gather(twin, [0])
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(w, [1, 1]) ** 2) + tf.reduce_sum(w * w)
+        tape.gradient(loss, w)
+    assert verdicts(report) == [("loss", "w", "correct")]
+
+
+def test_a_named_tuple_is_spelled_with_its_fields() -> None:
+    parameters = collections.namedtuple("parameters", "w b")(tf.Variable([1.0, 2.0]), tf.Variable(0.5))
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(parameters.w**2) + parameters.b
+        tape.gradient(loss, parameters)
+    assert [row.source for row in report.gradients] == ["parameters.w", "parameters.b"]
+
+
+def test_a_replica_of_a_strategy_has_the_users_names_and_lines() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope():
+        w = tf.Variable([1.0, 2.0], name="w")
+        net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        net.compile("sgd", "mse", jit_compile=False)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        def replica(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(x * w**2)
+            return tape.gradient(loss, w)
+
+        return strategy.reduce("SUM", strategy.run(replica, args=(x,)), axis=None)
+
+    with gradproof.watch() as report:
+        step(tf.constant([1.0, 3.0]))
+        net.fit(np.ones((4, 2), "f"), np.ones((4, 1), "f"), verbose=0)
+    assert [row[0] for row in verdicts(report)] == ["loss"] * 3
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+    assert report.gradients[0].source == "w"
+    assert {row.call.file.split("/")[-1] for row in report.gradients} == {"test_modes_of_asking.py"}
+    assert report.notes == ()
