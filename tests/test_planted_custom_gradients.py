@@ -104,12 +104,13 @@ def test_a_rule_that_forgets_the_upstream_is_a_warning_where_the_upstream_is_one
     assert [(d.kind, d.severity) for d in row.diagnostics] == [("custom-gradient", "warning")]
 
 
-def test_a_slope_that_is_partly_frozen_is_a_warning_when_it_is_differentiated_again() -> None:
+def test_a_slope_that_is_partly_frozen_is_wrong_when_it_is_differentiated_again() -> None:
     @gradproof.custom_gradient
     def cube(x: np.ndarray) -> object:
         return x**3, lambda dy: dy * 3.0 * x * gradproof.stop_gradient(x)
 
     first, second = (gradproof.check(cube, np.array(1.5), order=order).gradients[0] for order in (1, 2))
     assert not first.diagnostics
-    assert [(d.kind, d.severity) for d in second.diagnostics] == [("custom-gradient", "warning")]
+    assert (second.verdict, second.reference) == (Verdict.WRONG, 9.0)  # the second derivative of the cube itself
+    assert [(d.kind, d.severity) for d in second.diagnostics] == [("custom-gradient", "error")]
     assert "its own derivative is not" in second.diagnostics[0].headline

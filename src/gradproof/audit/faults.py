@@ -11,7 +11,7 @@ from gradproof.diagnosis.hidden_stop import find_hidden_stop
 from gradproof.ir.capture import Pullback
 from gradproof.ir.span import Span
 from gradproof.judge.blame import boundless_rules
-from gradproof.judge.custom import custom_faults, library_faults, nonfinite_faults
+from gradproof.judge.custom import custom_faults, library_faults, none_faults, nonfinite_faults
 from gradproof.judge.suspicion import Suspicion, suspicions
 from gradproof.judge.verdict import Verdict
 
@@ -39,6 +39,12 @@ def _with_mistakes(case: Case) -> Case:
     again = case.capture.again
     inside = frozenset() if again is None else again.inside
     mistakes = custom_faults(case.capture, case.reaching | inside, case.options)
+    if not own and case.source.node is not None:
+        silent = none_faults(case.capture, case.source.node)
+        # A rule that was given an argument twice has one sum for it, and None among its terms is the whole mistake.
+        scopes = [fault.scope for fault in silent]
+        kept = [one for one in mistakes if not (one.is_summed and one.scope in scopes)]
+        mistakes = (*kept, *silent)
     boundless: tuple[Pullback, ...] = ()
     if not own and not mistakes:
         rules = [rule for rule in case.capture.pullbacks if case.reaching & set(rule.results)]

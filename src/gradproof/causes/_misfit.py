@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir import types
 from gradproof.ir.capture import Scope
 from gradproof.ir.program import Node
 from gradproof.judge.custom import fits, shape_hint
+from gradproof.judge.verdict import Verdict
 
 
 def none_for_argument(case: Case) -> Iterator[Diagnostic]:
@@ -37,13 +42,17 @@ def misfits(case: Case) -> Iterator[Diagnostic]:
     """Rules whose results cannot be gradients of their arguments, in a call that failed or returned such a thing."""
     program, observed = case.program, case.source.observed
     failed = observed is None and case.capture.facts.get("exception") is not None
-    if program is None or not (failed or (observed is not None and observed.shape != case.source.shape)):
+    if program is None or not (failed or (observed is not None and not _is_gradient(case, observed))):
         return
     for scope in case.capture.scopes:
         for id, result in zip(scope.inputs, scope.results or ()):
             if result is not None and not fits(program[id], program[result]):
                 yield _misfit(case, scope, program[id], program[result])
                 return
+
+
+def _is_gradient(case: Case, observed: np.ndarray[Any, Any]) -> bool:
+    return observed.shape == case.source.shape and types.dtype_name(observed) == case.source.dtype
 
 
 def _misfit(case: Case, scope: Scope, wanted: Node, found: Node) -> Diagnostic:
@@ -58,7 +67,7 @@ def _misfit(case: Case, scope: Scope, wanted: Node, found: Node) -> Diagnostic:
     span = scope.rule_at or scope.defined_at if handed_on else found.span
     return Diagnostic(
         kind="custom-gradient",
-        severity="error",
+        severity="warning" if case.verdict is Verdict.CORRECT else "error",
         certainty="proven",
         headline=f"{called(scope)} returns {returned} for an argument of {needed}",
         primary=None if span is None else Annotation(span, f"{returned}{hint}"),

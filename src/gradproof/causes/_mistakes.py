@@ -248,6 +248,16 @@ def _not_finite(case: Case, mistake: Mistake) -> Said:
     )
 
 
+def _none(case: Case, mistake: Mistake) -> Said:
+    return Said(
+        "returns None for an argument that its forward depends on",
+        "nothing for one of the arguments",
+        "The result of the forward does change with this argument. Where a rule returns None, the framework goes on "
+        "without what comes through it, and the gradient lacks that part.",
+        "return the gradient for this argument too",
+    )
+
+
 def _other(case: Case, mistake: Mistake) -> Said:
     return Said(
         "is not the derivative of its forward",
@@ -263,7 +273,7 @@ _WORDS: dict[str, Callable[[Case, Mistake], Said]] = {
     "missing factor": _missing_factor, "extra term": _extra, "transposed": _transposed, "swapped": _swapped,
     "un-reduced broadcast": _unreduced, "ignores upstream": _ignores, "not linear": _not_linear,
     "branch": _branch, "entries": _entries, "finite difference": _difference, "dtype": _dtype,
-    "not finite": _not_finite, "other": _other,
+    "not finite": _not_finite, "none": _none, "other": _other,
 }  # fmt: skip
 
 

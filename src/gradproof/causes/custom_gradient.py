@@ -157,7 +157,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
 def rule_span(case: Case, fault: CustomFault) -> Span | None:
     """Where the rule computed its result; without that, where the rule or its function is defined."""
     result = fault.mistake.rule.results[fault.mistake.input]
-    node = None if result is None else case.node(result)
+    node = None if result is None else fault.mistake.rule.program[result]
     scope, rule = fault.scope, fault.mistake.rule
     if node is not None and node.span is not None and node.id not in (*rule.inputs, *rule.upstream):
         inside = scope.defined_at is None or node.span.file == scope.defined_at.file
@@ -220,7 +220,7 @@ def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
 
 
 def _patch(case: Case, fault: CustomFault, said: Said, span: Span | None) -> str:
-    found = returned(case, span) if said.edit and len(fault.mistake.rule.inputs) == 1 else None
+    found = returned(case, span) if said.edit and len(fault.scope.inputs) == 1 else None
     upstream = first_parameter(case, span)
     if found is None or span is None or upstream is None:
         return ""

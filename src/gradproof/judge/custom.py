@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Program, descendants
 from gradproof.judge.blame import Departure
 from gradproof.judge.mistake import Mistake, find_mistakes
 from gradproof.judge.rule import Rule, needed, read
@@ -23,6 +23,11 @@ class CustomFault:
 
     scope: Scope
     mistake: Mistake
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether the rule was given an argument more than once."""
+        return len(set(self.scope.inputs)) < len(self.scope.inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +98,43 @@ def _faults(
         return ()
     found = []
     for scope in capture.scopes:
-        rule = rule_of(program, scope)
-        if rule is not None and reaching & {id for id in rule.results if id is not None}:
-            mistakes = mistakes_of(rule)
-            found += [
-                CustomFault(scope, mistake) for mistake in mistakes if rule.results[mistake.input] in reaching
-            ]
+        rule = rule_of(program, scope) if reaching & set(scope.results or ()) else None
+        for mistake in () if rule is None else mistakes_of(rule):
+            parts = {r for x, r in zip(scope.inputs, scope.results or ()) if _is_for(mistake, program, x)}
+            if parts & reaching:
+                found.append(CustomFault(scope, mistake))
     return tuple(fault for fault in found if not _follows(fault, found))
+
+
+def _is_for(mistake: Mistake, program: Program, input: int) -> bool:
+    return _root(program, input) == mistake.rule.inputs[mistake.input]
+
+
+def none_faults(capture: Capture, source: int) -> tuple[CustomFault, ...]:
+    """Custom gradients that return None for an argument which leads from the source, and has a slope."""
+    program = capture.gradient_program
+    if program is None:
+        return ()
+    found = []
+    reached = descendants(program, [source])
+    for scope in capture.scopes:
+        rule = rule_of(program, scope) if scope.nothing_for else None
+        if rule is not None:
+            given = {scope.inputs[k] for k in scope.nothing_for if k < len(scope.inputs)} & reached
+            places = [i for i, x in enumerate(rule.inputs) if x in {_root(program, id) for id in given}]
+            found += [fault for i in places for fault in _none(scope, rule, i)]
+    return tuple(found)
+
+
+def _none(scope: Scope, rule: Rule, i: int) -> list[CustomFault]:
+    try:
+        true = read(rule, rule.here, exact=True).true[i]
+    except GradproofError:
+        return []
+    if not true.is_bounded or not bool((np.abs(true.mid) > true.rad).any()):
+        return []
+    worst = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(true.mid))), true.mid.shape))
+    return [CustomFault(scope, Mistake("none", rule, i, np.zeros(true.mid.shape), true.mid, worst))]
 
 
 def _follows(fault: CustomFault, all: Iterable[CustomFault]) -> bool:
@@ -139,10 +174,30 @@ def _rule(
     real = [(x, r) for x, r in zip(inputs, results) if not types.is_discrete(program[x].dtype)]
     complete = len(inputs) == len(results) and len(upstream) in (0, len(outputs)) and bool(outputs)
     misfit = any(r is not None and program[r].shape != program[x].shape for x, r in real)
-    # An input that is passed twice is one node: what belongs to which place cannot be told apart.
-    if not complete or misfit or not real or len({x for x, _ in real}) < len(real):
+    if not complete or misfit or not real:
         return None
+    if len({x for x, _ in real}) < len(real):
+        program, real = _with_sums(program, real)
     return Rule(program, name, tuple(x for x, _ in real), outputs, upstream, tuple(r for _, r in real))
+
+
+def _with_sums(
+    program: Program, pairs: Iterable[tuple[int, int | None]]
+) -> tuple[Program, list[tuple[int, int | None]]]:
+    """An input that is passed twice is one node: what it gets is the sum of what its places get."""
+    results: dict[int, list[int]] = {}
+    for x, r in pairs:
+        results.setdefault(x, []).extend(() if r is None else (r,))
+    nodes = list(program.nodes)
+    real: list[tuple[int, int | None]] = []
+    for x, (*parts,) in results.items():
+        while len(parts) > 1:
+            a, b = (next(node for node in reversed(nodes) if node.id == id) for id in parts[:2])
+            id = max(node.id for node in nodes) + 1
+            nodes.append(replace(a, id=id, op="add", inputs=(a.id, b.id), params={}, value=a.value + b.value))
+            parts[:2] = [id]
+        real.append((x, parts[0] if parts else None))
+    return replace(program, nodes=tuple(nodes)), real
 
 
 def _root(program: Program, id: int) -> int:

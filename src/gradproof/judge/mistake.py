@@ -31,7 +31,7 @@ from gradproof.options import Options
 Kind = Literal[
     "sign", "factor", "zero", "missing term", "missing factor", "extra term", "transposed", "swapped",
     "un-reduced broadcast", "ignores upstream", "not linear", "branch", "entries", "finite difference",
-    "dtype", "not finite", "straight-through", "reversal", "scaling", "clipping", "other",
+    "dtype", "not finite", "none", "straight-through", "reversal", "scaling", "clipping", "other",
 ]  # fmt: skip
 
 # Deviations that people write on purpose: the rule stands in for a derivative that would be of no use.

@@ -7,7 +7,7 @@ import re
 
 from gradproof.frontends.tensorflow.dead_ends import as_text, exchanged, no_tensor, stored
 from gradproof.frontends.tensorflow.flow import ancestors, descendants, gives, is_discrete, takes
-from gradproof.frontends.tensorflow.hand_written import returned_none
+from gradproof.frontends.tensorflow.hand_written import refused, returned_none
 from gradproof.frontends.tensorflow.recording import GradientCall, Leave, Operand, OpEvent
 from gradproof.ir import types
 from gradproof.ir.capture import Break
@@ -175,9 +175,10 @@ class _Search:
             return None
         facts = {"exception": str(rule.exception).split(": ", 1)[0], "op": rule.op}
         if rule.scope is not None:
-            # Without a line of the user's it is TensorFlow that complains about what the rule returned.
             at = rule.raised_at
-            return None if at is None else Break("custom-gradient", at, "raises here", self._raises(), facts)
+            if at is not None:
+                return Break("custom-gradient", at, "raises here", self._raises(), facts)
+            return refused(self.call, rule, facts)
         event = next((e for e in self.forward if e.index == rule.forward), None)
         if event is None:
             return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
-from gradproof.frontends.tensorflow.recording import GradientCall
+from gradproof.frontends.tensorflow.recording import GradientCall, Pullback
 from gradproof.frontends.tensorflow.source import is_users, tree_of
 from gradproof.ir import types
 from gradproof.ir.capture import Break
@@ -48,3 +49,14 @@ def returned_none(call: GradientCall, reached: set[int]) -> Break | None:
                 facts = {"op": scope.name, "argument": str(k + 1)}
                 return Break("custom-gradient", at, "returns None for an argument", called, facts)
     return None
+
+
+def refused(call: GradientCall, rule: Pullback, facts: Mapping[str, str]) -> Break | None:
+    """TensorFlow itself complains about what a rule of the user's returned."""
+    scope = next((one for one in call.scopes if one.id == rule.scope), None)
+    at = None if scope is None else scope.rule or scope.definition or scope.span
+    if at is None:
+        return None
+    said = str(rule.exception).split(": ", 1)[-1].split("\n", 1)[0]
+    called = () if call.span is None else ((call.span, "and ends this call"),)
+    return Break("custom-gradient", at, "TensorFlow refuses this", called, {**facts, "refused": said})

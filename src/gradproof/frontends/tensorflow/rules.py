@@ -131,6 +131,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.Pullback | None) 
         rule_at=rule_at or scope.rule,
         complaint=None if rule is None else rule.exception,
         is_upstream_idle=rule is not None and _is_idle(rule.upstream),
+        nothing_for=() if rule is None else tuple(k for k, one in enumerate(rule.results) if one is None),
     )
 
 
