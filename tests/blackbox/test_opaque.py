@@ -119,6 +119,12 @@ def test_nothing_reaches_the_inputs_from_a_gradient_of_zero() -> None:
     assert not found.values[0].any() and not found.errors[0].any()
 
 
+def test_a_result_that_hangs_on_the_last_digit_of_its_inputs_is_refused() -> None:
+    """As the phase of a complex eigenvector does."""
+    with pytest.raises(NoDerivative, match="last digit"):
+        value_of(Op(lambda x: np.sign(np.sin(1e16 * x))), [np.array([1.0, 2.0])], [np.zeros(2)])
+
+
 def test_a_value_is_known_as_well_as_its_inputs_are() -> None:
     op, x = Op(lambda x: 1e3 * x), np.array([1.0, 2.0])
     sharp = value_of(op, [x], [np.zeros(2)])[1]

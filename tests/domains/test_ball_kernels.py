@@ -182,3 +182,20 @@ def test_large_arguments_do_not_take_minutes_at_high_precision() -> None:
         expected = ENTRYWISE["igamma"](large, large)
     assert frugal.overlaps(expected)
     assert float(frugal.rad()) < 1e-60
+
+
+def test_whole_powers_and_hypotenuses_are_known_of_a_ball_around_zero() -> None:
+    small, one = arb(0, 1e-10), arb(1)
+    for exponent in range(4):
+        y = ENTRYWISE["power"](small, arb(exponent))
+        assert y.contains(arb(1e-11) ** exponent) and float(y.abs_upper()) <= 1.001e-10**exponent
+    assert ENTRYWISE["power"](small, arb(3), less=1).is_finite()
+    assert not ENTRYWISE["power"](small, arb(0.5)).is_finite()
+    assert ENTRYWISE["hypot"](small, one).contains(one)
+
+
+def test_about_holds_all_that_lies_within_the_radius() -> None:
+    y = ENTRYWISE["about"](arb(2), arb(0.5))
+    assert y.contains(arb(1.5)) and y.contains(arb(2.5)) and not y.contains(arb(2.75))
+    z = ENTRYWISE["about"](acb(2, 1), arb(0.5))
+    assert z.real.contains(arb(2.5)) and z.imag.contains(arb(0.5)) and not z.imag.contains(arb(1.75))

@@ -34,6 +34,7 @@ COARSE_STEPS = (2.0**-7, 2.0**-10, 2.0**-14)  # of the size of the inputs
 CONFIRMED = 0.1  # of what is to be told apart: how close a coarse difference has to come
 PERTURBATIONS = 3
 ROUNDINGS = 8.0  # of inputs and result that the value of an op is taken to be known up to
+UNSTEADY = 0.1  # of the largest entry: a change of roundings that makes this much of it is no rounding
 _SEED = 7
 
 
@@ -50,19 +51,26 @@ def value_of(kernel: Kernel, xs: Sequence[Array], radii: Sequence[Array | None])
     """The result at `xs`, and how far it may be off: by its own rounding, and because the inputs may be."""
     eps = _eps(kernel)
     rng = np.random.default_rng(_SEED)
-    centre = np.asarray(kernel(*xs), np.float64)
+    centre = wide(kernel(*xs))
     rad = ROUNDINGS * eps * np.abs(centre)
     for _ in range(PERTURBATIONS):
         moved = [
             x if radius is None else x + rng.choice((-1.0, 1.0), x.shape) * (radius + eps * np.abs(x))
             for x, radius in zip(xs, radii)
         ]
-        rad = np.maximum(rad, ROUNDINGS * np.abs(np.asarray(kernel(*moved), np.float64) - centre))
+        rad = np.maximum(rad, ROUNDINGS * np.abs(wide(kernel(*moved)) - centre))
+    if (rad > UNSTEADY * np.abs(centre).max(initial=0.0)).any():
+        raise NoDerivative("its result jumps when its inputs change in their last digit")
     return centre, rad
 
 
+def wide(array: Any) -> Array:
+    """Real or complex numbers of 64 bits a part."""
+    return np.asarray(array, np.complex128 if np.iscomplexobj(array) else np.float64)
+
+
 def pulled_back(kernel: Kernel, xs: Sequence[Array], moving: Sequence[int], gy: Array) -> PulledBack:
-    """The gradient of <gy, kernel(xs)> for the inputs at the places `moving`."""
+    """The gradient of <gy, kernel(xs)> for the inputs at the places `moving`; of complex ones, the real part."""
     function = _Weighted(kernel, tuple(xs), tuple(moving), gy)
     if not gy.any():
         return function.split(np.zeros(function.start.size), np.zeros(function.start.size), "of zero")
@@ -93,7 +101,7 @@ class _Weighted:
         for k, part in zip(self.moving, self._parts(z)):
             xs[k] = part
         # In the dtype of the op, so that its own rounding is not taken for structure.
-        return self.dtype.type(np.sum(np.asarray(self.kernel(*xs), np.float64) * self.gy))
+        return self.dtype.type(np.sum(np.real(np.conj(self.gy) * wide(self.kernel(*xs)))))
 
     def _parts(self, z: Array) -> tuple[Array, ...]:
         shapes = [self.xs[k].shape for k in self.moving]

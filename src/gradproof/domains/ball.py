@@ -21,6 +21,8 @@ from gradproof.errors import NotSupported
 Array = np.ndarray[Any, Any]
 
 ZERO = arb(0)
+UNIT_BALL = arb(0, 1)
+UNIT_SQUARE = acb(UNIT_BALL, UNIT_BALL)
 
 
 class BallDomain:
@@ -209,7 +211,7 @@ def _mask(question: Callable[[Any], bool], x: Array) -> Array:
 
 ENTRYWISE: dict[str, Callable[..., Any]] = {
     **ball_special.KERNELS,
-    "about": lambda x, radius: x + radius * arb(0, 1),
+    "about": lambda x, radius: x + radius * (UNIT_BALL if isinstance(x, arb) else UNIT_SQUARE),
     "exp": lambda x: x.exp(),
     "expm1": lambda x: x.expm1(),
     "log": lambda x: x.log(),

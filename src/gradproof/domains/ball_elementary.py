@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -29,8 +30,16 @@ def _times(x: Any, constant: str) -> Any:
     return x * CONSTANTS[constant]()
 
 
+MOST_FACTORS = 64  # powers of a ball around zero that are multiplied out
+
+
 def _power(x: Any, exponent: Any, less: int = 0) -> Any:
-    return x ** (exponent - less)
+    exponent = exponent - less
+    around_zero = isinstance(x, arb) and not x.is_exact() and x.contains(ZERO)
+    if around_zero and 0 <= exponent <= MOST_FACTORS and exponent.is_integer():
+        # The library takes a logarithm here, which a ball around zero has not; products need none.
+        return math.prod([x] * int(exponent.unique_fmpz()), start=arb(1))
+    return x**exponent
 
 
 def _cbrt(x: arb) -> arb:
@@ -74,8 +83,8 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 
 def _hypot(a: arb, b: arb) -> arb:
-    # Squaring as a power keeps a ball around zero from becoming negative.
-    return (a**2 + b**2).sqrt()
+    # As products: a power of a ball around zero is unknown, and one of the two may well be such a ball.
+    return (a * a + b * b).sqrt()
 
 
 def _above_right_cut(name: str) -> Kernel:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.blackbox.opaque import pulled_back
+from gradproof.blackbox.opaque import pulled_back, wide
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.linearise import pull_back
@@ -97,12 +97,12 @@ def _measured(program: Program, pullback: Pullback, k: int) -> Enclosure | None:
     values, errors = np.zeros(xs[k].shape), np.zeros(xs[k].shape)
     for id, gy in zip(pullback.outputs, pullback.upstream):
         node = program[id]
-        if gy is None or not types.is_real(node.dtype):
+        if gy is None or node.is_discrete:
             continue
         if node.kernel is None or node.inputs != pullback.inputs:
             return None
         try:
-            part = pulled_back(node.kernel, xs, [k], np.asarray(program[gy].value, np.float64))
+            part = pulled_back(node.kernel, xs, [k], wide(program[gy].value))
         except NoDerivative:
             return None
         values, errors = values + part.values[0], errors + part.errors[0]

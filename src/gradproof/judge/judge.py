@@ -17,7 +17,7 @@ from gradproof.ir.program import Program, prune
 from gradproof.judge.beyond import known_in_balls, without_value
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.infinite import agree, with_stand_ins
-from gradproof.judge.measured import Measurement, measured
+from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -60,21 +60,13 @@ def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
 
 def _by_differences(found: Judgement, measurements: Sequence[Measurement]) -> Judgement:
     """What rests on differences says so, and claims nothing where even balls find no bound at the point itself."""
-    how = "; ".join(str(one) for one in measurements)
+    how = "; ".join(dict.fromkeys(str(one) for one in measurements))  # an op may have several results
     if found.oracle != "ball" and found.verdict is not Verdict.MISSING:
         return replace(found, verdict=Verdict.UNVERIFIED, reason=f"{how}, and the rest has no bound there")
     if found.verdict is Verdict.UNVERIFIED and found.comparison is not None:
-        return replace(found, oracle="differences", reason=f"{how}, {_as_far_as_it_goes(found)}")
+        limit = as_far_as_it_goes(found.comparison.outcome, found.enclosure, found.reason)
+        return replace(found, oracle="differences", reason=f"{how}, {limit}")
     return replace(found, oracle="differences", reason=found.reason or how)
-
-
-def _as_far_as_it_goes(found: Judgement) -> str:
-    """Why an error bar does not decide, with its size."""
-    if found.comparison is None or found.comparison.outcome != "undecided" or found.enclosure is None:
-        return f"and {found.reason}"
-    bar, size = (float(np.abs(part).max()) for part in (found.enclosure.rad, found.enclosure.mid))
-    share = f"{bar / size:.0e} of the largest entry" if size else f"{bar:.0e}"
-    return f"with an error bar of {share}: too wide to tell whether it is right to the last digits that count"
 
 
 def _exactly(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.blackbox.opaque import PulledBack, pulled_back, value_of
+from gradproof.blackbox.opaque import PulledBack, pulled_back, value_of, wide
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.margins import margins
-from gradproof.engine.refine import FIRST_ARB_BITS, entry_count
+from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, entry_count
 from gradproof.engine.run import AS_RECORDED, Run, evaluate
 from gradproof.errors import NoDerivative
 from gradproof.ir import types
@@ -66,15 +66,32 @@ def measured(evidence: Evidence) -> tuple[Evidence, tuple[Measurement, ...]]:
     work.refuse_ties()
     active = descendants(program, evidence.wrt)
     found = [work.measure(node, active) for node in reversed(opaque)]
-    recorded = evidence.gradient_program
-    if recorded is not None:
-        recorded = _Work(m, recorded, [node for node in recorded.nodes if _can_run(node)]).program
+    recorded = _without_rounding(m, evidence.gradient_program)
     measurements = tuple(one for one in reversed(found) if one is not None)
     return replace(evidence, program=work.program, gradient_program=recorded), measurements
 
 
+def _without_rounding(m: Arithmetic, recorded: Program | None) -> Program | None:
+    """The gradient program with its opaque ops run again; None if one cannot be, as it then says nothing exact."""
+    if recorded is None:
+        return None
+    try:
+        return _Work(m, recorded, [node for node in recorded.nodes if _can_run(node)]).program
+    except NoDerivative:
+        return None
+
+
+def as_far_as_it_goes(outcome: str | None, enclosure: Enclosure | None, reason: str | None) -> str:
+    """Why an error bar does not decide, with its size."""
+    if outcome != "undecided" or enclosure is None:
+        return f"and {reason}"
+    bar, size = (float(np.abs(part).max()) for part in (enclosure.rad, enclosure.mid))
+    share = f"{bar / size:.0e} of the largest entry" if size else f"{bar:.0e}"
+    return f"with an error bar of {share}: too wide to tell whether it is right to the last digits that count"
+
+
 def _can_run(node: Node) -> bool:
-    return node.is_opaque and node.kernel is not None and types.is_real(node.dtype)
+    return node.is_opaque and node.kernel is not None and not node.is_discrete
 
 
 def _on_the_way(program: Program, wrt: Iterable[int]) -> list[Node]:
@@ -143,7 +160,10 @@ class _Work:
             return
         assert node.kernel is not None
         radii = [None if types.is_discrete_array(x) else self.m.domain.leave(x)[1] for x in self._xs(node)]
-        centre, rad = value_of(node.kernel, self._numbers(node), radii)
+        try:
+            centre, rad = value_of(node.kernel, self._numbers(node), radii)
+        except NoDerivative as error:
+            raise NoDerivative(f"{_named(node)} {NO_MEANING}, and {error}") from error
         self._about(centre, rad, node)
 
     def _about(self, centre: Array, rad: Array, like: Node | None = None) -> int:
@@ -151,8 +171,8 @@ class _Work:
         ids = [self._next_id, self._next_id + 1]
         self._next_id += 2
         for id, array in zip(ids, (centre, rad)):
-            array = np.asarray(array, np.float64)
-            self.nodes.append(Node(id, "constant", (), "float64", array.shape, value=array))
+            array = wide(array)
+            self.nodes.append(Node(id, "constant", (), types.dtype_name(array), array.shape, value=array))
             self.values[id] = self.m.literal(array)
         if like is None:
             return self._add("about", *ids)
@@ -200,7 +220,7 @@ class _Work:
         if not (rad > NEGLIGIBLE * np.abs(gy).max(initial=0.0)).any():
             return found
         # What the radius of the upstream gradient may change, as if all of it had one sign, and twice that.
-        more = pulled_back(node.kernel, xs, moving, rad)
+        more = pulled_back(node.kernel, xs, moving, rad * (1 + 1j) if np.iscomplexobj(gy) else rad)
         sums = (a + 2 * np.abs(b) + c for a, b, c in zip(found.errors, more.values, more.errors))
         return replace(found, errors=tuple(sums))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +21,7 @@ from gradproof.frontends.tensorflow.values import unrecorded
 Array = np.ndarray[Any, Any]
 
 _FLOATS = ("float64", "float32", "float16", "bfloat16")
+_COMPLEX = {"float64": "complex128", "float32": "complex64"}
 _WIDE = ("float64", "float32")  # what differences are taken in; 16 bits are too coarse for them
 _NUMBERS = (*_FLOATS, "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 _PLAIN_ATTRS = {"type", "int", "float", "bool", "string", "shape"}
@@ -32,10 +35,9 @@ def kernel_of(event: OpEvent, output: int) -> OpKernel | None:
         return None
     if not all(_item_kind(attr.type) in _PLAIN_ATTRS for attr in definition.attr):
         return None  # it calls a function, or carries a constant
-    values = (*event.inputs, event.outputs[output])
-    if event.outputs[output].dtype not in _FLOATS or any(value.dtype not in _NUMBERS for value in values):
+    if event.outputs[output].dtype not in (*_FLOATS, *_COMPLEX.values()):
         return None
-    if any(value.array is None for value in values):
+    if any(value.dtype not in _NUMBERS or value.array is None for value in event.inputs):
         return None
     return OpKernel(event, output)
 
@@ -50,7 +52,7 @@ class OpKernel:
     @cached_property
     def dtype(self) -> str:
         """The widest dtype in which the op has a kernel that computes what was recorded."""
-        recorded = np.asarray(self.event.outputs[self.output].array, np.float64)
+        recorded = np.asarray(self.event.outputs[self.output].array)
         size = float(np.abs(recorded).max(initial=0.0))
         xs = [np.asarray(value.array) for value in self.event.inputs]
         for dtype in _WIDE:
@@ -60,7 +62,7 @@ class OpKernel:
                 continue
             if found.shape == recorded.shape and (np.abs(found - recorded) <= _NEAR * size).all():
                 return dtype
-        return self.event.outputs[self.output].dtype
+        return "float32"
 
     def __call__(self, *xs: Array) -> Array:
         return self._computed(xs, self.dtype)
@@ -71,7 +73,7 @@ class OpKernel:
         if function is None:
             return None
         attrs = self._attrs(self.dtype)
-        with unrecorded():
+        with unrecorded(), _silent():
             inputs = self._tensors(xs, self.dtype)
             try:
                 outputs = self._run(inputs, attrs)
@@ -139,8 +141,20 @@ def _executable(value: Any, kind: str, dtype: str) -> Any:
     if kind.startswith("list("):
         return [_executable(item, _item_kind(kind), dtype) for item in value or ()]
     if kind == "type":
-        return dtypes.as_dtype(dtype if value in _FLOATS else value).as_datatype_enum
+        wanted = dtype if value in _FLOATS else _COMPLEX[dtype] if value in _COMPLEX.values() else value
+        return dtypes.as_dtype(wanted).as_datatype_enum
     return tensor_shape.TensorShape(value) if kind == "shape" else value
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """What TensorFlow's gradients log (a cast that drops imaginary parts) was logged in the user's own run already."""
+    logger = logging.getLogger("tensorflow")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _registered(op: str) -> Any:
