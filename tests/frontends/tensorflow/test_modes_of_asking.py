@@ -43,6 +43,35 @@ def test_a_tape_around_an_accumulator_is_judged() -> None:
     assert verdicts(report) == [("y", "x", "correct"), ("d", "x", "correct")]
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_accumulator_inside_a_function_is_judged(compiled: bool) -> None:
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function(jit_compile=compiled)
+    def hessian_product(v: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(w, v) as accumulator:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.exp(w) * w)
+            g = tape.gradient(loss, w)
+        return accumulator.jvp(g)
+
+    with gradproof.watch() as report:
+        product = hessian_product(tf.constant([1.0, -1.0]))
+    assert verdicts(report) == [("loss", "w", "correct"), ("g", "w", "correct")]
+    np.testing.assert_array_equal(report.gradients[1].observed, product.numpy())
+
+
+def test_a_derivative_along_what_did_not_take_part_is_missing_and_says_why() -> None:
+    x = tf.constant(1.0)
+    with gradproof.watch() as report:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as accumulator:
+            y = tf.constant(2.0) * 2.0
+        accumulator.jvp(y)
+    (row,) = report.gradients
+    assert str(row.verdict) == "missing"
+    assert [cause.kind for cause in row.diagnostics] == ["not-connected"]
+
+
 def test_tensors_that_are_taken_as_given_are_constants() -> None:
     @tf.function
     def partial(x: Any) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
 from tensorflow.python.eager import context, forwardprop
+from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
-from gradproof.frontends.tensorflow.arguments import bind, call_text
+from gradproof.frontends.tensorflow.arguments import bind, call_text, operand_names
 from gradproof.frontends.tensorflow.autograph import calling_frame
 from gradproof.frontends.tensorflow.finish import (
     Ending,
@@ -29,7 +31,7 @@ from gradproof.frontends.tensorflow.recorder import Collection, numbers
 from gradproof.frontends.tensorflow.recording import GradientCall, Tape
 from gradproof.frontends.tensorflow.sampling import Site
 from gradproof.frontends.tensorflow.source import spans_of, user_places, with_span
-from gradproof.frontends.tensorflow.traced import Traces
+from gradproof.frontends.tensorflow.traced import Traces, n_ops
 from gradproof.frontends.tensorflow.values import optional_value_of
 
 
@@ -45,6 +47,23 @@ class AccumulatorState:
         self.tangents = tuple(optional_value_of(t) for t in nest.flatten(given["tangents"]))
 
 
+@dataclass(frozen=True, eq=False)
+class TracedAccumulator:
+    """One accumulator in a function that is being traced: what moves, under the user's names, and along what."""
+
+    names: list[str]
+    sources: list[Any]
+    tangents: tuple[Any, ...]
+
+    @staticmethod
+    def of(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TracedAccumulator:
+        given = bind("ForwardAccumulator", args, kwargs)
+        names = operand_names(frame, "ForwardAccumulator", "primals", given["primals"])
+        return TracedAccumulator(
+            names, nest.flatten(given["primals"]), tuple(nest.flatten(given["tangents"]))
+        )
+
+
 class Accumulators:
     """The hooks on `tf.autodiff.ForwardAccumulator`."""
 
@@ -54,6 +73,7 @@ class Accumulators:
         self._listener = listener
         self._traces = traces
         self._states: WeakKeyDictionary[Any, AccumulatorState] = WeakKeyDictionary()
+        self._traced: WeakKeyDictionary[Any, TracedAccumulator] = WeakKeyDictionary()
 
     def patches(self) -> list[Patch]:
         owner = forwardprop.ForwardAccumulator
@@ -66,10 +86,13 @@ class Accumulators:
 
     def _init(self, original: Any, accumulator: Any, *args: Any, **kwargs: Any) -> None:
         original(accumulator, *args, **kwargs)
-        if self._recorder.quiet or not context.executing_eagerly():
+        if self._recorder.quiet:
             return
         try:
             frame = calling_frame(sys._getframe(2))
+            if not context.executing_eagerly():
+                self._traced[accumulator] = TracedAccumulator.of(frame, args, kwargs)
+                return
             site, wanted = self._observation.sites.begin((frame.f_code, frame.f_lasti))
             if wanted:
                 with self._recorder.silence():
@@ -96,6 +119,10 @@ class Accumulators:
 
     def _jvp(self, original: Any, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
         frame = calling_frame(sys._getframe(2))
+        if accumulator in self._traced:
+            result = original(accumulator, *args, **kwargs)
+            self._note_traced(self._traced[accumulator], args, kwargs, result, frame)
+            return result
         occurrence = self._observation.count((frame.f_code, frame.f_lasti))
         state = self._states.get(accumulator)
         error = None
@@ -111,6 +138,19 @@ class Accumulators:
                 ending = Ending(next(numbers), "jvp", frame, args, kwargs, occurrence, tape, result, error)
                 self._finish(state, ending)
         return result
+
+    def _note_traced(
+        self, of: TracedAccumulator, args: Any, kwargs: Any, result: Any, frame: FrameType
+    ) -> None:
+        """Inside a function that is being traced: the derivatives were computed along with the ops."""
+        try:
+            graph = tf_ops.get_default_graph()
+            given = {**bind("jvp", args, kwargs), "sources": of.sources}
+            tape = Tape(0, "accumulator", None)
+            noted = self._traces.note_gradient(graph, n_ops(graph), "jvp", (), given, result, tape, frame)
+            noted.source_names, noted.tangents = of.names, of.tangents
+        except Exception:
+            self._observation.note_failure()
 
     def _finish(self, state: AccumulatorState, ending: Ending) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,8 @@ class Assembly:
         self.rule_spans: dict[int | None, Span | None] = {
             p.id: spans[p.forward] for p in call.pullbacks if p.forward in spans and p.scope is None
         }
-        self.scope_spans = {scope.id: scope.span for scope in call.scopes}
-        self.scope_of = {p.id: p.scope for p in call.pullbacks}
+        uses = {scope.id: scope.span for scope in call.scopes}
+        self.scope_spans = {p.id: uses[p.scope] for p in call.pullbacks if p.scope in uses}
 
     def lower(self) -> None:
         """Lower all events that take part, in order."""
@@ -86,9 +87,8 @@ class Assembly:
         for output in event.outputs:
             if output.id in self.call.stopped and output.array is not None:
                 source = self.leaf_sources.get(output.id)
-                array = output.array
-                cut = self.m.constant(array) if source is None else self.m.input(array, source.name)
-                self.nodes[output.id] = cut
+                make = self.m.constant if source is None else partial(self.m.input, name=source.name)
+                self.nodes[output.id] = make(output.array)
 
     def _events(self) -> Iterable[OpEvent]:
         """What the tape saw, and, if a gradient is missing, also what it did not: the path may have broken there."""
@@ -103,13 +103,9 @@ class Assembly:
                 yield event
 
     def _span_of(self, event: OpEvent) -> Span | None:
-        """A backward op belongs to the line whose derivative it computes, not to the line that asked for gradients.
-
-        What the user's own rules compute belongs to their lines; a rule that is the library's has none.
-        """
-        scope = self.scope_of.get(event.pullback) if event.pullback is not None else None
-        if scope in self.scope_spans and event.phase == "backward" and event.span == self.call.span:
-            return self.scope_spans[scope]
+        """A backward op belongs to the line whose derivative it computes, or to the line of the user's own rule."""
+        if event.pullback in self.scope_spans and event.span == self.call.span:
+            return self.scope_spans[event.pullback]  # a rule of the library: no line of the user's is in it
         return self.rule_spans.get(event.pullback, event.span)
 
     def _lower(self, event: OpEvent) -> None:

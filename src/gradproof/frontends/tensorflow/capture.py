@@ -225,7 +225,8 @@ def _directional(made: Assembly) -> Capture:
         seen = call.observed[k] if k < len(call.observed) else None
         array = None if seen is None else seen.array
         recorded = None if seen is None else _recorded(made, seen)
-        sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded))
+        broken = _broken(call, 0) if seen is None and call.sources else None
+        sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded, broken))
     kept = Copies(program, lambda of: rows.along(of, of.outputs, tangents).program)
     return _with_program(made, tuple(sources), whole, copies.program, kept)
 
@@ -242,7 +243,9 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
     observed = call.observed[k] if k < len(call.observed) else None
     array = None if observed is None else observed.array
     if node is None and call.unconnected_gradients == "zero" and operand.value.array is not None:
-        node = made.m.input(operand.value.array, operand.name)  # nothing took it: the zero is judged as it stands
+        node = made.m.input(
+            operand.value.array, operand.name
+        )  # nothing took it: the zero is judged as it stands
     return Source(
         operand.name,
         operand.value.shape or (),

@@ -7,27 +7,26 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 from tensorflow.python.framework import dtypes, indexed_slices
-from tensorflow.python.framework import ops as tf_ops
 
 from gradproof.frontends.tensorflow.events import Program
 from gradproof.frontends.tensorflow.finish import older, variables
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, expand
+from gradproof.frontends.tensorflow.graph_operands import read, source_in, value_in
 from gradproof.frontends.tensorflow.interpret import Frame, Step
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
 from gradproof.frontends.tensorflow.recording import (
-    NO_TENSOR,
-    NOT_COMPUTED,
     Api,
     GradientCall,
     Observed,
     Operand,
     Phase,
-    Value,
 )
 from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
 from gradproof.frontends.tensorflow.unreached import failed_call
-from gradproof.frontends.tensorflow.values import Unknown, value_of, variable_of, variable_value
+from gradproof.frontends.tensorflow.values import (
+    Unknown,
+)
 from gradproof.ir.span import Span
 
 Origin = Literal["returned", "rerun", "interpreted"]
@@ -117,7 +116,7 @@ def _build(
     kept = [step for step in expansion.interpretation.steps if keep(step)]
     events = [replace(e, heard=_is_heard(gradient, frame, step)) for e, step in zip(program.events, kept)]
     sources = tuple(
-        _source(name, source, handle, frame, run, expansion, traces)
+        source_in(name, source, handle, frame, run, expansion, traces)
         for name, source, handle in zip(gradient.source_names, gradient.sources, gradient.handles)
     )
     seen, origin = _observed(gradient, frame, run, expansion)
@@ -133,7 +132,7 @@ def _build(
         mode="xla" if frame.xla else "graph",
         tape=replace(gradient.tape, watched=_watched(gradient, frame, expansion)),
         targets=tuple(
-            Operand(name, _value(frame.get(target), expansion))
+            Operand(name, value_in(frame.get(target), expansion))
             for name, target in zip(gradient.target_names, gradient.targets)
         ),
         sources=sources,
@@ -141,7 +140,12 @@ def _build(
         observed_from=origin,
         output_gradients=None
         if gradient.output_gradients is None
-        else tuple(None if t is None else _value(frame.get(t), expansion) for t in gradient.output_gradients),
+        else tuple(
+            None if t is None else value_in(frame.get(t), expansion) for t in gradient.output_gradients
+        ),
+        tangents=None
+        if gradient.tangents is None
+        else tuple(read(t, frame, expansion) for t in gradient.tangents),
         unconnected_gradients=gradient.unconnected,
         events=tuple(events),
         older=tuple(replace(event, heard=False) for event in before),
@@ -152,7 +156,7 @@ def _build(
         inner=tuple(program.inner),
         variables=variables(sources),
         failure=_failure(seen, expansion),
-        stopped=frozenset(_value(frame.get(symbol), expansion).id for symbol in gradient.stopped),
+        stopped=frozenset(value_in(frame.get(symbol), expansion).id for symbol in gradient.stopped),
     )
 
 
@@ -166,7 +170,7 @@ def _watched(
     gradient: TracedGradient, frame: Frame, expansion: Expansion
 ) -> tuple[tuple[int, Span | None], ...]:
     """What the tape was told to watch, by the numbers of what ran."""
-    return tuple((_value(frame.get(symbol), expansion).id, span) for symbol, span in gradient.watched)
+    return tuple((value_in(frame.get(symbol), expansion).id, span) for symbol, span in gradient.watched)
 
 
 def _is_heard(gradient: TracedGradient, frame: Frame, step: Step) -> bool:
@@ -184,56 +188,6 @@ def _position_in(frame: Frame, step: Step) -> int | None:
     while at is not None and at is not frame:
         position, at = at.parent_position, at.parent
     return None if at is None else position
-
-
-def _value(tensor: Any, expansion: Expansion) -> Value:
-    if tensor is None:
-        return Value(NO_TENSOR, "none", None, unknown=NOT_COMPUTED)
-    return value_of(tensor, expansion.originals)
-
-
-def _source(
-    name: str,
-    source: Any,
-    inside: Any,
-    frame: Frame,
-    run: FunctionRun,
-    expansion: Expansion,
-    traces: Traces,
-) -> Operand:
-    if not hasattr(source, "handle"):
-        return Operand(name, _value(frame.get(source), expansion))
-    handle = _handle_in(frame, source.handle) if inside is None else frame.get(inside)
-    identity = source.handle._id if handle is None else expansion.originals.get(handle._id, handle._id)
-    found = traces.variables.by_handle(identity)
-    actual = source if found is None else found
-    variable = variable_of(actual)
-    if actual is not source or name.isidentifier():
-        name = _outer_name(name, actual, run) or name
-    held = run.held.get(identity)
-    # What the function was not given it cannot have changed.
-    value = variable_value(actual) if held is None else value_of(held)
-    return Operand(name, replace(value, id=identity), variable)
-
-
-def _outer_name(name: str, variable: Any, run: FunctionRun) -> str | None:
-    """What the caller of the function calls a variable: a parameter of a traced function stands for many."""
-    if run.names.get(name) is variable:
-        return name
-    return next((outer for outer, value in run.names.items() if value is variable), None)
-
-
-def _handle_in(frame: Frame, handle: Any) -> Any:
-    """The handle that really was there for a variable of the trace: an argument may have been another one."""
-    at: Frame | None = frame
-    while at is not None:
-        if not isinstance(handle, tf_ops.EagerTensor):
-            return at.get(handle)
-        for outer, inner in at.graph.captures:
-            if outer is handle:
-                return at.get(inner)
-        at = at.parent
-    return None
 
 
 def _observed(
@@ -258,8 +212,8 @@ def _one(result: Any, values: dict[int, Any], frame: Frame, expansion: Expansion
     if result is None:
         return None
     tensors = components([result])
-    ids = tuple(_value(frame.get(tensor), expansion).id for tensor in tensors)
-    seen = [_value(values.get(tensor._id), expansion) for tensor in tensors]
+    ids = tuple(value_in(frame.get(tensor), expansion).id for tensor in tensors)
+    seen = [value_in(values.get(tensor._id), expansion) for tensor in tensors]
     if not isinstance(result, indexed_slices.IndexedSlices):
         return Observed(seen[0], ids=ids)
     return Observed(seen[0], seen[1], _dense_shape(result, frame), ids)

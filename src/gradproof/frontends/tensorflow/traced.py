@@ -52,6 +52,7 @@ class TracedGradient:
     heard: tuple[Stretch, ...] | None = None  # where the tape was recording, None for everywhere
     watched: tuple[Watched, ...] = ()
     stopped: tuple[Any, ...] = ()  # tensors to be taken as given
+    tangents: tuple[Any, ...] | None = None  # in forward mode: along what the sources move
 
     @cached_property
     def key(self) -> str:
@@ -72,7 +73,9 @@ class TracedScope:
     last: int = -1
     n_results: int = 0
     n_variables: int = 0
+    function: Any = None
     rule: Span | None = None
+    library: str | None = None
 
 
 @dataclass(eq=False)
@@ -128,9 +131,7 @@ class Traces:
         if notes is None:
             return []
         tensors = [
-            t
-            for call in notes.gradients
-            for t in (*call.targets, *call.sources, *components(call.results))
+            t for call in notes.gradients for t in (*call.targets, *call.sources, *components(call.results))
         ]
         return [t for t in tensors if getattr(t, "graph", None) is graph]
 
@@ -200,7 +201,7 @@ class Traces:
     ) -> TracedGradient:
         spans = spans_at(frame)
         given = bind(api, args, kwargs)
-        target, source = PARAMETERS[api][:2]
+        target, source = ("primals", "sources") if api == "jvp" else PARAMETERS[api][:2]
         grad_ys = given.get("output_gradients", given.get("grad_ys"))
         unconnected = given.get("unconnected_gradients", "none")
         leaves = [_own_replica(leaf) for leaf in nest.flatten(given.get(source))]
@@ -210,7 +211,7 @@ class Traces:
             call_text(spans),
             operand_names(frame, api, target, given.get(target)),
             nest.flatten(given.get(target)),
-            operand_names(frame, api, source, given.get(source)),
+            [] if api == "jvp" else operand_names(frame, api, source, given.get(source)),
             leaves,
             [_handle_inside(graph, leaf) for leaf in leaves],
             nest.flatten(result),
