@@ -1,8 +1,9 @@
 """A Python value was frozen into a traced function and has changed since.
 
 What it finds
-    A compiled or traced function that read a Python number, flag or attribute when it was traced, where that name has
-    another value by the time the gradient is computed.
+    A compiled or traced function that read a Python number, flag, attribute or item when it was traced, where that
+    name has another value by the time the gradient is computed; or that drew random numbers of Python's or NumPy's
+    when it was traced and is called again.
 
 Why it spoils a gradient
     A function is traced once: Python runs, and what it reads becomes a constant of the graph. Later changes of the
@@ -44,7 +45,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if baked.name in seen:
             continue
         seen.add(baked.name)
-        if baked.before:
+        if baked.is_drawn:
+            yield _drawn_once(baked)
+        elif baked.before:
             yield _diagnose(baked)
         elif case.verdict is Verdict.WRONG and baked.name == case.source.name:
             yield _other_variable(case, baked)
@@ -67,6 +70,24 @@ def _diagnose(baked: Baked) -> Diagnostic:
             "those of the old number."
         ),
         fix=Fix(f"pass `{baked.name}` as an argument, or make it a variable and change it with `assign`"),
+    )
+
+
+def _drawn_once(baked: Baked) -> Diagnostic:
+    return Diagnostic(
+        kind="baked-constant",
+        severity="warning",
+        certainty="measured",
+        headline=f"`{baked.function}` uses the same random numbers in every call",
+        primary=None if baked.span is None else Annotation(baked.span, "draws once, while it is traced"),
+        subject=f"`{baked.name}`",
+        why=(
+            f"`{baked.function}` was traced once. `{baked.name}` was asked for numbers then, they became constants of "
+            "its graph, and this later call has used the same ones: value and gradient are those of that one draw."
+        ),
+        fix=Fix(
+            "draw with `tf.random` inside the function, or draw outside and pass the numbers as an argument"
+        ),
     )
 
 

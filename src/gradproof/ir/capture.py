@@ -152,6 +152,7 @@ class Baked:
     """A Python value that a traced function has read once: what it was then and what it is now, as text.
 
     For a variable that was passed in the place of another one `before` is empty: the trace does not tell them apart.
+    With `is_drawn` the name is that of a generator which random numbers were drawn from while the function was traced.
     """
 
     function: str
@@ -159,6 +160,7 @@ class Baked:
     before: str
     now: str
     span: Span | None = None
+    is_drawn: bool = False
 
 
 @dataclass(frozen=True)
