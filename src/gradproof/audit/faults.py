@@ -22,7 +22,7 @@ def with_faults(case: Case) -> Case:
 
 def _with_mistakes(case: Case) -> Case:
     program = case.capture.gradient_program
-    if program is not None and were_tried(case):
+    if program is not None and (were_tried(case) or (_is_tried(case) and case.verdict is Verdict.WRONG)):
         results = {id for scope in case.capture.scopes for id in scope.results or () if id is not None}
         return replace(case, mistakes=custom_faults(case.capture, results, case.options))
     # Where an op of the rule has made it so, that op is the fault.
@@ -55,6 +55,11 @@ def _with_mistakes(case: Case) -> Case:
         library_faults=library_faults(program, own, case.options),
         boundless_rules=boundless,
     )
+
+
+def _is_tried(case: Case) -> bool:
+    """Whether rules that ran out of sight, as in a Jacobian, were run again by themselves."""
+    return bool(case.capture.facts.get("tried"))
 
 
 def _is_custom(case: Case, rule: Pullback) -> bool:

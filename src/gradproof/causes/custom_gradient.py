@@ -64,7 +64,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     seen: set[tuple[str, str]] = set()
     for fault in case.mistakes:
         key = fault.scope.name, fault.mistake.kind
-        if not fault.mistake.is_intended and key not in seen:
+        if not fault.mistake.is_intended and key not in seen and fault.scope.library is None:
             seen.add(key)  # a rule that is used in a loop has one mistake, not one per step
             yield _diagnose(case, fault)
     if not case.mistakes:
@@ -102,7 +102,7 @@ def _narrow(case: Case, loss: Loss) -> Diagnostic:
 
 
 def _once(found: Iterable[Suspicion]) -> Iterator[Suspicion]:  # a rule in a loop is one rule
-    yield from {(one.scope.name, one.kind): one for one in found}.values()
+    yield from {(one.scope.name, one.kind): one for one in found if one.scope.library is None}.values()
 
 
 def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradproof.causes._evidence import comparison_rows, proven_text, subject, worst
+from gradproof.causes._mistakes import entry, say
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of, proven_at, value_at
 from gradproof.diagnosis import words
@@ -38,13 +39,20 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.hidden_stop import HiddenStop
 from gradproof.diagnosis.loss import Loss
+from gradproof.ir.capture import Scope
 from gradproof.ir.program import descendants
-from gradproof.judge.custom import LibraryFault
+from gradproof.judge.custom import CustomFault, LibraryFault
 from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
     yield from raised_by_rule(case, "framework-rule")
+    frozen = [one.scope for one in case.suspicions if one.scope.library is not None]
+    if frozen and case.verdict is Verdict.WRONG:
+        yield _frozen(case, frozen[0])
+    brought = [one for one in case.mistakes if one.scope.library is not None and not one.mistake.is_intended]
+    if brought:
+        yield _brought_along(case, brought[0])
     faults = [fault for fault in case.library_faults if not fault.is_intended]
     if faults:
         yield _wrong_rule(case, faults[0])
@@ -87,6 +95,48 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
         ),
         fix=Fix(f"write this step without {pullback.op}, or give it a custom gradient"),
         op=pullback.op,
+    )
+
+
+def _brought_along(case: Case, fault: CustomFault) -> Diagnostic:
+    """A custom gradient that a library was written with."""
+    scope, mistake = fault.scope, fault.mistake
+    said = say(case, mistake)
+    returned, right = (entry(part, mistake.worst) for part in (mistake.meant, mistake.true))
+    return Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"the gradient that `{scope.library}` brings along for `{scope.name}` {said.fault}",
+        primary=None
+        if scope.used_at is None
+        else Annotation(scope.used_at, f"the rule of {scope.name} is wrong here"),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
+        why=said.why,
+        fix=Fix(
+            f"do without `{scope.name}`, or give the same step a gradient of your own; tell `{scope.library}`"
+        ),
+        op=scope.name,
+    )
+
+
+def _frozen(case: Case, scope: Scope) -> Diagnostic:
+    """A custom gradient of a library that returns the derivative in a way that cannot be differentiated again."""
+    return Diagnostic(
+        kind="framework-rule",
+        severity="error",
+        certainty="proven",
+        headline=f"the gradient that `{scope.library}` brings along for `{scope.name}` has a wrong derivative itself",
+        primary=None if scope.used_at is None else Annotation(scope.used_at, f"calls {scope.name}"),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            "This derivative is differentiated once more. The rule returns the right number, but part of it does not "
+            "move with the inputs, and the second derivative lacks what that part would have contributed."
+        ),
+        fix=Fix(f"write this step with plain ops in the place of `{scope.name}`; tell `{scope.library}`"),
+        op=scope.name,
     )
 
 

@@ -49,6 +49,7 @@ class Scope:
     rule_at: Span | None = None
     complaint: str | None = None  # what the framework said when the rule failed: a dtype, a shape
     is_upstream_idle: bool = False
+    library: str | None = None  # the package it comes from, if it is not the user's own
     nothing_for: tuple[int, ...] = ()  # the places of the inputs for which the rule returned None
 
 

@@ -12,8 +12,7 @@ from tensorflow.python.ops import custom_gradient, gradients_util
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import spans_at
-from gradproof.frontends.tensorflow.events import definition_of
-from gradproof.frontends.tensorflow.hand_written import line_of_rule
+from gradproof.frontends.tensorflow.hand_written import definition_of, library_of, line_of_rule
 from gradproof.frontends.tensorflow.listening import run_pullback
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
@@ -111,7 +110,7 @@ class Customs:
         graph = tf_ops.get_default_graph()
         kind, name, described = _described(function)
         spans = spans_at(sys._getframe(2))
-        scope = TracedScope("", name, kind, spans, definition_of(described), n_ops(graph))
+        scope = TracedScope("", name, kind, spans, definition_of(described), n_ops(graph), function=described)
         self._traced_scopes.append(scope)
         try:
             result = original(function, args, kwargs)
@@ -136,7 +135,9 @@ class Customs:
             scope.key = key
             rule = _closed_over(function, "tape_grad_fn")
             scope.n_variables = len(_closed_over(rule, "variables") or ()) if rule else 0
-            scope.rule = line_of_rule(_closed_over(rule, "grad_fn"))
+            written = _closed_over(rule, "grad_fn")
+            scope.rule = line_of_rule(written)
+            scope.library = library_of(scope.function, written) if scope.kind == "custom_gradient" else None
         return original(decorator, function)
 
     def _rule(self, original: Any, scope: Any, operation: Any, function: Any, rule: Any) -> Any:

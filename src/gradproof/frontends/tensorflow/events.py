@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, expand
 from gradproof.frontends.tensorflow.graph_events import PhaseOf, add_graph_events
-from gradproof.frontends.tensorflow.hand_written import line_of_rule
+from gradproof.frontends.tensorflow.hand_written import definition_of, library_of, line_of_rule
 from gradproof.frontends.tensorflow.interpret import Step
 from gradproof.frontends.tensorflow.matching import match_pullbacks
 from gradproof.frontends.tensorflow.recorder import RawEvent, RawInner, RawPullback, RawScope
@@ -22,7 +22,7 @@ from gradproof.frontends.tensorflow.recording import (
     Pullback,
     Value,
 )
-from gradproof.frontends.tensorflow.source import is_users, span_of, spans_of
+from gradproof.frontends.tensorflow.source import span_of, spans_of
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import (
     NOT_NUMBERS,
@@ -31,7 +31,6 @@ from gradproof.frontends.tensorflow.values import (
     plain_attrs,
     value_of,
 )
-from gradproof.ir.span import Span
 
 
 @dataclass(eq=False)
@@ -222,12 +221,5 @@ def _scope(raw: RawScope) -> CustomScope:
         tuple(variable.handle._id for variable in raw.variables),
         raw.complete,
         line_of_rule(raw.written),
+        library_of(raw.function, raw.written) if raw.kind == "custom_gradient" else None,
     )
-
-
-def definition_of(function: Any) -> Span | None:
-    """Where a function of the user's begins; None for one of a library."""
-    code = getattr(function, "__code__", None)
-    if code is None or not is_users(code.co_filename):
-        return None
-    return Span(code.co_filename, code.co_firstlineno, function=code.co_name)

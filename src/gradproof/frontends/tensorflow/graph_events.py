@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun
+from gradproof.frontends.tensorflow.hand_written import definition_of, line_of_rule, registered_rule
 from gradproof.frontends.tensorflow.interpret import Frame, Step
 from gradproof.frontends.tensorflow.recorder import RawEvent, numbers
 from gradproof.frontends.tensorflow.recording import (
@@ -97,6 +98,8 @@ class _GraphEvents:
         key = step.operation.node_def.attr.get("_gradient_op_type")
         if key is not None and step.operation.type == "IdentityN":
             self._close_scope(step, key.s.decode())
+        elif key is not None:
+            self._add_registered(step, key.s.decode(), spans)
 
     def _spans(self, step: Step) -> tuple[Span, ...]:
         """Where the op was written; for one without a past (`body_of`), where the op was that called its graph."""
@@ -148,8 +151,29 @@ class _GraphEvents:
                 tuple(self._value(tensor) for tensor in step.outputs[: scope.n_results]),
                 tuple(value.id for value in inputs[n_args:]),
                 rule=scope.rule,
+                library=scope.library,
             )
         )
+
+    def _add_registered(self, step: Step, key: str, spans: tuple[Span, ...]) -> None:
+        """An op whose gradient the user has put another one in the place of, by a name in TensorFlow's registry."""
+        function = registered_rule(key)
+        if function is not None:
+            self.program.scopes.append(
+                CustomScope(
+                    self.program.scope_ids.setdefault(
+                        (step.frame.id, _key(step.operation, key)), next(numbers)
+                    ),
+                    step.operation.type,
+                    "custom_gradient",
+                    None,
+                    spans[0] if spans else None,
+                    definition_of(function),
+                    tuple(self._value(tensor) for tensor in step.inputs),
+                    tuple(self._value(tensor) for tensor in step.outputs),
+                    rule=line_of_rule(function),
+                )
+            )
 
     def _rule_at(self, frame: Frame | None, position: int) -> int | None:
         while frame is not None:
@@ -188,7 +212,8 @@ class _GraphEvents:
         if rule.forward is not None:
             forward = self.program.graph_places.get((id(rule.forward.graph), rule.forward.name))
         scopes = reversed(self.program.scope_ids.items())
-        scope = next((number for (_, key), number in scopes if key == rule.key), None)
+        wanted = None if rule.key is None else _key(rule.forward, rule.key)
+        scope = next((number for (_, key), number in scopes if key == wanted), None)
         n_results = 0 if rule.forward is None or scope is None else _n_results(rule, self.program.traces)
         upstream = rule.upstream[:n_results] if n_results else rule.upstream
         parents = self._rules_around(frame, rule.first)
@@ -209,6 +234,11 @@ class _GraphEvents:
         if not hasattr(tensor, "_id"):
             return Value(NO_TENSOR, "none", None, unknown="it consists of several tensors")
         return self._value(frame.get(tensor))
+
+
+def _key(operation: Any, key: str) -> str:
+    """The key of a custom gradient; a registered rule may be that of many ops."""
+    return key if operation is None or operation.type == "IdentityN" else f"{key} {operation.name}"
 
 
 def _n_results(rule: TracedRule, traces: Traces) -> int:

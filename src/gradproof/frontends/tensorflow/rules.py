@@ -8,9 +8,12 @@ from gradproof.engine.trace import Traced
 from gradproof.frontends.tensorflow import recording
 from gradproof.frontends.tensorflow.assembly import Assembly
 from gradproof.frontends.tensorflow.recording import NOT_COMPUTED, CustomScope, Value
+from gradproof.frontends.tensorflow.repeatable import PYTHON_OPS
 from gradproof.ir.capture import Inner, Pullback, Scope
 from gradproof.ir.program import Program
 
+# A read has nothing to differentiate, and what a Python function ran has rules of its own.
+_WITHOUT_RULE = {"ReadVariableOp", *PYTHON_OPS}
 FEW = 4  # applications of a rule that are looked at, the first and the last; a Jacobian has one per row
 
 
@@ -30,7 +33,7 @@ def pullbacks_of(made: Assembly, whole: Program) -> Iterator[Pullback]:
     known = {node.id for node in whole.nodes}
     for pullback in made.call.pullbacks:
         event = None if pullback.forward is None else events.get(pullback.forward)
-        if event is None or event.op == "ReadVariableOp" or not _are_dense(made, pullback.results):
+        if event is None or event.op in _WITHOUT_RULE or not _are_dense(made, pullback.results):
             continue
         inputs, outputs = ids_of(made, event.inputs), ids_of(made, event.outputs)
         if None in outputs or None in inputs or not set(outputs) <= known:
@@ -131,6 +134,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.Pullback | None) 
         rule_at=rule_at or scope.rule,
         complaint=None if rule is None else rule.exception,
         is_upstream_idle=rule is not None and _is_idle(rule.upstream),
+        library=scope.library,
         nothing_for=() if rule is None else tuple(k for k, one in enumerate(rule.results) if one is None),
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 from tensorflow.python.distribute.values import DistributedVariable
 from tensorflow.python.framework import indexed_slices
 from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.ops.ref_variable import RefVariable
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
@@ -204,7 +205,7 @@ class Traces:
         target, source = ("primals", "sources") if api == "jvp" else PARAMETERS[api][:2]
         grad_ys = given.get("output_gradients", given.get("grad_ys"))
         unconnected = given.get("unconnected_gradients", "none")
-        leaves = [_own_replica(leaf) for leaf in nest.flatten(given.get(source))]
+        leaves = [_plain(leaf) for leaf in nest.flatten(given.get(source))]
         gradient = TracedGradient(
             api,
             spans,
@@ -255,9 +256,11 @@ def _forward_op(kind: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any
     return None
 
 
-def _own_replica(source: Any) -> Any:
-    """Of a variable that is mirrored on several devices, the one of the replica that is being traced."""
-    return source._get() if isinstance(source, DistributedVariable) else source
+def _plain(source: Any) -> Any:
+    """Of a variable that is mirrored on several devices, that of the replica; of one of the older kind, its tensor."""
+    if isinstance(source, DistributedVariable):
+        return source._get()
+    return source._ref() if isinstance(source, RefVariable) else source
 
 
 def _handle_inside(graph: Any, source: Any) -> Any:

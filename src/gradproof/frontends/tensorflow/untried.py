@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import array_ops
 
 from gradproof.frontends.sandbox import sandbox
 from gradproof.frontends.tensorflow.finish import program_of
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation
-from gradproof.frontends.tensorflow.recorder import Collection, RawScope
+from gradproof.frontends.tensorflow.recorder import Collection, RawPullback, RawScope
 from gradproof.frontends.tensorflow.recording import GradientCall
 from gradproof.frontends.tensorflow.traced import Traces
 
@@ -29,6 +30,11 @@ class Untried:
     scopes: list[RawScope]
 
 
+def _is_known(pullback: RawPullback) -> bool:
+    """Whether a rule ran on numbers, and not on the tensors of a graph."""
+    return all(isinstance(one, tf_ops.EagerTensor) for one in pullback.upstream if one is not None)
+
+
 class UntriedRules:
     """Keeps the calls, and runs their rules when it is asked to."""
 
@@ -39,9 +45,12 @@ class UntriedRules:
         self._kept: list[Untried] = []
 
     def keep(self, call: GradientCall, collection: Collection) -> None:
-        asked = {pullback.scope for pullback in collection.pullbacks}
+        asked = {pullback.scope for pullback in collection.pullbacks if _is_known(pullback)}
         scopes = [s for s in collection.scopes if s.complete and s.rule is not None and s.id not in asked]
-        if not scopes or len(self._kept) >= MOST or all(seen is not None for seen in call.observed):
+        # A Jacobian has its rules traced and run for all rows at once, which shows nothing of them.
+        is_jacobian = "jacobian" in call.api and any(pullback.scope for pullback in collection.pullbacks)
+        unseen = is_jacobian or any(seen is None for seen in call.observed) or not call.observed
+        if not scopes or len(self._kept) >= MOST or not unseen:
             return
         copy = Collection(
             collection.id,
