@@ -1,4 +1,4 @@
-"""Matrix functions of float64 balls, by way of arbitrary precision."""
+"""Matrix functions of float64 balls: proven in float64 where that suffices, else by way of arbitrary precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import flint
 import numpy as np
 from flint import arb
 
-from gradproof.domains import matrix
+from gradproof.domains import equations64, matrix
 from gradproof.domains.ball import float_ball
 from gradproof.domains.ball64 import Ball64, as_ball
 from gradproof.domains.flint_matrix import UNKNOWN
@@ -19,6 +19,8 @@ Array = np.ndarray[Any, Any]
 
 # The first suffices unless a matrix is nearly singular; the second then may, if the input is known that well.
 BITS = (128, 640)
+WORST = 2.0**-36  # of the largest entry: a radius beyond it is worth another attempt
+MANY = 100  # entries of a matrix, or a stack of them: below, arbitrary precision is as quick and sharper
 
 
 def through_arb(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,7 +63,29 @@ def _is_known(results: Any) -> bool:
     return all(entry.is_finite() for part in parts for entry in np.asarray(part, dtype=object).flat)
 
 
+def quickly(prove: Callable[..., Ball64 | None], kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Float64 products where there is much to do and they prove enough, else arbitrary precision."""
+
+    def enclosed(*xs: Any) -> Any:
+        balls = [as_ball(x) for x in xs]
+        y = prove(*balls) if balls[0].size >= MANY else None
+        return kernel(*xs) if y is None or (_are_exact(balls) and not _is_sharp(y)) else y
+
+    return enclosed
+
+
+def _are_exact(balls: list[Ball64]) -> bool:
+    return not any(x.radius().any() for x in balls)
+
+
+def _is_sharp(y: Ball64) -> bool:
+    """Of exact numbers arbitrary precision knows everything; of others it knows no more than float64."""
+    return bool((y.radius() <= WORST * np.maximum(np.max(np.abs(y.mid), initial=0.0), 1.0)).all())
+
+
 # A Fourier transform is complex, and these balls are real: the engine climbs to arbitrary precision for it.
 KERNELS: dict[str, Callable[..., Any]] = {
     name: through_arb(kernel) for name, kernel in matrix.KERNELS.items() if name != "fft"
 }
+for _prove in (equations64.solve, equations64.inverse, equations64.cholesky, equations64.log_abs_det):
+    KERNELS[_prove.__name__] = quickly(_prove, KERNELS[_prove.__name__])
