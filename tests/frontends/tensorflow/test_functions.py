@@ -225,7 +225,7 @@ def test_a_python_function_in_a_graph_is_not_called_again():
     (call,) = seen.calls
     assert len(calls) == 1
     assert call.observed[0].array == 6.0
-    assert "Python function" in call.calls[0].not_known[0]
+    assert "`tf.numpy_function`" in call.calls[0].not_known[0]
 
 
 def test_no_retracing_that_the_user_would_notice():

@@ -18,6 +18,7 @@ from gradproof.frontends.tensorflow.graph_gradients import GraphGradients
 from gradproof.frontends.tensorflow.listening import Listener
 from gradproof.frontends.tensorflow.observation import Observation, Receiver
 from gradproof.frontends.tensorflow.patches import apply, wrap
+from gradproof.frontends.tensorflow.py_functions import PyFunctions
 from gradproof.frontends.tensorflow.random_ops import RandomOps
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
 from gradproof.frontends.tensorflow.stale import StaleTraces
@@ -62,6 +63,7 @@ def install(observation: Observation) -> Callable[[], None]:
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),
             *Customs(observation, traces).patches(),
+            *PyFunctions(observation).patches(),
             wrap(tf_ops._EagerTensorBase, "_numpy", listener.on_numpy),
             wrap(AtomicFunction, "call_flat", functions.call_flat),
         ]

@@ -8,11 +8,18 @@ from typing import Any
 from tensorflow.python.framework import dtypes
 
 from gradproof.frontends.tensorflow.feeds import DRAWS
+from gradproof.frontends.tensorflow.source import is_users
 from gradproof.frontends.tensorflow.values import Unknown
+from gradproof.ir.span import Span
 
 _SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessMultinomial", "StatelessParameterized",
            "StatelessShuffle", "RngBitGenerator")  # fmt: skip
-PYTHON_OPS = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
+_USERS_WORDS = {
+    "PyFunc": "tf.numpy_function",
+    "PyFuncStateless": "tf.numpy_function",
+    "EagerPyFunc": "tf.py_function",
+}
+PYTHON_OPS = frozenset(_USERS_WORDS)
 _OF_VARIABLES = ("ReadVariable", "Assign", "ResourceApply", "ResourceGather", "ResourceScatter", "ResourceSparse",
                  "ResourceStrided", "ResourceCountUpTo", "VarIsInitialized", "VariableShape", "Rng", "Stateful",
                  "NonDeterministicInts")  # fmt: skip
@@ -34,7 +41,10 @@ def obstacle(operation: Any) -> str | None:
     if operation.type in ("Placeholder", "PlaceholderV2"):
         return "a placeholder was not fed"
     if operation.type in PYTHON_OPS:
-        return "a Python function ran inside the graph; it is not called a second time"
+        return (
+            f"`{_USERS_WORDS[operation.type]}`{_place(operation)} ran Python code inside the function, which is not "
+            "called a second time"
+        )
     if is_random(operation):
         return (
             f"{operation.type} drew its numbers inside the function, where they cannot be seen without a seed"
@@ -44,6 +54,12 @@ def obstacle(operation: Any) -> str | None:
     if is_stateful(operation) and not _acts_on_variables(operation):
         return f"{operation.type} has state of its own and is not run a second time"
     return None
+
+
+def _place(operation: Any) -> str:
+    """The user's line that made an op of a graph."""
+    frames = ((frame.filename, frame.lineno) for frame in reversed(operation.traceback or ()))
+    return next((f" ({Span(file, line)})" for file, line in frames if is_users(file)), "")
 
 
 def _acts_on_variables(operation: Any) -> bool:
