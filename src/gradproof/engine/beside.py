@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from gradproof.engine.derive import vjp
 from gradproof.engine.directional import Along, Resolving, directional
 from gradproof.engine.margins import Array, Decision
-from gradproof.engine.refine import Enclosure
+from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import Run
+from gradproof.engine.terms import term_sizes
 from gradproof.errors import NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
@@ -21,12 +23,14 @@ from gradproof.ops import Arithmetic
 
 Fact = Literal["agree", "kink", "jump", "cannot tell"]
 
-N_DIRECTIONS = 4  # random directions, each with its opposite
+N_DIRECTIONS = 4  # random directions, each with its opposite; one pair already shows both sides of every tie
+WORK = 800_000  # numbers in all directions together, from which on there are fewer of them
 
 # Two enclosures that overlap count as equal if they are narrower than this share of the numbers, or this many
 # roundings of a gradient's dtype: a tenth and less of every tolerance that a gradient is judged by.
 RESOLUTION = 2.0**-30
 ROUNDINGS_APART = 2.0**10
+CANCELLED = 2.0**-60  # a share of the terms of a gradient: slopes that differ by less are zero to every dtype
 SHARE_OF_LARGEST = 2.0**-10  # an entry is measured against itself or this share of the largest of its array
 ROUNDINGS = 1.0 + 2.0**-50  # covers the additions of radii in float64
 
@@ -45,6 +49,11 @@ class Tied:
     @property
     def output(self) -> int:
         return self.program.outputs[0]
+
+    @cached_property
+    def sizes(self) -> Mapping[int, Array]:
+        """Of the terms that each gradient is the sum of."""
+        return dict(zip(self.wrt, term_sizes(self.base, self.wrt)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +78,7 @@ def besides(tied: Tied, clear_only: bool) -> list[Beside]:
     """Sides met in random directions. With `clear_only` what may be a tie and may not is left as recorded."""
     rng = np.random.default_rng(0)
     found = []
-    for _ in range(N_DIRECTIONS):
+    for _ in range(max(1, min(N_DIRECTIONS, WORK // max(entry_count(tied.program), 1)))):
         found += opposite_sides(tied, rng, Resolving(clear_only=clear_only))
     return found
 
@@ -139,11 +148,17 @@ def compare(tied: Tied, found: Sequence[Beside]) -> Comparison:
             resolution = max(RESOLUTION, ROUNDINGS_APART * types.unit_roundoff(tied.program[id].dtype))
             gap, doubt = differences(found[0].gradient[id], side.gradient[id], resolution=resolution)
             differing[id] |= gap
-            if bool(doubt.any()):
+            if bool(doubt.any()) and not _is_zero(tied, (found[0], side), id):
                 reason = "a slope beside the tie is unbounded, or not known well enough to be compared"
     if any(bool(mask.any()) for mask in differing.values()):
         return Comparison("kink", differing)
     return Comparison("agree" if reason is None else "cannot tell", differing, reason)
+
+
+def _is_zero(tied: Tied, found: Sequence[Beside], id: int) -> bool:
+    """Whether slopes cancel to nothing beside their terms: no share of zero is wide enough to compare them."""
+    slopes = [side.gradient[id] for side in found]
+    return all(bool((np.abs(one.mid) + one.rad <= CANCELLED * tied.sizes[id]).all()) for one in slopes)
 
 
 _NOTHING = Enclosure(np.zeros(()), np.zeros(()))

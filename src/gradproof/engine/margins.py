@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.run import Run, decisions
+from gradproof.engine.still import Moving, unbreakable
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ops import TABLE, Arithmetic
@@ -64,7 +65,32 @@ def margins(result: Run) -> list[Decision]:
             for node in decisions(program)
             if node.id in needed and can_switch(program, node)
         ]
-    return [_beside_infinity(result, decision) for decision in found]
+    return _without_unbreakable(result, [_beside_infinity(result, decision) for decision in found], moving)
+
+
+def _without_unbreakable(result: Run, found: list[Decision], moving: set[int]) -> list[Decision]:
+    """What stands still on both sides of a tie stays as it was decided: such a decision is clear."""
+    tied = [decision.node for decision in found if decision.moves and bool(decision.ties.any())]
+    if not tied:
+        return found
+    by_node = {decision.node: decision for decision in found}
+    entries = Moving(result, moving)
+    with result.m.domain.active():
+        for node in result.program.nodes:
+            if node.id > tied[-1]:
+                break
+            decision = by_node.get(node.id)
+            if decision is None:
+                entries.follow(node)
+                continue
+            if node.id in tied:
+                clear = unbreakable(entries, node, decision.ties, lambda x: bounds(result.m, x))
+                decision = by_node[node.id] = replace(
+                    decision, margin=np.where(clear, np.inf, decision.margin)
+                )
+            if not decision.agrees.all():
+                entries.unsure[node.id] = ~decision.agrees
+    return [by_node[decision.node] for decision in found]
 
 
 def _beside_infinity(result: Run, decision: Decision) -> Decision:

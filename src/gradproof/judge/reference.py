@@ -14,7 +14,16 @@ from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
 from gradproof.engine.limits import Limit, limit_gradient
 from gradproof.engine.margins import Decision, margins
-from gradproof.engine.refine import Enclosure, Refined, Unknown, entry_count, gradient_measure, refine
+from gradproof.engine.refine import (
+    FIRST_ARB_BITS,
+    Enclosure,
+    Refined,
+    Unknown,
+    arb_domain,
+    entry_count,
+    gradient_measure,
+    refine,
+)
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError
@@ -171,7 +180,14 @@ def _at_ties(
 ) -> Sides | None:
     if not any(bool((decision.ties | decision.is_unclear).any()) for decision in decided if decision.moves):
         return None
-    found = sides(evidence.program, refined.run.m.domain, evidence.wrt)
+    domain = refined.run.m.domain
+    if (
+        refined.precision_bits > FIRST_ARB_BITS
+    ):  # for the sake of a gradient that is zero; ties need no such care
+        domain = arb_domain(evidence.program, FIRST_ARB_BITS)
+    found = sides(evidence.program, domain, evidence.wrt)
+    if found.fact == "cannot tell" and refined.precision_bits > FIRST_ARB_BITS:
+        found = sides(evidence.program, refined.run.m.domain, evidence.wrt)
     if found.fact != "cannot tell" or refined.precision_bits > 53 or not _is_cheap(evidence.program):
         return found
     return sides(evidence.program, _precise(options), evidence.wrt)

@@ -1,0 +1,57 @@
+"""Ties among numbers that stand still, and those that only look like them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ball64 import BallDomain64
+from gradproof.engine.margins import margins
+from gradproof.engine.run import run
+from gradproof.ops.pooling import max_pool
+
+from ..ops.entries import program, total
+from .test_decisions import relu
+
+POOL = {"window": (2,), "strides": (2,), "padding": ((0, 0),)}
+
+
+def ties_of(function: Any, x: list[Any]) -> list[list[bool]]:
+    """Of every decision, the entries that tie."""
+    source = program(lambda m, x: total(m, function(m, x)), np.asarray(x))
+    return [decision.ties.tolist() for decision in margins(run(BallDomain64(), source))]
+
+
+def test_what_relu_has_cut_off_is_no_tie_for_the_next_relu() -> None:
+    assert ties_of(lambda m, x: relu(m, relu(m, x)), [-1.0, 2.0]) == [[False, False], [False, False]]
+
+
+def test_a_number_on_the_corner_ties_in_both() -> None:
+    assert ties_of(lambda m, x: relu(m, relu(m, x)), [0.0, 2.0]) == [[True, False], [True, False]]
+
+
+def test_it_stands_still_through_what_only_moves_numbers_and_through_elementwise_ops() -> None:
+    def function(m: Any, x: Any) -> Any:
+        return relu(m, m.mul(m.reshape(relu(m, x), shape=(2, 1)), 3.0))
+
+    assert ties_of(function, [-1.0, 2.0])[1] == [[False], [False]]
+
+
+def test_a_window_of_cut_off_numbers_is_no_tie() -> None:
+    pooled = ties_of(lambda m, x: max_pool(m, relu(m, x), **POOL), [-1.0, -2.0, 3.0, -4.0])
+    assert pooled == [[False] * 4, [False, False]]
+
+
+def test_a_cut_off_number_beside_one_that_moves_is_a_tie() -> None:
+    """The second is zero as well, but it goes on."""
+
+    def function(m: Any, x: Any) -> Any:
+        first, second = (m.take(x, np.asarray([k]), axis=0) for k in (0, 1))
+        return max_pool(m, m.concat(relu(m, first), second, axis=0), **POOL)
+
+    assert ties_of(function, [-1.0, 0.0])[-1] == [True]
+
+
+def test_two_equal_numbers_that_move_are_a_tie() -> None:
+    assert ties_of(lambda m, x: max_pool(m, x, **POOL), [1.0, 1.0]) == [[True]]
