@@ -32,7 +32,32 @@ def _ctc(**options: Any) -> Any:
     return lambda x: tf.compat.v1.nn.ctc_loss(labels, x, [6, 5, 3], **options)
 
 
+def _lstm(name: str, **options: Any) -> Any:
+    """Three steps of two examples with four cells; the cells and what comes out of them."""
+
+    def call(x: Any, c: Any, h: Any, w: Any, b: Any, *peepholes: Any) -> Any:
+        peep = peepholes or 3 * (np.zeros(4, np.float32),)
+        given = dict(zip(("wci", "wcf", "wco"), peep), x=x, cs_prev=c, h_prev=h, w=w, b=b)
+        steps = np.array(3, np.int64)
+        done = getattr(raw, name)(seq_len_max=steps, use_peephole=bool(peepholes), **given, **options)
+        return done.cs, done.h
+
+    return call
+
+
+def _lstm_numbers() -> tuple[Any, ...]:
+    return f.any(3, 2, 3), f.share(2, 4), f.share(2, 4), f.any(7, 16), f.any(16)
+
+
 SAMPLES: dict[str, Sample] = {
+    "BlockLSTM": sample(_lstm("BlockLSTM", forget_bias=1.0, cell_clip=0.0), *_lstm_numbers()),
+    "BlockLSTM with peepholes": sample(
+        _lstm("BlockLSTM", forget_bias=0.3, cell_clip=50.0), *_lstm_numbers(), f.any(4), f.any(4), f.any(4)
+    ),
+    "BlockLSTMV2": sample(
+        _lstm("BlockLSTMV2", cell_clip=0.0), *_lstm_numbers(),
+        verdicts="wrong", why="its gradient takes the gates in the order of the first version",
+    ),
     "CTCLoss": sample(_ctc(), f.any(6, 3, 4)),
     "CTCLoss without merging": sample(_ctc(ctc_merge_repeated=False), f.any(6, 3, 4)),
     "CTCLoss of collapsed labels": sample(_ctc(preprocess_collapse_repeated=True), f.any(6, 3, 4)),
