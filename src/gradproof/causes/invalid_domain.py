@@ -86,10 +86,10 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     if len(found.trail) < 2 or not found.is_forward:  # what a rule puts in is the rule's
         return
     first, second = found.trail[0], found.trail[1]
-    value, named = number_at(found.program, first), name_of(case, found.program, first)
+    value, named = number_at(found.program, first).replace("nan", "NaN"), name_of(case, found.program, first)
     node = found.program[second.id]
     what = f"`{named}`" if named is not None else "a number that was given"
-    entry = f", its entry {list(first.index)}" if named is None and first.index else ""
+    entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     yield from diagnose(
         replace(case, fix=None),
         replace(found, kind="invalid-domain"),
@@ -97,8 +97,8 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
         headline=f"{what} is {value} before anything is computed from it",
         label=f"{value} comes in here{entry}",
         why=(
-            f"No op of the program made the {value}: {capital(line_of(node.span))} was given it{entry}. What is "
-            f"computed from it stays without a value, up to the gradient."
+            f"No op of the program has made this {value}: {line_of(node.span)} was given it{entry}. What is computed "
+            "from it stays without a value, up to the gradient."
         ),
         fix=Fix(
             "look where the number comes from: a gap in the data, or an update with a gradient like this one"

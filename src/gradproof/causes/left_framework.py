@@ -26,7 +26,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from gradproof.causes._evidence import comparison_rows, subject
+import numpy as np
+
+from gradproof.causes._evidence import observed_text, subject
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
 from gradproof.causes._source import line_of, replaced_line, text_of
 from gradproof.diagnosis import words
@@ -69,6 +71,13 @@ def _part(case: Case, uncut: Enclosure) -> Diagnostic:
     name, target, cuts = case.source.name, case.capture.target, _each_place(case.cuts)
     first, framework = cuts[0], words.framework_name(case.capture.framework)
     returned = first.back if first.back != first.left else None
+    assert case.true is not None
+    gap = np.abs(uncut.mid - case.true.mid)
+    most = tuple(int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
+    rows = (
+        (framework, observed_text(case, most)),
+        ("with that part", words.number(uncut.mid[most].item(), uncut.rad[most].item())),
+    )
     others = [Annotation(cut.left, "and here") for cut in cuts[1:] if cut.left is not None]
     return Diagnostic(
         kind="left-framework",
@@ -77,8 +86,8 @@ def _part(case: Case, uncut: Enclosure) -> Diagnostic:
         headline=f"a part of `{target}` leaves {framework} through `{first.how}` and counts as constant",
         primary=None if first.left is None else Annotation(first.left, "plain numbers from here on"),
         secondary=(*([] if returned is None else [Annotation(returned, "come back as a constant")]), *others),
-        subject=subject(case),
-        evidence=(*comparison_rows(case), ("with that part", words.array_text(uncut.mid))),
+        subject=subject(case, most),
+        evidence=rows,
         why=(
             f"The numbers that left depend on `{name}`, and they come back as a part of `{target}`. Plain numbers do "
             f"not know what they were computed from, so this gradient is that of the other parts alone: it is right "

@@ -40,8 +40,10 @@ def kept_inside(case: Case, replay: Replay | None) -> Fix | None:
     alias = alias_of(source.tree, case.capture.framework)
     numpy = alias_of(source.tree, "numpy") or "np"
     writer = _Writer(case, numpy, alias)
-    for outer, inner in reversed(_around(source, expression, numpy, alias or "")):
-        changed = _changed(program, wrt, inner, writer)
+    around = _around(source, expression, numpy, alias or "")
+    joined = _joined(case, source, around[-1][0], numpy)
+    for outer, inner in reversed(around):
+        changed = _changed(program, wrt, inner, writer) if joined is None else _spelled(joined, inner, writer)
         result = None if changed is None else tried(case, changed, wrt, replay)
         if result is not None and result.is_correct:
             text = enclosed(source, outer, ast.unparse(ast.fix_missing_locations(writer.text(inner))))
@@ -52,6 +54,24 @@ def kept_inside(case: Case, replay: Replay | None) -> Fix | None:
                 f"{returned_text(case, result)}.",
             )
     return None
+
+
+def _joined(case: Case, source: Source, outer: ast.expr, numpy: str) -> Program | None:
+    """The program itself, if it leads through the one place where numbers left, and nothing around it leaves again."""
+    program, missing, above = case.capture.program, case.source.missing, source.parents.get(outer)
+    if program is None or missing is None or missing.facts.get("cuts") != "1":
+        return None
+    return (
+        None if isinstance(above, ast.Call) and ast.unparse(above.func).startswith(f"{numpy}.") else program
+    )
+
+
+def _spelled(program: Program, inner: ast.expr, writer: _Writer) -> Program | None:
+    try:
+        writer.text(inner)
+    except _Unknown:
+        return None
+    return program
 
 
 def _around(source: Source, expression: ast.expr, numpy: str, alias: str) -> list[tuple[ast.expr, ast.expr]]:

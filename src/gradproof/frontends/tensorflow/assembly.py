@@ -259,9 +259,10 @@ class Assembly:
         return leaf
 
     def plain_target(self, k: int) -> Traced | None:
-        """A target that is a plain number, by the numbers it was computed from; None where it is a tensor."""
+        """A target that no op has made, by the numbers it was computed from; None where it is not such a one."""
         value = self.call.targets[k].value
-        if self.call.exception is None or value.id in self.nodes or value.array is None:
+        is_known = value.id in self.nodes or value.id in self.leaf_sources
+        if not self.view.returned or is_known or value.array is None:
             return None
         return self.comebacks.target(self.m, self.nodes, k, value.array)
 

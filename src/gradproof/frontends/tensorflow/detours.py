@@ -51,7 +51,9 @@ def _left(made: Assembly, cut: Cut) -> Break:
             seen.add(span.line)
             contributing.append((span, label))
     label = f"{cut.how} turns the tensor into plain numbers"
-    return Break("left-framework", cut.left, label, tuple(contributing), {"how": cut.how})
+    lines = {one.left.line for one in made.comebacks.cuts if one.left is not None}
+    facts = {"how": cut.how, "cuts": str(len(lines))}
+    return Break("left-framework", cut.left, label, tuple(contributing), facts)
 
 
 def _ending(made: Assembly) -> str:

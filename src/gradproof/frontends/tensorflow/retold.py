@@ -91,7 +91,8 @@ class Retelling:
         known = name in _ENTRYWISE or name in _REDUCING or name in _SAME
         given: Known | None = self._left(node, node, self.file) if known else None
         if given is None and on is not None:
-            given = self._read(on, node, depth) if _is_reading(node) else None
+            given = self._left(on, node, self.file) if isinstance(on, ast.Call) else None
+            given = self._read(on, node, depth) if given is None and _is_reading(node) else given
             given = self.told(on, depth + 1) if given is None else given
         if not known or given is None:
             return self._inside(node, node, self.file)
