@@ -21,6 +21,7 @@ from gradproof.options import Options
 
 pytestmark = pytest.mark.tensorflow
 
+raw = tf.raw_ops
 MATRIX = np.array([[1.0, 2.0, 0.5], [-0.5, 0.25, 1.0], [0.75, -1.5, 2.0]])
 
 
@@ -96,6 +97,33 @@ def test_at_a_kink_of_an_opaque_op_nothing_is_claimed(without_lowering: Any) -> 
     (found,) = judged(lambda x: tf.reduce_sum(tf.nn.relu(x)), np.array([0.0, 1.0]))
     assert found.verdict is Verdict.UNVERIFIED
     assert found.reason is not None and "`Relu`" in found.reason and "kink" in found.reason
+
+
+@pytest.mark.parametrize("x", [[3.0, 3.0, 1.0], [4.0, 2.0, 3.0, 2.5]])
+def test_an_isotonic_regression_whose_blocks_are_about_to_change_is_not_called_correct(
+    x: list[float],
+) -> None:
+    (found,) = judged(
+        lambda x: tf.reduce_sum(
+            raw.IsotonicRegression(input=x, output_dtype=x.dtype).output
+            * [[1.0, 2.0, 4.0, 8.0][: x.shape[1]]]
+        ),
+        np.array([x]),
+    )
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None and "`IsotonicRegression`" in found.reason
+
+
+def test_a_matrix_that_is_hidden_in_a_variant_leaves_the_gradient_unverified_by_name() -> None:
+    def loss(v: Any) -> Any:
+        matrix = raw.SparseTensorToCSRSparseMatrix(
+            indices=np.array([[0, 0], [1, 1]]), values=v, dense_shape=np.array([2, 2])
+        )
+        return tf.reduce_sum(raw.SparseMatrixMatMul(a=matrix, b=np.ones((2, 2))) ** 2)
+
+    (found,) = judged(loss, np.array([1.0, 2.0]))
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None and "`SparseMatrixMatMul`" in found.reason
 
 
 def test_an_op_with_state_or_python_in_it_is_not_run_again() -> None:

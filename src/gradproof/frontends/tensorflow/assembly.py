@@ -16,7 +16,7 @@ from gradproof.frontends.lowering import Lowering
 from gradproof.frontends.tensorflow.comeback import Comebacks
 from gradproof.frontends.tensorflow.kernels import kernel_of
 from gradproof.frontends.tensorflow.lower import TABLE
-from gradproof.frontends.tensorflow.lower._table import TensorList
+from gradproof.frontends.tensorflow.lower._table import TensorList, Unread
 from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall, OpEvent, Value
 from gradproof.ir import types
 from gradproof.ir.program import Builder
@@ -210,7 +210,7 @@ class Assembly:
         ):
             return tuple(self._constant(output.array) for output in event.outputs)
         lowering = TABLE.get(event.op)
-        if lowering is not None and None not in xs:
+        if lowering is not None and None not in xs and not any(isinstance(x, Unread) for x in xs):
             results = self._try(lowering, event, xs)
             if results is not None:
                 return results
@@ -225,11 +225,13 @@ class Assembly:
             return result
         return None if output.array is None else self.m.settle_value(result, output.array, since)
 
-    def _opaque(self, event: OpEvent, k: int, xs: list[Known | None]) -> Traced | None:
+    def _opaque(self, event: OpEvent, k: int, xs: list[Known | None]) -> Known | None:
         """What nothing known went into, such as the next example of a data set, is simply given."""
         known, array = [item for x in xs for item in _tensors_in(x)], event.outputs[k].array
         if not known:
             return self._constant(array)
+        if event.outputs[k].dtype == "variant":
+            return Unread((self.m.opaque(event.op, known, np.zeros(())),))
         if array is None or not _is_numeric(array):
             return None
         kernel = kernel_of(event, k) if all(isinstance(x, Traced) for x in xs) else None

@@ -50,6 +50,9 @@ def _lstm_numbers() -> tuple[Any, ...]:
 
 
 SAMPLES: dict[str, Sample] = {
+    "IsotonicRegression": sample(
+        lambda x: raw.IsotonicRegression(input=x, output_dtype=x.dtype).output, d.any(3, 7)
+    ),
     "BlockLSTM": sample(_lstm("BlockLSTM", forget_bias=1.0, cell_clip=0.0), *_lstm_numbers()),
     "BlockLSTM with peepholes": sample(
         _lstm("BlockLSTM", forget_bias=0.3, cell_clip=50.0), *_lstm_numbers(), f.any(4), f.any(4), f.any(4)

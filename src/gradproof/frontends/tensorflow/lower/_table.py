@@ -29,6 +29,11 @@ class TensorList:
     items: tuple[Traced | TensorList | None, ...]
 
 
+@dataclass(frozen=True)
+class Unread(TensorList):
+    """What an op without a lowering put into a variant: a node without a meaning stands for it, so that it has a name."""
+
+
 def lower(*names: str) -> Callable[[Lower], Lower]:
     """Enter a function as the lowering of one or more TensorFlow ops."""
 
