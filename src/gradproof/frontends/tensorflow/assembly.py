@@ -234,8 +234,7 @@ class Assembly:
             return Unread((self.m.opaque(event.op, known, np.zeros(())),))
         if array is None or not _is_numeric(array):
             return None
-        kernel = kernel_of(event, k) if all(isinstance(x, Traced) for x in xs) else None
-        return self.m.opaque(event.op, known, array, kernel)
+        return self.m.opaque(event.op, known, array, kernel_of(event, k))
 
     def _try(self, lowering: Any, event: OpEvent, xs: list[Any]) -> tuple[Any, ...] | None:
         since = self.m.builder.next_id

@@ -31,7 +31,7 @@ class TensorList:
 
 @dataclass(frozen=True)
 class Unread(TensorList):
-    """What an op without a lowering put into a variant: a node without a meaning stands for it, so that it has a name."""
+    """What an op without a lowering put into a variant: a node without a meaning stands for it and has its name."""
 
 
 def lower(*names: str) -> Callable[[Lower], Lower]:
