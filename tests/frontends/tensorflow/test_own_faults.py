@@ -24,7 +24,7 @@ STAGES = [
     "gradproof.frontends.tensorflow.assembly:Assembly.lower",
     "gradproof.frontends.tensorflow.assembly:Assembly._results",
     "gradproof.frontends.tensorflow.capture:_with_program",
-    "gradproof.frontends.tensorflow.variables:Variables.source_of",
+    "gradproof.frontends.tensorflow.variables:Variables.sources_of",
     "gradproof.audit.examine:judge",
     "gradproof.audit.session:examine",
     "gradproof.judge.judge:find_reference",

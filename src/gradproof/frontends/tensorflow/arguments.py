@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+from tensorflow.python.framework import tensor as tf_tensor
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.autograph import span_of_frame
@@ -31,6 +32,7 @@ PARAMETERS = {
     "ForwardAccumulator": ("primals", "tangents"),
 }
 """The parameters of each way to ask for a gradient: what is differentiated first, then by what."""
+_VARIABLES = ("VariableV2", "Variable")  # ops of the older kind, whose result is the variable
 
 
 def bind(api: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,6 +58,8 @@ def operand_names(frame: FrameType, api: str, parameter: str, structure: Any) ->
 
 
 def _own_name(leaf: Any) -> str | None:
+    if isinstance(leaf, tf_tensor.Tensor) and not hasattr(leaf, "numpy") and leaf.op.type in _VARIABLES:
+        return str(leaf.op.name)
     if not hasattr(leaf, "handle"):
         return None
     return getattr(leaf, "path", None) or str(leaf.name).removesuffix(":0")

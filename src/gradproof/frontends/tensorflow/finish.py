@@ -109,6 +109,7 @@ def note_inner(recorder: Recorder, api: str, args: Any, kwargs: Any, result: Any
 def failed_call(ending: Ending, reason: str) -> GradientCall:
     """What can be said when taking the record failed: that there was a call, and why it is not judged."""
     spans = spans_of(user_places(ending.frame))
+    targets, sources, seen = _asked_for(ending)
     return GradientCall(
         id=ending.id,
         api=cast(Api, ending.api),
@@ -118,13 +119,29 @@ def failed_call(ending: Ending, reason: str) -> GradientCall:
         occurrence=ending.occurrence,
         mode="eager",
         tape=ending.tape,
-        targets=(),
-        sources=(),
-        observed=(),
+        targets=targets,
+        sources=sources,
+        observed=seen,
         observed_from="returned",
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=reason,
+        doubt=reason if sources else None,
     )
+
+
+def _asked_for(
+    ending: Ending,
+) -> tuple[tuple[Operand, ...], tuple[Operand, ...], tuple[Observed | None, ...]]:
+    """The targets, sources and results of a call, if these at least can be read."""
+    target, source = PARAMETERS[ending.api][:2]
+    if ending.api == "jvp":
+        return (), (), ()
+    try:
+        given = bind(ending.api, ending.args, ending.kwargs)
+        named = [operands(ending.frame, ending.api, name, given.get(name)) for name in (target, source)]
+        return named[0], named[1], observed(ending)
+    except Exception:
+        return (), (), ()
 
 
 def build_open(tape: Tape, collection: Collection, traces: Traces) -> OpenTape:

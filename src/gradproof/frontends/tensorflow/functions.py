@@ -46,6 +46,7 @@ class FunctionRun:
     draws: Draws | None = None
     baked: tuple[Baked, ...] = ()
     after: Mapping[int, Any] = field(default_factory=dict)
+    symbols: tuple[Any, ...] = ()  # of a session: what the arguments stand for in its graph
     expansion: Expansion | None = None
 
 
@@ -204,6 +205,8 @@ def _expand(run: FunctionRun, traces: Traces, draws: Draws | None) -> Expansion:
 
     def on_frame(frame: Frame, inputs: Sequence[Any]) -> None:
         """Before a graph is taken apart, let the user's mode compute what only it can: gradients, random numbers."""
+        if not frame.graph.building_function:
+            return  # of a session, whose mode cannot be had a second time
         tensors, drawn = _own_results(frame.graph, traces), _drawn_by_compiler(frame)
         if (tensors or drawn) and not any(isinstance(tensor, Unknown) for tensor in inputs):
             try:

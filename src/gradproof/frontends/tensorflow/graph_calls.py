@@ -52,6 +52,7 @@ def emit_calls(
                 (frame, gradient)
                 for frame in expansion.interpretation.frames
                 for gradient in _gradients(traces, frame)
+                if frame.parent is not None or any(gradient is one for one in expected)
             ]
     except Exception:
         observation.note_failure()

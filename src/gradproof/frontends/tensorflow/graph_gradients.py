@@ -17,9 +17,8 @@ from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recording import Tape
 from gradproof.frontends.tensorflow.source import spans_of, user_places
 from gradproof.frontends.tensorflow.traced import Traces, n_ops
-from gradproof.frontends.tensorflow.unreached import deliver_raised, failed_call
+from gradproof.frontends.tensorflow.unreached import deliver_raised
 
-_SESSION = "it is computed by a session, which runs the graph out of sight"
 _PUBLIC_FILE = "gradients_impl.py"  # everybody else calls the helper for TensorFlow's own purposes
 
 
@@ -54,9 +53,6 @@ class GraphGradients:
             gradient = self._traces.note_gradient(graph, first, "gradients", (), given, result, tape, caller)
             stops = nest.flatten(args[7]) if len(args) > 7 and args[7] is not None else []
             gradient.stopped = tuple(one for one in stops if getattr(one, "graph", None) is graph)
-            if not graph.building_function:
-                self._observation.count(gradient.key)
-                self._observation.deliver(failed_call(self._observation, gradient, _SESSION))
         except Exception:
             self._observation.note_failure()
         return result

@@ -41,7 +41,7 @@ def source_in(
     identity = source.handle._id if handle is None else expansion.originals.get(handle._id, handle._id)
     found = traces.variables.by_handle(identity)
     actual = source if found is None else found
-    variable = variable_of(actual)
+    variable = replace(variable_of(actual), id=identity)
     if actual is not source or name.isidentifier():
         name = _outer_name(name, actual, run) or name
     held = run.held.get(identity)

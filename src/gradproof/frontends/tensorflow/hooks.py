@@ -21,6 +21,7 @@ from gradproof.frontends.tensorflow.patches import apply, wrap
 from gradproof.frontends.tensorflow.py_functions import PyFunctions
 from gradproof.frontends.tensorflow.random_ops import RandomOps
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
+from gradproof.frontends.tensorflow.sessions import Sessions
 from gradproof.frontends.tensorflow.stale import StaleTraces
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
@@ -46,7 +47,8 @@ def install(observation: Observation) -> Callable[[], None]:
     traces = Traces(observation, variables)
     listener = Listener(observation, traces, variables)
     random_ops = RandomOps()
-    functions = Functions(observation, listener, traces, random_ops, partial(emit_calls, observation, traces))
+    emit = partial(emit_calls, observation, traces)
+    functions = Functions(observation, listener, traces, random_ops, emit)
     untried = UntriedRules(observation, listener, traces)
     tapes = Tapes(observation, listener, traces, untried)
     observation.open_tapes = tapes.open_tapes
@@ -62,6 +64,7 @@ def install(observation: Observation) -> Callable[[], None]:
             *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),
+            *Sessions(observation, traces, emit).patches(),
             *Customs(observation, traces).patches(),
             *PyFunctions(observation).patches(),
             wrap(tf_ops._EagerTensorBase, "_numpy", listener.on_numpy),

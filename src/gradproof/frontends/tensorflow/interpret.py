@@ -147,7 +147,8 @@ class Interpreter:
             return None
         structure = _structure(frame, operation)
         if structure is not None:
-            return structure(self, frame, operation, inputs)
+            found: Sequence[Any] = structure(self, frame, operation, inputs)
+            return found
         if kind in DRAWS and inputs[0] is not None and inputs[0]._id in self._drawn:
             return self._draw(operation, self._drawn[inputs[0]._id])
         reason = unknown_input(operation, inputs)

@@ -62,7 +62,7 @@ class Observation:
         self.listen()
 
     def note_failure(self) -> str:
-        """Keep the exception being handled; nothing of ours may reach the user's program."""
+        """Keep the exception being handled: nothing of it may reach the program, and a report gets one sentence."""
         text = traceback.format_exc()
         self.failures.append(text)
-        return text
+        return f"a fault of gradproof ({text.strip().splitlines()[-1]}); please report it"

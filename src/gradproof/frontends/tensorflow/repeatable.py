@@ -23,6 +23,7 @@ PYTHON_OPS = frozenset(_USERS_WORDS)
 _OF_VARIABLES = ("ReadVariable", "Assign", "ResourceApply", "ResourceGather", "ResourceScatter", "ResourceSparse",
                  "ResourceStrided", "ResourceCountUpTo", "VarIsInitialized", "VariableShape", "Rng", "Stateful",
                  "NonDeterministicInts")  # fmt: skip
+_OLD_CONTROL_FLOW = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"}
 _LOOKING_UP = ("LookupTableFind", "LookupTableSize", "LookupTableExport")
 
 
@@ -49,6 +50,8 @@ def obstacle(operation: Any) -> str | None:
         return (
             f"{operation.type} drew its numbers inside the function, where they cannot be seen without a seed"
         )
+    if operation.type.removeprefix("Ref") in _OLD_CONTROL_FLOW:
+        return f"{operation.type} belongs to a branch or loop of TensorFlow 1, which is not followed"
     if operation.type in DRAWS:
         return f"{operation.type} drew data inside the function, where they cannot be seen"
     if is_stateful(operation) and not _acts_on_variables(operation):

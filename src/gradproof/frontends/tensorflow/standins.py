@@ -53,12 +53,16 @@ class StandIns:
         return [arg if arg is None else fresh.get(arg._id, arg) for arg in args]
 
     def _make(self, original: int, tensor: Any) -> Any:
-        handle = gen_resource_variable_ops.var_handle_op(
-            dtype=tensor.dtype, shape=tensor.shape, shared_name=context.anonymous_name()
-        )
-        handle_data_util.set_handle_data(
-            handle, handle_data_util.create_handle_data(tensor.shape, tensor.dtype)
-        )
-        gen_resource_variable_ops.assign_variable_op(handle, tensor)
+        handle = make_variable(tensor)
         self.originals[handle._id] = original
         return handle
+
+
+def make_variable(tensor: Any) -> Any:
+    """The handle of a new variable that holds a tensor; nobody else knows it."""
+    handle = gen_resource_variable_ops.var_handle_op(
+        dtype=tensor.dtype, shape=tensor.shape, shared_name=context.anonymous_name()
+    )
+    handle_data_util.set_handle_data(handle, handle_data_util.create_handle_data(tensor.shape, tensor.dtype))
+    gen_resource_variable_ops.assign_variable_op(handle, tensor)
+    return handle

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
+
+from tensorflow.python.framework import dtypes, tensor_shape
 
 from gradproof.frontends.tensorflow.arguments import call_text
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recorder import numbers
-from gradproof.frontends.tensorflow.recording import Api, GradientCall, Tape
+from gradproof.frontends.tensorflow.recording import (
+    NO_TENSOR,
+    Api,
+    GradientCall,
+    Observed,
+    Operand,
+    Tape,
+    Value,
+)
 from gradproof.frontends.tensorflow.traced import TracedGradient
 from gradproof.ir.span import Span
 
@@ -33,7 +43,10 @@ def deliver_raised(
 
 
 def failed_call(observation: Observation, gradient: TracedGradient, reason: str) -> GradientCall:
-    """All that can be said of a call whose program is not known."""
+    """All that can be said of a call whose program is not known: who asked, for what, and which gradients were None."""
+    values = [_unknown(leaf, reason) for leaf in gradient.sources]
+    sources = tuple(map(Operand, gradient.source_names, values))
+    seen = zip(gradient.results, values)
     return GradientCall(
         id=next(numbers),
         api=cast(Api, gradient.api),
@@ -43,9 +56,22 @@ def failed_call(observation: Observation, gradient: TracedGradient, reason: str)
         occurrence=observation.executions.get(gradient.key, 1),
         mode="graph",
         tape=gradient.tape,
-        targets=(),
-        sources=(),
-        observed=(),
+        targets=tuple(
+            Operand(name, _unknown(leaf, reason))
+            for name, leaf in zip(gradient.target_names, gradient.targets)
+        ),
+        sources=sources,
+        observed=tuple(None if result is None else Observed(value) for result, value in seen),
         observed_from="interpreted",
         failure=reason,
+        doubt=reason if sources else None,
     )
+
+
+def _unknown(leaf: Any, reason: str) -> Value:
+    """A tensor or variable of which no more is known than what it looks like."""
+    dtype, shape = getattr(leaf, "dtype", None), getattr(leaf, "shape", None)
+    axes = None if shape is None else tensor_shape.as_shape(shape)
+    known = tuple(axes.as_list()) if axes is not None and axes.is_fully_defined() else None
+    name = "none" if dtype is None else dtypes.as_dtype(dtype).base_dtype.name
+    return Value(NO_TENSOR, name, known, unknown=reason)
