@@ -12,7 +12,9 @@ import tensorflow as tf
 from gradproof.errors import InvalidInput
 from gradproof.frontends.purity import Impurity, Trial, impurity
 from gradproof.frontends.request import Checked, Request, called, checked_input, checked_result
+from gradproof.frontends.tensorflow.assembly import HEARD
 from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.tensorflow.captures import to_captures
 from gradproof.frontends.tensorflow.hooks import observe
 from gradproof.frontends.tensorflow.recording import GradientCall
 from gradproof.frontends.tensorflow.sampling import always
@@ -101,8 +103,11 @@ def _captures(request: Request, sources: Sequence[Source]) -> Iterator[Capture]:
                 tape.gradient(entry, [source.tensor for source in sources])
     asked = iter(calls[n_own:])
     for name, entries, shape in targets:
-        rows = [_named(to_capture(next(asked)), name, sources) for _ in entries]
-        yield rows[0] if shape == () else _whole(rows, name, shape)
+        own = [_named(next(asked), sources) for _ in entries]
+        if shape == ():
+            yield from (_of_target(capture, name) for capture in to_captures(own[0]))
+        else:
+            yield _whole([_of_target(_as_heard(call), name) for call in own], name, shape)
 
 
 def _watch(tape: Any, sources: Sequence[Source]) -> None:
@@ -135,9 +140,18 @@ def _entries(value: Any) -> list[Any]:
     return tf.unstack(tf.reshape(value, [-1])) if value.shape.rank else [value]
 
 
-def _named(capture: Capture, target: str, sources: Sequence[Source]) -> Capture:
-    named = tuple(replace(old, name=new.name) for old, new in zip(capture.sources, sources))
-    return replace(capture, target=target, sources=named, occurrence=1)
+def _named(call: GradientCall, sources: Sequence[Source]) -> GradientCall:
+    named = tuple(replace(old, name=new.name) for old, new in zip(call.sources, sources))
+    return replace(call, sources=named)
+
+
+def _of_target(capture: Capture, target: str) -> Capture:
+    return replace(capture, target=target, occurrence=1)
+
+
+def _as_heard(call: GradientCall) -> Capture:
+    """A row has all sources in one capture: those that are missing must not decide what the others are judged by."""
+    return to_capture(call, HEARD if any(seen is not None for seen in call.observed) else None)
 
 
 def _whole(rows: Sequence[Capture], name: str, shape: tuple[int, ...]) -> Capture:
