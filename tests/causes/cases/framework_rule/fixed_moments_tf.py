@@ -6,7 +6,8 @@ with tf.GradientTape() as outer:
     with tf.GradientTape() as inner:
         inner.watch(sample)
         hidden = sample @ w
-        mean, variance = tf.nn.moments(hidden, [1], keepdims=True)  #~ stop-gradient
+        mean = tf.reduce_mean(hidden, 1, keepdims=True)
+        variance = tf.reduce_mean((hidden - mean) ** 2, 1, keepdims=True)
         critic = tf.reduce_sum((hidden - mean) / tf.sqrt(variance + 0.01) * [0.7, -1.2, 0.4])
     slope = inner.gradient(critic, sample)
     penalty = tf.reduce_sum(slope**2)
