@@ -49,6 +49,8 @@ def keep(v):
     box.kept = float(v)
 def times(a, b):
     return a * b
+def two():
+    return 2.0
 """
 
 
@@ -90,6 +92,7 @@ INNOCENT = {
     "of another variable": ["w = tf.Variable(1.7)", "t = 0.5 + 0.9 * tf.sin(w).numpy()", "loss = (tf.sin(x) - t) ** 2"],
     "said to be constant": ["s = tf.stop_gradient(tf.sin(x))", "loss = s * x"],
     "a mask": ["m = float(x.numpy() > 0)", "loss = x * m"],
+    "kept, and equal to a plain number": ["keep(x + 0.3)", "loss = x * two()"],
     "an anchor": ["print(x.numpy())", "loss = tf.sin(x) + (x - np.float32(1.7)) ** 2"],
 }  # fmt: skip
 
@@ -98,6 +101,12 @@ INNOCENT = {
 def test_numbers_that_only_look_as_if_they_came_back_are_not_spoken_of(name: str, tmp_path: Path) -> None:
     [gradient] = audited(tmp_path, script(INNOCENT[name])).gradients
     assert (str(gradient.verdict), lost(gradient)) == ("correct", [])
+
+
+def test_another_variable_of_the_same_value_is_no_part_of_this_one(tmp_path: Path) -> None:
+    body = ["w = tf.Variable(1.7)", "t = tf.sin(w).numpy()", "loss = (tf.sin(x) - t) ** 2"]
+    [gradient] = audited(tmp_path, script(body)).gradients
+    assert "left-framework" not in [one.kind for one in gradient.diagnostics]
 
 
 MISSING = {
