@@ -30,12 +30,8 @@ def as_meant(capture: Capture, options: Options) -> Capture:
     if pool is None or program is None or base is None or not (capture.scopes or capture.hidden_stops):
         return capture
     try:
-        held = _gradients(capture, program)
-        rules = [
-            one
-            for one in exact_rules(pool, base, capture.scopes, options)
-            if _differs(held, _gradients(capture, _copied(capture, with_exact(pool, base, [one]))))
-        ]
+        rules = list(exact_rules(pool, base, capture.scopes, options)) if capture.scopes else []
+        rules = [one for one in rules if _matters(capture, base, with_exact(pool, base, [one]))]
         mended = with_exact(pool, base, rules) if rules else base
         stops = _stops(capture, pool, mended)
         if not rules and not stops:
@@ -47,16 +43,17 @@ def as_meant(capture: Capture, options: Options) -> Capture:
 
 def _stops(capture: Capture, pool: Program, base: Program) -> tuple[int, ...]:
     """The `stop_gradient` nodes of libraries that are harmless to first derivatives and matter here."""
-    hidden = sorted(id for id in capture.hidden_stops if any(node.id == id for node in base.nodes))
-    if not hidden or not capture.inner or not _matter(capture, base, hidden):
+    hidden = sorted({node.id for node in base.nodes}.intersection(capture.hidden_stops))
+    if not hidden or not capture.inner or not _matters(capture, base, opened(base, hidden)):
         return ()
     neutral = tuple(sorted(neutral_stops(pool, capture.inner, hidden)))
-    return neutral if neutral and _matter(capture, base, neutral) else ()
+    return neutral if neutral and _matters(capture, base, opened(base, neutral)) else ()
 
 
-def _matter(capture: Capture, base: Program, stops: Sequence[int]) -> bool:
-    held = _gradients(capture, _copied(capture, base))
-    return _differs(held, _gradients(capture, _copied(capture, opened(base, stops))))
+def _matters(capture: Capture, base: Program, other: Program) -> bool:
+    """Whether another program has other gradients."""
+    held, free = (_gradients(capture, _copied(capture, one)) for one in (base, other))
+    return _differs(held, free)
 
 
 def opened(program: Program, stops: Sequence[int]) -> Program:

@@ -42,17 +42,17 @@ def exact_rules(
     """The applications inside a program, whose nodes are among those of `pool`."""
     inside = ancestors(program, program.outputs)
     for scope in scopes:
-        rule = rule_of(pool, scope)
+        rule = rule_of(pool, scope) if inside.intersection(scope.results or ()) else None
         if rule is None or not rule.has_upstream or entry_count(rule.piece) > CHEAP_ENTRIES:
             continue
         # A rule that hands on what it was given cannot be told from it, and is linear where that is right.
         given = {*rule.inputs, *rule.upstream, *rule.outputs}
-        places = [i for i, id in enumerate(rule.results) if id is not None and id in inside - given]
+        places = [i for i, id in enumerate(rule.results) if id in inside and id not in given]
         try:
-            trials = try_out(rule) if places else None
+            trials = try_out(rule)
         except GradproofError:
             continue
-        outcomes = {i: _outcome(rule, trials, i, options) for i in places if trials is not None}
+        outcomes = {i: _outcome(rule, trials, i, options) for i in places}
         found = tuple(i for i, outcome in outcomes.items() if outcome is not None)
         if found:
             yield ExactRule(scope, rule, found, all(outcomes[i] for i in found))

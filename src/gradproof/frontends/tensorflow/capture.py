@@ -131,7 +131,7 @@ def _with_program(
         gradient_program=whole.with_outputs(ends) if ends else None,
         pullbacks=tuple(pullbacks_of(made, whole)),
         scopes=scopes,
-        inner=tuple(inner_of(made)),
+        inner=tuple(inner_of(made, program if copies is None else copies.of)),
         hidden_stops=hidden_stops(made, whole),
         copies=copies,
         occurrence=call.occurrence,

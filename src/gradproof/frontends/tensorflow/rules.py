@@ -10,7 +10,7 @@ from gradproof.frontends.tensorflow.assembly import Assembly
 from gradproof.frontends.tensorflow.recording import NOT_COMPUTED, CustomScope, Value
 from gradproof.frontends.tensorflow.repeatable import PYTHON_OPS
 from gradproof.ir.capture import Inner, Pullback, Scope
-from gradproof.ir.program import Program
+from gradproof.ir.program import Program, ancestors
 
 # A read has nothing to differentiate, and what a Python function ran has rules of its own.
 _WITHOUT_RULE = {"ReadVariableOp", *PYTHON_OPS}
@@ -145,15 +145,13 @@ def _is_idle(values: Sequence[Value | None]) -> bool:
     return bool(known) and all(value.unknown == NOT_COMPUTED for value in known)
 
 
-def inner_of(made: Assembly) -> Iterator[Inner]:
-    """The gradient calls inside this one whose targets and results are known."""
-    own = {id for one in made.call.observed if one is not None for id in one.ids}
+def inner_of(made: Assembly, program: Program) -> Iterator[Inner]:
+    """The gradient calls from whose results the target of this one was computed."""
+    inside = ancestors(program, program.outputs)
     for call in made.call.inner:
-        if own & {one.id for one in call.results if one is not None}:
-            continue  # of a traced function all gradient calls are listed, this one too
         targets, results = ids_of(made, call.targets), ids_of(made, call.results)
         known = tuple(id for id in targets if id is not None)
-        if known and len(known) == len(targets) and any(id is not None for id in results):
+        if known and len(known) == len(targets) and inside.intersection(results):
             yield Inner(known, ids_of(made, call.weights), results, "jacobian" in call.api)
 
 
