@@ -120,9 +120,14 @@ def test_just_ahead_of_an_edge_the_step_is_that_of_the_point_ahead(name: str, si
 
 
 def test_steps_too_large_for_an_integer_are_refused() -> None:
-    for value in (1e20, np.inf, np.nan):
+    for value in (1e20, np.nan):
         with pytest.raises(NotSupported, match="floor"):
             Arithmetic(Ieee()).floor(np.asarray([value]))
+
+
+def test_a_step_of_an_infinite_number_is_the_largest_there_is() -> None:
+    found = Arithmetic(Ieee()).floor(np.asarray([np.inf, -np.inf, 2.5]))
+    np.testing.assert_array_equal(found, [2**61, -(2**61), 2])
 
 
 def test_logic_works_on_booleans_in_every_domain() -> None:

@@ -149,7 +149,11 @@ class Case:
             if key not in best or abs(share) > best[key][0]:
                 best[key] = (abs(share), node)
         ordered = sorted(totals, key=lambda key: -abs(totals[key]))
-        return [(_span(best[key][1]), totals[key], best[key][1].op) for key in ordered]
+        return [(_span(best[key][1]), totals[key], self._maker(best[key][1]).op) for key in ordered]
+
+    def _maker(self, node: Node) -> Node:
+        """The op itself, where a node is one of its several results."""
+        return self.node(node.inputs[0]) if node.op == "item" else node
 
 
 def _span(node: Node) -> Span:

@@ -192,7 +192,7 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
 
     Entry by entry only: how far a solution of equations may be off depends on the equations.
     """
-    joint = origin.op in TABLE and TABLE[origin.op].slopes is None
+    joint = origin.op == "item" or (origin.op in TABLE and TABLE[origin.op].slopes is None)
     if joint or origin.op in ADDITIONS | SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
         return False
     index = _worst_entry(case, origin)

@@ -24,6 +24,7 @@ Array = np.ndarray[Any, Any]
 
 PRIME = 2**61 - 1
 
+MOST_FACTORS = 64  # powers up to this one are products
 _COMPLEX = frozenset({"complex", "real", "imag"})  # residues stand for reals
 _unknowns = count()
 
@@ -79,6 +80,14 @@ def _unknown() -> Residue:
 
 def _hashed(*parts: Any) -> Residue:
     return Residue(int.from_bytes(blake2b(repr(parts).encode(), digest_size=16).digest()))
+
+
+def _power(base: Any, exponent: Any) -> Residue:
+    """A product for small whole exponents, so that `x**2` is `x * x`; else one more function."""
+    times = residue(exponent).value
+    if times <= MOST_FACTORS:
+        return Residue(pow(residue(base).value, times, PRIME))
+    return _hashed("power", residue(base).value, times)
 
 
 def _entrywise(function: Callable[..., Any], *xs: Any) -> Array:
@@ -137,6 +146,9 @@ class Fingerprint:
 
     def div(self, a: Any, b: Any) -> Array:
         return _entrywise(lambda u, v: residue(u) / v, a, b)
+
+    def power(self, a: Any, b: Any, less: int = 0) -> Array:
+        return _entrywise(_power, a, _entrywise(lambda exponent: residue(exponent) - less, b))
 
     def neg(self, a: Any) -> Array:
         return _entrywise(lambda u: -residue(u), a)

@@ -226,7 +226,9 @@ def _flat(outputs: Sequence[Any]) -> Array:
 def _beside_own(values: _Tendency, own: Array) -> _Tendency:
     """A value that the function has at the point, and does not tend to, is a jump."""
     allowed = 2.0 * values.error + NEGLIGIBLE * _sizes(values.mean) + SMALLEST
-    jumps = _distance(values.mean, own) > allowed
+    jumps = (_distance(values.mean, own) > allowed) & np.isfinite(
+        _sizes(own)
+    )  # eigenvectors of the identity are none
     return replace(values, differs=values.differs | jumps, error=np.where(jumps, np.inf, values.error))
 
 

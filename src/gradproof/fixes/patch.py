@@ -31,8 +31,9 @@ def patch_of(
     old: Program, new: Program, changed: tuple[int, ...], sources: Mapping[str, str], framework: str
 ) -> Patch | None:
     """None where some part of the change is not written in the source, or cannot be."""
-    kept = {node.id for node in new.nodes}
-    roots = [old[id] for id in changed if id in kept]
+    # What a second rule changed of what the first one had made is a part of the first one's text.
+    both = {node.id for node in new.nodes} & {node.id for node in old.nodes}
+    roots = [old[id] for id in changed if id in both]
     files = {node.span.file for node in roots if node.span is not None}
     if len(files) != 1 or any(node.span is None for node in roots):
         return None

@@ -13,9 +13,11 @@ from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.judge.reference import Evidence
+from gradproof.ops.decide import LARGEST
 
 Array = np.ndarray[Any, Any]
 
+STEPS = frozenset({"floor", "ceil", "round", "truncate"})
 BITS = 256  # a ball that is finite at this precision is a number, whatever its exponent
 
 
@@ -36,11 +38,16 @@ def known_in_balls(evidence: Evidence, k: int) -> Array:
 
 
 def without_value(program: Program, proven: Run) -> str | None:
-    """The op that makes a target NaN and has no value in exact arithmetic either; None if the target is a number.
+    """The op that makes a target NaN, or infinite, and has no value in exact arithmetic either; None if it has one.
 
     In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
     slope by its formula, though a part of it has no value.
     """
+    target = np.asarray(program[program.outputs[0]].value)
+    if target.dtype.kind in "fc" and not np.isfinite(target).all():
+        boundless = next((node.op for node in program.nodes if _is_boundless(node)), None)
+        if boundless is not None:
+            return boundless
     if not _is_nan(program[program.outputs[0]]):
         return None
     origins = (
@@ -49,6 +56,11 @@ def without_value(program: Program, proven: Run) -> str | None:
         if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
     )
     return next((node.op for node in origins if not _is_known(proven, node)), None)
+
+
+def _is_boundless(node: Node) -> bool:
+    """Whether a step was taken of an infinite number: none is as large as what stands for it."""
+    return node.op in STEPS and bool((np.abs(np.asarray(node.value)) >= LARGEST).any())
 
 
 def _is_nan(node: Node) -> bool:

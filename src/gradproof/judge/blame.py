@@ -57,6 +57,7 @@ def departures(program: Program, pullbacks: Iterable[Pullback], options: Options
 
 def examine_rule(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
     """Where one rule departs, per input; empty if it is the derivative or cannot be told."""
+    found: list[Departure] = []
     for m in (Arithmetic(BallDomain64()), Arithmetic(BallDomain(BLAME_BITS))):
         try:
             pairs = _meant_and_true(m, program, pullback)
@@ -138,6 +139,8 @@ def _meant_and_true(
     seeds: dict[int, Any] = {}
     for output, id in zip(pullback.outputs, pullback.upstream):
         if id is not None:
+            if program[id].shape != program[output].shape:
+                raise NotSupported("a sparse gradient, of which only the rows that are not zero are at hand")
             seeds[output] = upstream[id] if output not in seeds else m.add(seeds[output], upstream[id])
     true = pull_back(forward, seeds, wanted)
     results = [result for result in pullback.results if result is not None]

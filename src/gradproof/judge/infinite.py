@@ -19,6 +19,7 @@ from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, descendants, prune
+from gradproof.judge.fillers import with_fillers
 from gradproof.judge.reference import Evidence
 
 Array = np.ndarray[Any, Any]
@@ -86,27 +87,6 @@ def _is_infinite(node: Node) -> Array:
 
 
 def _replaced(program: Program, fixed: Sequence[int], size: float) -> Program:
-    """After every such node a selection: the stand-in where it is infinite, the node itself elsewhere."""
-    nodes: list[Node] = []
-    renamed: dict[int, int] = {}
-    next_id = max(node.id for node in program.nodes) + 1
-    for node in program.nodes:
-        node = replace(node, inputs=tuple(renamed.get(id, id) for id in node.inputs))
-        nodes.append(node)
-        if node.id in fixed:
-            mask, filler = _is_infinite(node), np.sign(np.asarray(node.value, np.float64)) * size
-            filler = np.where(mask, filler, 0.0)
-            ids = (next_id, next_id + 1, node.id)
-            nodes += [
-                _constant(ids[0], mask, "bool"),
-                _constant(ids[1], filler, "float64"),
-                replace(node, id=next_id + 2, op="select", inputs=ids, params={}),
-            ]
-            renamed[node.id] = next_id + 2
-            next_id += 3
-    outputs = tuple(renamed.get(id, id) for id in program.outputs)
-    return replace(program, nodes=tuple(nodes), outputs=outputs)
-
-
-def _constant(id: int, value: Array, dtype: str) -> Node:
-    return Node(id, "constant", (), dtype, value.shape, value=value)
+    """The stand-in where a node is infinite, the node itself elsewhere."""
+    signs = {id: np.sign(np.asarray(program[id].value, np.float64)) for id in fixed}
+    return with_fillers(program, {id: (_is_infinite(program[id]), signs[id] * size) for id in fixed})

@@ -14,18 +14,20 @@ from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Program, prune
+from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.beyond import known_in_balls, without_value
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
+from gradproof.judge.unknown import all_finite, has_infinity, has_unknown
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
 
 INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
-NO_VALUE = "the target itself is NaN: `{op}` has no value here, and zero times no value is no number"
+NO_VALUE = "the target itself is not finite: `{op}` has no value here, and zero times no value is no number"
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
@@ -89,14 +91,23 @@ def _each(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     joint = _judge(evidence, options)
     if entry_count(evidence.program) > CHEAP_ENTRIES or len(evidence.program.inputs) > MAX_INPUTS_ALONE:
         return joint
+    if not any(map(_is_odd, joint)):
+        return joint
+    fixed = with_zeros_fixed(evidence)
+    if fixed is not None:
+        evidence, joint = fixed, _judge(fixed, options)
     return tuple(_alone(k, judgement, evidence, options) for k, judgement in enumerate(joint))
+
+
+def _is_odd(judgement: Judgement) -> bool:
+    """Whether a closer look may find a derivative after all."""
+    return judgement.verdict in (Verdict.UNDEFINED, Verdict.UNVERIFIED) and judgement.reference is not None
 
 
 def _alone(k: int, joint: Judgement, evidence: Evidence, options: Options) -> Judgement:
     """A gradient is taken with all other inputs held fixed: a point singular in them may be an ordinary one in this."""
-    odd = joint.verdict in (Verdict.UNDEFINED, Verdict.UNVERIFIED) and joint.reference is not None
     others = set(evidence.program.inputs) - {evidence.wrt[k]}
-    if not odd or not others:
+    if not _is_odd(joint) or not others:
         return joint
     program = evidence.program
     nodes = tuple(replace(node, op="constant") if node.id in others else node for node in program.nodes)
@@ -240,14 +251,14 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
         if mask is not None and mask.any():
             word = "jumps" if sides.fact == "jump" else "has different slopes on its sides"
             return Verdict.UNDEFINED, f"the function {word} at this point"
-    if reference.oracles[k] == "none" and not _all_finite(evidence):
+    if reference.oracles[k] == "none" and not all_finite(evidence):
         return Verdict.UNVERIFIED, "an input of the function is NaN or infinite"
-    if reference.oracles[k] == "none" and _has_unknown(evidence):
+    if reference.oracles[k] == "none" and has_unknown(evidence):
         return (
             Verdict.UNVERIFIED,
             "a constant of the function is NaN: it is no number, or stands for a branch that did not run",
         )
-    if reference.oracles[k] == "none" and reference.limit is not None and _has_infinity(evidence):
+    if reference.oracles[k] == "none" and reference.limit is not None and has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
         known = known_in_balls(evidence, k) if sides is None else np.False_
@@ -262,22 +273,6 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
             return Verdict.UNVERIFIED, "exact arithmetic finds no value of the function at this point"
         return Verdict.UNVERIFIED, reference.limit.reason
     return None
-
-
-def _has_unknown(evidence: Evidence) -> bool:
-    """Whether NaN stands for code that did not run and whose result nobody knows."""
-    constants = (node for node in evidence.program.nodes if node.op == "constant" and not node.is_discrete)
-    return any(bool(np.isnan(node.value).any()) for node in constants)
-
-
-def _all_finite(evidence: Evidence) -> bool:
-    nodes = (evidence.program[id] for id in evidence.program.inputs)
-    return all(bool(np.isfinite(node.value).all()) for node in nodes if not node.is_discrete)
-
-
-def _has_infinity(evidence: Evidence) -> bool:
-    constants = (np.asarray(node.value) for node in evidence.program.nodes if node.op == "constant")
-    return any(bool(np.isinf(value).any()) for value in constants if value.dtype.kind in "fc")
 
 
 def _one_sided(sides: Sides | None, id: int, enclosure: Enclosure) -> tuple[Array, Array] | None:

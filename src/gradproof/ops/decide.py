@@ -79,6 +79,7 @@ LARGEST = 2.0**61  # doubled, as the margins do, an integer still fits into 64 b
 
 
 def _integers(y: Any, name: str) -> Any:
+    y = np.where(np.isinf(y), np.copysign(LARGEST, y), y)  # of log(0), say, which a maximum then puts aside
     if not bool(np.all(np.abs(y) <= LARGEST)):
         raise NotSupported(f"the result of `{name}` is not a number below 2**61 in size")
     return np.asarray(y).astype(np.int64)

@@ -1,0 +1,25 @@
+"""What in a program is no number: inputs and constants that are not finite, code that did not run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradproof.judge.reference import Evidence
+
+
+def has_unknown(evidence: Evidence) -> bool:
+    """Whether NaN stands for code that did not run and whose result nobody knows."""
+    constants = (node for node in evidence.program.nodes if node.op == "constant" and not node.is_discrete)
+    return any(bool(np.isnan(node.value).any()) for node in constants)
+
+
+def all_finite(evidence: Evidence) -> bool:
+    """Whether every input is a number."""
+    nodes = (evidence.program[id] for id in evidence.program.inputs)
+    return all(bool(np.isfinite(node.value).all()) for node in nodes if not node.is_discrete)
+
+
+def has_infinity(evidence: Evidence) -> bool:
+    """Whether a constant is infinite."""
+    constants = (np.asarray(node.value) for node in evidence.program.nodes if node.op == "constant")
+    return any(bool(np.isinf(value).any()) for value in constants if value.dtype.kind in "fc")
