@@ -54,7 +54,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         rows=(("made of", _made_of(found, op, argument)),),
         secondary=_dropped_at(found),
         why=_why(case, found, op, argument),
-        fix=Fix(_fix(found)),
+        fix=Fix(_fix(found, op)),
     )
 
 
@@ -83,8 +83,16 @@ def _chooser(case: Case, found: Nonfinite) -> str:
     ]
 
 
+def _is_cut_before(found: Nonfinite) -> bool:
+    """Whether the zero is met further back, as that of a `relu` whose result the op was given."""
+    assert found.zero is not None
+    return not found.is_forward and found.zero.why == "not selected" and found.zero.node.id > found.origin.id
+
+
 def _headline(case: Case, found: Nonfinite) -> str:
     assert found.zero is not None
+    if _is_cut_before(found):
+        return "an infinite slope is multiplied by 0 on its way back, which leaves NaN"
     if found.zero.why == "multiplied by 0":
         return "multiplying by 0 does not remove the NaN from the gradient"
     what = {
@@ -128,6 +136,8 @@ def _dropped_at(found: Nonfinite) -> tuple[Annotation, ...]:
         "not used": "not used here",
         "multiplied by 0": "times 0 here",
     }
+    if _is_cut_before(found):
+        labels["not selected"] = "multiplies it by 0"
     span, own = found.zero.node.span, found.origin.span
     # On one line the underline of the branch says enough.
     if span is None or (own is not None and span.line == own.line):
@@ -140,6 +150,12 @@ def _why(case: Case, found: Nonfinite, op: Node, argument: Place | None) -> str:
     chooser, name = _chooser(case, found), op_words(op)
     at = "" if argument is None else f" at {spoken(case, found.program, argument)}"
     value = number_at(found.program, _bad_factor(found))
+    if _is_cut_before(found):
+        return (
+            f"{capital(name)} is computed{at}, where its slope is {value}. Its argument was cut off there, as by "
+            f"`relu`, and so does not depend on anything: going backward, the slope is multiplied by 0. But 0 "
+            f"times {value} is NaN."
+        )
     first = {
         "not selected": f"{capital(chooser)} selects values, not computations. Going forward, {name} is "
         f"computed{at} and dropped.",
@@ -156,8 +172,10 @@ def _why(case: Case, found: Nonfinite, op: Node, argument: Place | None) -> str:
     return f"{first} Going backward, it receives gradient 0 and multiplies it by {second}. {met}"
 
 
-def _fix(found: Nonfinite) -> str:
+def _fix(found: Nonfinite, op: Node) -> str:
     assert found.zero is not None
+    if _is_cut_before(found):
+        return f"keep the argument of {op_words(op)} off the point where its slope is infinite: add a small number"
     if found.zero.why == "not used":
         return "slice first, so that the op never sees the entry that is not used"
     return "give the unselected branch an input on which it is harmless"

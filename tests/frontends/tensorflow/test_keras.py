@@ -204,3 +204,21 @@ def test_a_blank_background_is_a_kink_for_the_biases_alone():
     assert [str(row.verdict) for row in first] == ["correct", "undefined", *["correct"] * 4]
     assert first[1].source == net.layers[0].bias.path
     assert {str(row.verdict) for row in second} == {"correct"}
+
+
+def test_a_root_of_what_relu_has_cut_off_is_named():
+    tf.keras.utils.set_random_seed(0)
+    layers = tf.keras.layers
+    root = layers.Lambda(lambda x: tf.sqrt(x))
+    net = tf.keras.Sequential(
+        [tf.keras.Input((3,)), layers.Dense(4, activation="relu"), root, layers.Dense(1)]
+    )
+    net.compile("sgd", "mse", jit_compile=False)
+    with gradproof.watch() as report:
+        net.fit(np.random.default_rng(0).normal(size=(8, 3)).astype("f"), np.ones((8, 1), "f"), verbose=0)
+    row = report.gradients[0]
+    assert str(row.verdict) == "nonfinite"
+    (cause,) = [one for one in row.diagnostics if one.severity == "error"]
+    assert cause.kind == "masked-branch"
+    assert cause.headline == "an infinite slope is multiplied by 0 on its way back, which leaves NaN"
+    assert cause.primary.span.function.endswith("<lambda>")

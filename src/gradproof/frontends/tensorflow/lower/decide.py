@@ -61,7 +61,12 @@ def _relu(m: Any, event: Any, x: Any) -> Any:
 
 @lower("ReluGrad")
 def _relu_grad(m: Any, event: Any, gy: Any, y: Any) -> Any:
-    return m.select(m.greater(y, 0), gy, m.zeros(()))
+    return _masked(m, gy, m.greater(y, 0))
+
+
+def _masked(m: Any, gy: Any, mask: Any) -> Any:
+    """The kernels multiply by 0 or 1: of an infinite gradient that a mask of 0 should drop, NaN is left."""
+    return m.mul(gy, m.cast(mask, dtype=str(gy.value.dtype)))
 
 
 @lower("Relu6")
@@ -72,7 +77,7 @@ def _relu6(m: Any, event: Any, x: Any) -> Any:
 
 @lower("Relu6Grad")
 def _relu6_grad(m: Any, event: Any, gy: Any, y: Any) -> Any:
-    return m.select(m.logical_and(m.greater(y, 0), m.less(y, 6)), gy, m.zeros(()))
+    return _masked(m, gy, m.logical_and(m.greater(y, 0), m.less(y, 6)))
 
 
 @lower("LeakyRelu")
