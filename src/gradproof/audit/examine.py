@@ -14,7 +14,7 @@ from gradproof.audit.facts import with_facts
 from gradproof.audit.faults import with_faults
 from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.rows import examine_rows
-from gradproof.audit.rules_tried import with_notes
+from gradproof.audit.rules_tried import forward_out_of_sight, with_notes
 from gradproof.causes import find_all
 from gradproof.clock import TimeIsOver, doing, tick, time_limit, unlimited
 from gradproof.diagnosis.case import Case
@@ -189,7 +189,8 @@ def _unjudged(capture: Capture, k: int) -> Judgement:
     source = capture.sources[k]
     if source.observed is None:
         return Judgement(Verdict.MISSING, "none", capture.failure, None, None)
-    reason = capture.failure or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
+    unseen = forward_out_of_sight(capture)
+    reason = capture.failure or unseen or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
     return Judgement(Verdict.UNVERIFIED, "none", reason, None, None)
 
 

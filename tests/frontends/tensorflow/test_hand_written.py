@@ -171,3 +171,20 @@ def fixed_point(c):
     return z, backward
 """
     assert _found(tmp_path, body + _eager("fixed_point(a)")) == [("correct", [])]
+
+
+def test_a_forward_outside_the_framework_leaves_its_rule_without_a_measure(tmp_path: Path) -> None:
+    body = """
+import numpy as np
+
+@tf.custom_gradient
+def outside(x):
+    y = tf.constant(np.sin(x.numpy()))
+    return y, lambda up: up * tf.cos(x)
+"""
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + body + _eager("outside(a)"), encoding="utf-8")
+    (row,) = audited(script)[0].gradients
+    assert row.verdict.value == "unverified"
+    assert row.reason is not None
+    assert row.reason.startswith("the forward of `outside` is computed outside TensorFlow")
