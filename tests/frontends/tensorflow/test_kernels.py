@@ -114,7 +114,11 @@ def test_an_isotonic_regression_whose_blocks_are_about_to_change_is_not_called_c
     assert found.reason is not None and "`IsotonicRegression`" in found.reason
 
 
-def test_a_matrix_that_is_hidden_in_a_variant_leaves_the_gradient_unverified_by_name() -> None:
+def test_what_an_op_without_a_meaning_puts_into_a_variant_leaves_the_gradient_unverified_by_name(
+    without_lowering: Any,
+) -> None:
+    without_lowering("SparseTensorToCSRSparseMatrix")
+
     def loss(v: Any) -> Any:
         matrix = raw.SparseTensorToCSRSparseMatrix(
             indices=np.array([[0, 0], [1, 1]]), values=v, dense_shape=np.array([2, 2])

@@ -193,5 +193,7 @@ ELSEWHERE = {
     **dict.fromkeys(("ReadVariableOp", "ResourceGather", "ResourceGatherNd"), "needs a variable"),
     **dict.fromkeys(("SparseSparseMaximum", "SparseSparseMinimum"), "their gradients raise a TypeError"),
     "SparseDenseCwiseAdd": "its gradient raises NotImplementedError",
+    "SparseMatrixMul": "its gradient raises NotImplementedError",
+    "SparseMatrixSparseMatMul": "its gradient raises a ValueError",
     "DebugGradientIdentity": "has a gradient in graphs only",
 }

@@ -24,7 +24,7 @@ _OUT_OF_SCOPE = (
     (r"CopyToMesh.*|Relayout.*", "tensors that are spread over devices"),
     (r"TPU.*", "only on TPUs"),
     (r"Xla.*|_EagerConst", "put in by TensorFlow itself, never by a program"),
-    (r"CudnnRNN.*|CTCLossV2", "only on GPUs"),
+    (r"CudnnRNN.*|CTCLossV2|SparseMatrixAdd|SparseMatrixSoftmax", "only on GPUs"),
     (r"ApproxTopK", "an approximation by intention: there is no exact meaning to compare with"),
 )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops.linalg.sparse import sparse_csr_matrix_ops as csr
 from tests.frontends.tensorflow.op_samples._sample import Numbers, Sample, sample
 
 raw = tf.raw_ops
@@ -74,6 +76,25 @@ def _optional(x: Any) -> Any:
     return raw.OptionalGetValue(optional=box, output_types=[x.dtype], output_shapes=[x.shape])
 
 
+def _csr(values: Any, places: Any = A) -> Any:
+    return csr.sparse_tensor_to_csr_sparse_matrix(
+        indices=np.array(places), values=values, dense_shape=np.array([3, 3])
+    )
+
+
+def _dense(matrix: Any) -> Any:
+    return csr.csr_sparse_matrix_to_dense(matrix, type=tf.float64)
+
+
+def _csr_product(**options: Any) -> Any:
+    return lambda v, b: csr.sparse_matrix_mat_mul(_csr(v), b, **options)
+
+
+def _csr_turned(v: Any) -> Any:
+    turned = csr.sparse_matrix_transpose(_csr(v), type=tf.float64)
+    return csr.csr_sparse_matrix_to_sparse_tensor(turned, type=tf.float64).values
+
+
 def _row_sums(v: Any) -> Any:
     return tf.map_fn(lambda row: tf.reduce_sum(row**2), _ragged(v), fn_output_signature=v.dtype)
 
@@ -126,6 +147,14 @@ SAMPLES: dict[str, Sample] = {
         )[1],
         d.any(3), d.any(),
     ),
+    "DenseToCSRSparseMatrix": sample(
+        lambda x: _dense(csr.dense_to_csr_sparse_matrix(x, np.array(A))), d.any(3, 3)
+    ),
+    "SparseMatrixMatMul": sample(_csr_product(), d.any(3), d.any(3, 2)),
+    "SparseMatrixMatMul turned": sample(
+        _csr_product(transpose_a=True, transpose_b=True, transpose_output=True), d.any(3), d.any(2, 3)
+    ),
+    "SparseMatrixTranspose": sample(_csr_turned, d.any(3)),
     "RaggedTensorToVariant": sample(_row_sums, d.any(5, 2)),
     "RaggedTensorFromVariant": sample(_row_squares, d.any(5)),
     "RaggedTensorToVariant of rows of rows": sample(_inner_sums, d.any(7)),

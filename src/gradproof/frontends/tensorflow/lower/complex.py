@@ -6,11 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import lower, lower_to
+from gradproof.frontends.tensorflow.lower._table import TensorList, lower, lower_to
 from gradproof.ops import complex as parts
 
 lower_to("complex", "Complex")
-lower_to("conj", "Conj")
+
+
+@lower("Conj")
+def _conj(m: Any, event: Any, x: Any) -> Any:
+    """Of a tensor, or of the matrix that a variant holds."""
+    return TensorList(tuple(map(m.conj, x.items))) if isinstance(x, TensorList) else m.conj(x)
 
 
 @lower("Real")
