@@ -105,6 +105,9 @@ class _Search:
     index: int
     array: Array
     files: frozenset[str]
+    turn: int | None = (
+        None  # which of the times that a line has handed numbers out is spoken of; the last one
+    )
     used: list[tuple[str, Span | None]] = field(default_factory=list)
 
     @cached_property
@@ -118,7 +121,8 @@ class _Search:
     def told(self, operands: Sequence[tuple[Span, ast.expr]]) -> Traced | None:
         for span, operand in operands:
             self.used.clear()
-            found = Retelling(self.m, span.file, self._left, self._computed, self._inside).told(operand)
+            doors = (self._left, self._computed, self._inside, self._turns)
+            found = Retelling(self.m, span.file, *doors).told(operand)
             if isinstance(found, Traced) and self.used and self._agrees(np.asarray(found.value)):
                 return found
         return None
@@ -149,8 +153,18 @@ class _Search:
         found = self._handed_out(node, lambda leave: _place_of(node) in map(_place, leave.stack))
         return self._computed(node, door, file) if found is None and self.of.all_ways else found
 
+    def _turns(self, term: ast.expr) -> Iterator[None]:
+        places = {_place_of(node) for node in ast.walk(term) if isinstance(node, ast.Call)}
+        doors = [_place(leave.stack[0]) for leave in self.leaves]
+        counts = {doors.count(place) for place in places} - {0}
+        for k in range(counts.pop() if len(counts) == 1 and self.turn is None else 0):
+            self.turn = k
+            yield
+        self.turn = None
+
     def _handed_out(self, node: ast.expr, by: Callable[[Leave], bool]) -> Traced | None:
-        leave = next((one for one in reversed(self.leaves) if by(one)), None)
+        own = [one for one in self.leaves if by(one)]
+        leave = own[-1 if self.turn is None else self.turn] if own else None
         known = None if leave is None else self.nodes[leave.value.id]
         if leave is None or not isinstance(known, Traced):
             return None

@@ -61,6 +61,11 @@ def no_tensor(call: GradientCall, source: Operand) -> Break | None:
             "not-watched", call.span, f"`{source.name}` is {what}", (), {"plain": what, "what": what}
         )
     for target in call.targets:
+        if target.value.dtype == "none":
+            label = f"`{target.name}` is None: what should have computed it returned nothing"
+            return Break(
+                "not-connected", call.span, label, (), {"plain": "None", "target": f"`{target.name}`"}
+            )
         if _is_plain(target, made):
             what = f"`{target.name}` is {_what(target)}"
             facts = {"plain": _what(target), "target": f"`{target.name}`"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,14 @@ _ENTRYWISE = {
 }  # fmt: skip
 _NUMPY = frozenset({"np", "numpy"})
 _MODULES = _NUMPY | {"math", "tf", "tensorflow", "keras"}
-_REDUCING = frozenset({"mean", "sum", "std", "var", "norm"})
+_SIGNED = frozenset({"abs", "absolute", "fabs"})
+_EXTREME = {"max": np.argmax, "amax": np.argmax, "min": np.argmin, "amin": np.argmin}
+_REDUCING = frozenset({"mean", "sum", "std", "var", "norm", *_EXTREME})
 _BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
 Known = Traced | float
+ADDED = ast.AugAssign
+Turns = Callable[[ast.expr], Iterable[None]]
 Find = Callable[[ast.expr, ast.Call, str], Traced | None]
 """The numbers of an expression, as a call reads them; the file is that of both."""
 
@@ -41,11 +45,14 @@ class Retelling:
 
     `left` gives the numbers that a call in it had handed out, if it was such a call, `computed` those of a tensor
     whose expression is given to a function of NumPy, and `inside` those that a call of something unknown has computed
-    and probably returned.
+    and probably returned. `turns` repeats a sum's term for each time that it has handed numbers out.
     """
 
-    def __init__(self, m: Lowering, file: str, left: Find, computed: Find, inside: Find) -> None:
+    def __init__(
+        self, m: Lowering, file: str, left: Find, computed: Find, inside: Find, turns: Turns
+    ) -> None:
         self.m, self.file, self._left, self._computed, self._inside = m, file, left, computed, inside
+        self._turns = turns
 
     def told(self, node: ast.expr, depth: int = 0) -> Known | None:
         """The value of an expression; None where it cannot be told from the source."""
@@ -88,7 +95,9 @@ class Retelling:
 
     def _called(self, node: ast.Call, depth: int) -> Known | None:
         name, on = _function(node)
-        known = name in _ENTRYWISE or name in _REDUCING or name in _SAME
+        if name == "sum" and isinstance(on, ast.GeneratorExp | ast.ListComp):
+            return self._summed(on.elt, depth)
+        known = name in _SIGNED or name in _ENTRYWISE or name in _REDUCING or name in _SAME
         given: Known | None = self._left(node, node, self.file) if known else None
         if given is None and on is not None:
             given = self._left(on, node, self.file) if isinstance(on, ast.Call) else None
@@ -98,6 +107,8 @@ class Retelling:
             return self._inside(node, node, self.file)
         if not isinstance(given, Traced):
             return None
+        if name in _SIGNED:
+            return self._number(self.m.mul(given, self.m.constant(np.sign(given.value))))
         if name in _ENTRYWISE:
             return self._number(getattr(self.m, _ENTRYWISE[name])(given))
         return self._reduced(name, given, node) if name in _REDUCING else given
@@ -120,6 +131,9 @@ class Retelling:
             return None
         axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,)
         m = self.m
+        if name in _EXTREME:
+            flat = None if axis is not None else m.reshape(x, shape=(int(np.size(x.value)),))
+            return None if flat is None else self._item(flat, int(_EXTREME[name](x.value)))
         if name == "norm":
             return self._number(m.sqrt(m.sum(m.square(x), axes=axes)))
         if name in ("std", "var"):
@@ -133,8 +147,25 @@ class Retelling:
         row = self.m.take(x, np.asarray([index % x.shape[0]]), axis=0)
         return self._number(self.m.reshape(row, shape=x.shape[1:]))
 
+    def _summed(self, term: ast.expr, depth: int) -> Known | None:
+        """The sum of what a term was in each turn of its loop."""
+        total: Known | None = None
+        for _ in self._turns(term):
+            told = self.told(term, depth + 1)
+            if told is None:
+                return None
+            total = told if total is None else self.m.add(total, told)
+        return total
+
     def _named(self, node: ast.Name, depth: int) -> Known | None:
         """By the assignments to the name; the one before it in the text is the likeliest."""
+        added = [value for _, value, place in _assignments(self.file, node, ADDED) if place is None]
+        if len(added) == 1:
+            start, grown = self._assigned(node, depth), self._summed(added[0], depth)
+            return grown if start == 0.0 or grown is None else None
+        return self._assigned(node, depth)
+
+    def _assigned(self, node: ast.Name, depth: int) -> Known | None:
         found = list(_assignments(self.file, node))
         before = [one for one in found if one[0] <= node.lineno]
         if len(found) > MOST_ASSIGNMENTS:
@@ -206,11 +237,14 @@ def _index(node: ast.expr) -> int | None:
     return node.value if is_number else None  # type: ignore[attr-defined]
 
 
-def _assignments(file: str, name: ast.Name) -> Iterator[tuple[int, ast.expr, int | None]]:
-    """Line, value and, where a tuple is unpacked, the place in it, of what is assigned to a name in its scope."""
+def _assignments(
+    file: str, name: ast.Name, kind: type[ast.AST] | None = None
+) -> Iterator[tuple[int, ast.expr, int | None]]:
+    """Line, value and, where a tuple is unpacked, the place in it, of what is assigned, or added, to a name."""
     tree = tree_of(file)
     for scope in () if tree is None else _scopes(tree, name.lineno):
-        found = [one for node in _own(scope) for one in _bound(node, name.id)]
+        bound = _bound if kind is None else _grown
+        found = [one for node in _own(scope) for one in bound(node, name.id)]
         if found:
             yield from found
             return
@@ -232,6 +266,12 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             yield child
             yield from _own(child)
+
+
+def _grown(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:
+    is_sum = isinstance(node, ADDED) and isinstance(node.op, ast.Add)
+    if is_sum and isinstance(node.target, ast.Name) and node.target.id == name:  # type: ignore[attr-defined]
+        yield node.lineno, node.value, None  # type: ignore[attr-defined]
 
 
 def _bound(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:
