@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import composite_tensor_ops
 from tensorflow.python.ops.linalg.sparse import sparse_csr_matrix_ops as csr
 from tests.frontends.tensorflow.op_samples._sample import Numbers, Sample, sample
 
@@ -112,6 +113,11 @@ def _inner_sums(v: Any) -> Any:
     ).flat_values
 
 
+def _composite(x: Any) -> Any:
+    whole = composite_tensor_ops.composite_tensor_to_variants(_sparse(x))
+    return composite_tensor_ops.composite_tensor_from_variant(whole, _sparse(x)._type_spec).values
+
+
 SAMPLES: dict[str, Sample] = {
     "SparseTensorDenseMatMul": sample(lambda v, b: tf.sparse.sparse_dense_matmul(_sparse(v), b), d.any(3), d.any(3, 2)),
     "SparseToDense": sample(lambda v: tf.sparse.to_dense(_sparse(v)), d.any(3)),
@@ -158,6 +164,7 @@ SAMPLES: dict[str, Sample] = {
     "RaggedTensorToVariant": sample(_row_sums, d.any(5, 2)),
     "RaggedTensorFromVariant": sample(_row_squares, d.any(5)),
     "RaggedTensorToVariant of rows of rows": sample(_inner_sums, d.any(7)),
+    "CompositeTensorVariantFromComponents": sample(_composite, d.any(3)),
     "OptionalFromValue": sample(_optional, d.any(2)),
     "TensorListScatter": sample(_scattered_v1, d.any(3, 2)),
     "TensorListConcat": sample(_joined, d.any(3, 2, 2)),

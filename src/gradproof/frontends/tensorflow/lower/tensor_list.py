@@ -133,12 +133,12 @@ def _resize(m: Any, event: Any, items: Any, size: Any) -> Any:
     return TensorList((*items.items[:n], *(None,) * (n - len(items.items))))
 
 
-@lower("OptionalFromValue")
+@lower("OptionalFromValue", "CompositeTensorVariantFromComponents")
 def _boxed(m: Any, event: Any, *items: Any) -> Any:
     return TensorList(items)
 
 
-@lower("OptionalGetValue")
+@lower("OptionalGetValue", "CompositeTensorVariantToComponents")
 def _unboxed(m: Any, event: Any, box: Any) -> Any:
     return box.items
 
