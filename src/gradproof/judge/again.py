@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.derive import gradient
+from gradproof.engine.derive import gradient, vjp
+from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir.capture import Again, Capture
-from gradproof.ir.program import Program, ancestors
+from gradproof.ir.program import Program, ancestors, prune
 from gradproof.judge.exact_rule import ExactRule, exact_rules, with_exact
 from gradproof.judge.neutral import neutral_stops
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
 
+TAINTED = "the hand-written gradient of `{name}` has a wrong derivative, and this one is a derivative of that"
 VISIBLE = 1e-6  # a share of the gradient; what changes it by less is the rounding of float64
-ROUNDED_ZERO = 1e-12  # a share of the largest gradient; one that is zero is computed as less than this, by rounding
+ROUNDED_ZERO = (
+    1e-12  # a share of the largest gradient; one that is zero is computed as less than this, by rounding
+)
 
 
 def as_meant(capture: Capture, options: Options) -> Capture:
@@ -30,6 +34,10 @@ def as_meant(capture: Capture, options: Options) -> Capture:
     if pool is None or program is None or base is None or not (capture.scopes or capture.hidden_stops):
         return capture
     try:
+        tainted = _tainted(capture, pool, options)
+        if tainted is not None:
+            reason = TAINTED.format(name=tainted)
+            return replace(capture, program=None, gradient_program=None, failure=capture.failure or reason)
         rules = list(exact_rules(pool, base, capture.scopes, options)) if capture.scopes else []
         rules = [one for one in rules if _matters(capture, base, with_exact(pool, base, [one]))]
         mended = with_exact(pool, base, rules) if rules else base
@@ -39,6 +47,24 @@ def as_meant(capture: Capture, options: Options) -> Capture:
         return _with_program(capture, _copied(capture, opened(mended, stops)), rules, stops)
     except GradproofError:
         return capture
+
+
+def _tainted(capture: Capture, pool: Program, options: Options) -> str | None:
+    """A custom gradient that an inner call has already differentiated again, and wrongly: of its result nothing is
+    known but the ops, and those are not what it stands for."""
+    for call in capture.inner if capture.scopes else ():
+        program = prune(pool, call.targets)
+        for one in exact_rules(pool, program, capture.scopes, options):
+            held, free = (_inner_gradients(p) for p in (program, with_exact(pool, program, [one])))
+            if _differs(held, free):
+                return one.scope.name
+    return None
+
+
+def _inner_gradients(program: Program) -> list[Array]:
+    result = run(Ieee("float64"), program)
+    seeds = [result.m.literal(np.ones(program[id].shape)) for id in program.outputs]
+    return [np.asarray(one) for one in vjp(result, seeds, program.inputs)]
 
 
 def _stops(capture: Capture, pool: Program, base: Program) -> tuple[int, ...]:
