@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,67 @@ def test_a_named_tuple_is_spelled_with_its_fields() -> None:
             loss = tf.reduce_sum(parameters.w**2) + parameters.b
         tape.gradient(loss, parameters)
     assert [row.source for row in report.gradients] == ["parameters.w", "parameters.b"]
+
+
+def test_variables_of_a_made_up_list_go_by_their_own_names() -> None:
+    first, second = tf.keras.layers.Dense(1, name="first"), tf.keras.layers.Dense(1, name="second")
+    scales = {name: tf.Variable(2.0, name=name) for name in ("low", "high")}
+    with gradproof.watch() as report:
+        with tf.GradientTape(persistent=True) as tape:
+            loss = tf.reduce_sum(second(first(tf.ones([2, 2])))) * scales["low"] * scales["high"]
+        tape.gradient(loss, [*first.trainable_variables, *second.trainable_variables])
+        tape.gradient(loss, list(scales.values()))
+    names = ["first/kernel", "first/bias", "second/kernel", "second/bias", "low", "high"]
+    assert [row.source for row in report.gradients] == names
+
+
+def test_a_gradient_in_a_function_that_map_fn_calls_is_at_the_users_line() -> None:
+    """AutoGraph rewrites such a function even where everything runs eagerly."""
+    w = tf.Variable([1.0, 2.0])
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((x * w) ** 2)
+        return tape.gradient(loss, w)
+
+    with gradproof.watch() as report:
+        tf.map_fn(gradient, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    assert verdicts(report) == [("loss", "w", "correct")] * 2
+    start = gradient.__code__.co_firstlineno
+    assert {(row.call.file.split("/")[-1], row.call.line) for row in report.gradients} == {
+        ("test_modes_of_asking.py", start + 3)
+    }
+
+
+def test_check_follows_named_tuples_dataclasses_and_modules() -> None:
+    @dataclasses.dataclass
+    class Line:
+        slope: Any
+        start: Any
+
+    class Scale(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.factor = tf.Variable([1.0, 2.0], name="factor")
+
+    pair = collections.namedtuple("pair", "w b")(tf.constant([1.0, 2.0]), tf.constant(0.5))
+    line = Line(tf.constant([3.0, 4.0]), tf.Variable(1.0))
+    report = gradproof.check(
+        lambda p, q, m: tf.reduce_sum(p.w * q.slope * m.factor) * p.b + q.start, pair, line, Scale()
+    )
+    assert [row.source for row in report.gradients] == ["p.w", "p.b", "q.slope", "q.start", "factor"]
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+
+
+def test_a_check_inside_an_audited_program_is_no_gradient_of_the_program() -> None:
+    w = tf.Variable([1.0, 2.0])
+    with gradproof.watch() as report:
+        inner = gradproof.check(lambda v: tf.reduce_sum(v**2), w, order=2)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w**3)
+        tape.gradient(loss, w)
+    assert [str(verdict) for verdict in inner.verdicts] == ["correct"]
+    assert verdicts(report) == [("loss", "w", "correct")]
 
 
 def test_a_replica_of_a_strategy_has_the_users_names_and_lines() -> None:

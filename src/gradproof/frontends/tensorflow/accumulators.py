@@ -13,7 +13,7 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.arguments import bind, call_text, operand_names
-from gradproof.frontends.tensorflow.autograph import calling_frame
+from gradproof.frontends.tensorflow.autograph import calling_frame, own_spans
 from gradproof.frontends.tensorflow.finish import (
     Ending,
     failed_call,
@@ -30,7 +30,7 @@ from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recorder import Collection, numbers
 from gradproof.frontends.tensorflow.recording import GradientCall, Tape
 from gradproof.frontends.tensorflow.sampling import Site
-from gradproof.frontends.tensorflow.source import spans_of, user_places, with_span
+from gradproof.frontends.tensorflow.source import user_places, with_span
 from gradproof.frontends.tensorflow.traced import Traces, n_ops
 from gradproof.frontends.tensorflow.values import optional_value_of
 
@@ -161,7 +161,7 @@ class Accumulators:
         self._observation.deliver(call)
 
     def _build(self, state: AccumulatorState, ending: Ending) -> GradientCall:
-        spans = spans_of(user_places(ending.frame))
+        spans = own_spans(user_places(ending.frame))
         given = bind("jvp", ending.args, ending.kwargs)
         targets = operands(ending.frame, "jvp", "primals", given.get("primals"))
         ring = self._recorder.ring

@@ -9,22 +9,34 @@ from __future__ import annotations
 import ast
 import linecache
 import os
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from types import FrameType
 from typing import Any
 
-from tensorflow.python.util import tf_stack
+from tensorflow.python.autograph.impl import api
 
-from gradproof.frontends.tensorflow.source import AUTOGRAPH_MARK, is_users, span_of, tree_of, user_places
+from gradproof.frontends.tensorflow.patches import Patch, wrap
+from gradproof.frontends.tensorflow.source import (
+    AUTOGRAPH_MARK,
+    Place,
+    is_users,
+    span_of,
+    tree_of,
+    user_places,
+)
 from gradproof.ir.span import Span
 
 
 def spans_at(frame: FrameType | None) -> tuple[Span, ...]:
     """The user's frames above a point where a graph is being built, innermost first."""
+    return own_spans(user_places(frame))
+
+
+def own_spans(places: Iterable[Place]) -> tuple[Span, ...]:
+    """The places in the code that was written by hand."""
     spans: list[Span] = []
-    for place in user_places(frame):
+    for place in places:
         span = _own_span(span_of(place))
         if span is None or not is_users(span.file):
             continue
@@ -60,17 +72,26 @@ def _own_span(span: Span) -> Span | None:
     """The same place in the code that was written by hand; None if AutoGraph made it up."""
     if AUTOGRAPH_MARK not in span.file:
         return span
-    key = (span.file, span.line)
-    mapped = next((lines[key] for lines in _line_maps() if key in lines), None)
+    mapped = _LINES.get((span.file, span.line))
     return None if mapped is None else _original(span, *mapped)
 
 
-def _line_maps() -> Iterator[Any]:
-    """AutoGraph's maps of lines, this thread's first: a replica is traced in a thread of its own, which has none."""
-    stacks = tf_stack._source_mapper_stacks
-    own = threading.get_ident()
-    for thread in (own, *(other for other in list(stacks) if other != own)):
-        yield stacks[thread][-1].get_effective_source_map()
+_LINES: dict[tuple[str, int], tuple[str, int, str]] = {}
+"""From the lines that AutoGraph generated to the user's; a file of generated code never changes."""
+
+
+def line_patches() -> list[Patch]:
+    """Remember AutoGraph's map of the lines of a function when it is called: TensorFlow forgets it after the call."""
+    return [wrap(api.StackTraceMapper, "__init__", _remember)]
+
+
+def _remember(original: Any, mapper: Any, function: Any) -> None:
+    original(mapper, function)
+    for generated, origin in function.ag_source_map.items():
+        key = (generated.filename, generated.lineno)
+        if key in _LINES:
+            return  # the rest of the function is known too
+        _LINES[key] = (origin.loc.filename, origin.loc.lineno, origin.function_name)
 
 
 def spans_of_traceback(operation: Any) -> tuple[Span, ...]:

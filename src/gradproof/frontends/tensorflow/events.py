@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from gradproof.frontends.tensorflow.autograph import own_spans
 from gradproof.frontends.tensorflow.functions import Expansion, FunctionRun, expand
 from gradproof.frontends.tensorflow.graph_events import PhaseOf, add_graph_events
 from gradproof.frontends.tensorflow.hand_written import definition_of, library_of, line_of_rule
@@ -22,7 +23,7 @@ from gradproof.frontends.tensorflow.recording import (
     Pullback,
     Value,
 )
-from gradproof.frontends.tensorflow.source import span_of, spans_of
+from gradproof.frontends.tensorflow.source import span_of
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import (
     NOT_NUMBERS,
@@ -105,7 +106,7 @@ class Program:
     ) -> None:
         self.produced.update(tensor._id for tensor in outputs)
         self.newest = max([self.newest, *(tensor._id for tensor in outputs)])
-        spans = spans_of(raw.places)
+        spans = own_spans(raw.places)
         self.events.append(
             OpEvent(
                 len(self.events),
@@ -133,7 +134,7 @@ class Program:
     ) -> None:
         """The ops of a function call; without them, if they are not to be had, the call as one op."""
         expansion = expand(run, self.traces)
-        spans = spans_of(run.places)
+        spans = own_spans(run.places)
         self.calls.append(
             FunctionCall(
                 run.id,
@@ -163,7 +164,7 @@ class Program:
             for inner, outer in zip(expansion.outputs, run.outputs)
             if inner is not None and inner._id != outer._id and not isinstance(inner, Unknown)
         ]
-        spans = spans_of(raw.places)
+        spans = own_spans(raw.places)
         self.produced.update(outer._id for outer in run.outputs)
         self.events.append(
             OpEvent(

@@ -10,6 +10,7 @@ from typing import Any, cast
 from tensorflow.python.util import nest
 
 from gradproof.frontends.tensorflow.arguments import PARAMETERS, bind, call_text, operand_names
+from gradproof.frontends.tensorflow.autograph import own_spans
 from gradproof.frontends.tensorflow.events import Program
 from gradproof.frontends.tensorflow.recorder import (
     Collection,
@@ -34,7 +35,7 @@ from gradproof.frontends.tensorflow.recording import (
     Value,
     Variable,
 )
-from gradproof.frontends.tensorflow.source import spans_of, user_places
+from gradproof.frontends.tensorflow.source import user_places
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.values import observed_of, optional_value_of, variable_of, variable_value
 
@@ -57,7 +58,7 @@ class Ending:
 def build_call(ending: Ending, collection: Collection, ring: Ring, traces: Traces) -> GradientCall:
     """Everything about one eager call."""
     places = user_places(ending.frame)
-    spans = spans_of(places)
+    spans = own_spans(places)
     given = bind(ending.api, ending.args, ending.kwargs)
     targets, sources = (
         operands(ending.frame, ending.api, name, given.get(name)) for name in PARAMETERS[ending.api][:2]
@@ -108,7 +109,7 @@ def note_inner(recorder: Recorder, api: str, args: Any, kwargs: Any, result: Any
 
 def failed_call(ending: Ending, reason: str) -> GradientCall:
     """What can be said when taking the record failed: that there was a call, and why it is not judged."""
-    spans = spans_of(user_places(ending.frame))
+    spans = own_spans(user_places(ending.frame))
     targets, sources, seen = _asked_for(ending)
     return GradientCall(
         id=ending.id,
@@ -221,7 +222,7 @@ def variables(sources: Iterable[Operand]) -> Mapping[int, Variable]:
 
 
 def _leave(raw: RawLeave, program: Program) -> Leave:
-    spans = spans_of(raw.places)
+    spans = own_spans(raw.places)
     value = optional_value_of(raw.tensor)
     assert value is not None
     return Leave(program.place_of(raw.index), raw.how, value, spans[0] if spans else None, raw.tapes, spans)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import fields as fields_of
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gradproof.frontends.request import Checked, Request, called, checked_input,
 from gradproof.frontends.tensorflow.assembly import HEARD
 from gradproof.frontends.tensorflow.capture import to_capture
 from gradproof.frontends.tensorflow.captures import to_captures
-from gradproof.frontends.tensorflow.hooks import observe
+from gradproof.frontends.tensorflow.hooks import observe, unobserved
 from gradproof.frontends.tensorflow.recording import GradientCall
 from gradproof.frontends.tensorflow.sampling import always
 from gradproof.ir.capture import Capture
@@ -42,7 +43,11 @@ def check(request: Request) -> Checked:
             "gradient= is for NumPy functions; in TensorFlow write the rule with `tf.custom_gradient`, "
             "and check() checks the rule wherever it is used"
         )
-    sources = _sources(request)
+    with unobserved():
+        return _checked(request, _sources(request))
+
+
+def _checked(request: Request, sources: Sequence[Source]) -> Checked:
     names = tuple(source.name for source in sources)
     impure, result = _tried(request, sources)
     if impure is not None and impure.changed:
@@ -71,11 +76,16 @@ def _leaves(name: str, value: Any) -> Iterator[Source]:
         for key, item in value.items():
             yield from _leaves(f"{name}[{key!r}]", item)
     elif isinstance(value, list | tuple):
-        for k, item in enumerate(value):
-            yield from _leaves(f"{name}[{k}]", item)
-    elif hasattr(value, "trainable_variables") and callable(value):
+        fields = [f".{field}" for field in getattr(value, "_fields", ())]  # of a named tuple
+        for place, item in zip(fields or (f"[{k}]" for k in range(len(value))), value):
+            yield from _leaves(f"{name}{place}", item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields_of(value):
+            yield from _leaves(f"{name}.{field.name}", getattr(value, field.name))
+    elif hasattr(value, "trainable_variables") and not isinstance(value, type):
         for weight in value.trainable_variables:
-            yield Source(getattr(weight, "path", None) or weight.name, getattr(weight, "value", weight))
+            inner = weight if isinstance(weight, tf.Variable) else weight.value  # Keras wraps them
+            yield Source(getattr(weight, "path", None) or weight.name.removesuffix(":0"), inner)
     elif (isinstance(value, tf.Tensor | tf.Variable)) and (value.dtype.is_floating or value.dtype.is_complex):
         yield Source(name, value)
 

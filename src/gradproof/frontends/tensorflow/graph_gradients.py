@@ -11,11 +11,11 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import gradients_util
 from tensorflow.python.util import nest
 
-from gradproof.frontends.tensorflow.autograph import calling_frame
+from gradproof.frontends.tensorflow.autograph import calling_frame, own_spans
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.patches import Patch, wrap
 from gradproof.frontends.tensorflow.recording import Tape
-from gradproof.frontends.tensorflow.source import spans_of, user_places
+from gradproof.frontends.tensorflow.source import user_places
 from gradproof.frontends.tensorflow.traced import Traces, n_ops
 from gradproof.frontends.tensorflow.unreached import deliver_raised
 
@@ -60,6 +60,6 @@ class GraphGradients:
     def _note_raised(self, frame: FrameType, error: Exception) -> None:
         """Outside of a graph `tf.gradients` refuses; a call that raised is an entry too."""
         if context.executing_eagerly():
-            spans = spans_of(user_places(frame))
+            spans = own_spans(user_places(frame))
             text = f"{type(error).__name__}: {error}"
             deliver_raised(self._observation, Tape(0, "graph", None), spans, text, when="")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import ops as tf_ops
 
 from gradproof.frontends.tensorflow.accumulators import Accumulators
+from gradproof.frontends.tensorflow.autograph import line_patches
 from gradproof.frontends.tensorflow.baked import BakedValues
 from gradproof.frontends.tensorflow.customs import Customs
 from gradproof.frontends.tensorflow.functions import Functions
@@ -41,6 +42,18 @@ def observe(policy: Policy = by_powers_of_ten, receiver: Receiver | None = None)
         remove()
 
 
+_INSTALLED: list[Observation] = []
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """What runs in this block is not the program's own: nobody who is listening already hears of it."""
+    with ExitStack() as stack:
+        for observation in _INSTALLED:
+            stack.enter_context(observation.recorder.silence())
+        yield
+
+
 def install(observation: Observation) -> Callable[[], None]:
     """Put the hooks in; returns what takes them out."""
     variables = Variables()
@@ -57,6 +70,7 @@ def install(observation: Observation) -> Callable[[], None]:
     observation.listen = listener.update
     remove = apply(
         [
+            *line_patches(),
             *variables.patches(),
             *random_ops.patches(),
             *BakedValues(observation).patches(),
@@ -72,8 +86,10 @@ def install(observation: Observation) -> Callable[[], None]:
         ]
     )
     listener.update()
+    _INSTALLED.append(observation)
 
     def uninstall() -> None:
+        _INSTALLED[:] = [one for one in _INSTALLED if one is not observation]
         remove()
         listener.close()
 

@@ -173,9 +173,28 @@ def _names(node: ast.expr | None, structure: Any, text: str) -> Iterator[str]:
         fields = [f".{name}" for name in getattr(structure, "_fields", ())]  # of a named tuple
         places = fields or [f"[{i}]" for i in range(len(structure))]
         for item, place, part in zip(items, places, structure):
-            yield from _names(item, part, text + place)
+            own = None if item is not None or _is_simple(node) else own_name(part)
+            yield from _names(item, part, own or (text if _binds(node) else f"({text})") + place)
     else:
         yield text
+
+
+def own_name(leaf: Any) -> str | None:
+    """The name that a variable itself has, unless TensorFlow made it up."""
+    if not hasattr(type(leaf), "handle"):
+        return None
+    name = getattr(leaf, "path", None) or str(leaf.name).removesuffix(":0")
+    return None if name.startswith("Variable") else name
+
+
+def _is_simple(node: ast.expr | None) -> bool:
+    """Whether an index behind the expression is something a reader can look up: `weights[0]`, `net.weights[0]`."""
+    return node is None or isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+
+
+def _binds(node: ast.expr | None) -> bool:
+    """Whether an index behind the expression is an index into its value."""
+    return _is_simple(node) or isinstance(node, ast.Call | ast.List | ast.Tuple | ast.ListComp)
 
 
 def _sequence_items(node: ast.expr | None, n_items: int) -> list[ast.expr | None]:
