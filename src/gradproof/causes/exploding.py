@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._scale import diagnose, growth_of
+from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -43,12 +43,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
         case,
         growth,
         "exploding",
-        headline=f"the gradient for `{case.source.name}` grows {times} times through a repeated line",
-        label=f"grows {step} times with each of {growth.repeats} executions",
+        headline=f"the gradient for `{case.source.name}` grows {times} times through {repeated(growth)}",
+        label=f"grows {step} times with each of {growth.repeats} {step_of(growth)}s",
         why=(
-            f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution multiplies "
-            f"the gradient by about {step}, and the factors multiply to {times}. The gradient is right, but a "
-            "step along it goes out of all bounds."
+            f"{ran(growth)} Going backward, each {step_of(growth)} multiplies the gradient by about {step}, "
+            f"and the factors multiply to {times}. The gradient is right, but a step along it goes out of all bounds."
         ),
         fix=Fix("normalise the state at each step, clip the gradient, or shorten the loop"),
     )

@@ -29,11 +29,12 @@ import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._nonfinite import returned_rows
-from gradproof.causes._scale import diagnose, growth_of
+from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.growth import Growth
 from gradproof.judge.verdict import Verdict
 
 MAX_FACTOR = 1e-8  # beside the gradients of later layers nothing of it is left in a float32
@@ -48,17 +49,30 @@ def find(case: Case) -> Iterator[Diagnostic]:
             case,
             growth,
             "vanishing",
-            headline=f"the gradient for `{case.source.name}` shrinks to {left} of its size through a repeated line",
-            label=f"shrinks to {step} of its size with each of {growth.repeats} executions",
+            headline=f"the gradient for `{case.source.name}` shrinks to {left} of its size through {repeated(growth)}",
+            label=f"shrinks to {step} of its size with each of {growth.repeats} {step_of(growth)}s",
             why=(
-                f"Line {growth.span.line} ran {growth.repeats} times. Going backward, each execution leaves "
-                f"about {step} of the gradient, and the factors multiply to {left}. The gradient is right, but "
-                "too small to train anything by."
+                f"{ran(growth)} Going backward, each {step_of(growth)} leaves about {step} of the gradient, "
+                f"and the factors multiply to {left}. The gradient is right, but {_lost_by(case, growth)}."
             ),
             fix=Fix(_FIX),
+            severity="note" if _has_rest(case, growth) else "warning",
         )
     elif case.verdict is Verdict.CORRECT and _is_lost(case):
         yield _lost(case)
+
+
+def _has_rest(case: Case, growth: Growth) -> bool:
+    """Whether later steps keep the gradient up, as with weights that all time steps share."""
+    observed = case.source.observed
+    largest = 0.0 if observed is None else float(np.max(np.abs(observed), initial=0.0))
+    return growth.inside and largest > MAX_FACTOR * growth.last
+
+
+def _lost_by(case: Case, growth: Growth) -> str:
+    if _has_rest(case, growth):
+        return "the first of these steps add next to nothing to it: what lies so far back is not learnt"
+    return "too small to train anything by"
 
 
 def _is_lost(case: Case) -> bool:

@@ -53,6 +53,7 @@ class Passage:
     span: Span
     op: str
     sizes: tuple[float, ...]
+    inside: bool = False  # of one execution: layers or time steps of a model
 
 
 @dataclass(frozen=True)

@@ -222,3 +222,46 @@ def test_a_root_of_what_relu_has_cut_off_is_named():
     assert cause.kind == "masked-branch"
     assert cause.headline == "an infinite slope is multiplied by 0 on its way back, which leaves NaN"
     assert cause.primary.span.function.endswith("<lambda>")
+
+
+def scaled(*body) -> gradproof.Report:
+    tf.keras.utils.set_random_seed(0)
+    net = tf.keras.Sequential([*body, tf.keras.layers.Dense(1)])
+    net.compile("sgd", "mse", jit_compile=False)
+    x = np.random.default_rng(0).normal(size=(8, *body[0].shape[1:])).astype("f")
+    with gradproof.watch(checks="first") as report:
+        net.fit(x, np.ones((8, 1), "f"), verbose=0)
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+    return report
+
+
+def kinds(report: gradproof.Report, end: str) -> list[tuple[str, str]]:
+    rows = [row for row in report.gradients if row.source.endswith(end)]
+    return [(cause.kind, cause.severity) for row in rows for cause in row.diagnostics]
+
+
+def test_a_gradient_that_vanishes_layer_by_layer_is_told_at_the_first_layers_only():
+    layers = tf.keras.layers
+    report = scaled(tf.keras.Input((4,)), *(layers.Dense(4, "sigmoid", name=f"d{k}") for k in range(20)))
+    assert kinds(report, "d0/kernel") == [("vanishing", "warning")]
+    assert kinds(report, "d19/kernel") == []
+    assert "with each of 20 steps" in report.gradients[0].diagnostics[0].primary.label
+
+
+def test_a_gradient_that_explodes_step_by_step_is_told():
+    start = tf.keras.initializers.Orthogonal(gain=3.0)
+    cell = tf.keras.layers.SimpleRNN(4, activation=None, recurrent_initializer=start)
+    report = scaled(tf.keras.Input((20, 2)), cell)
+    assert kinds(report, "/recurrent_kernel") == [("exploding", "warning")]
+
+
+def test_steps_so_far_back_that_they_are_not_learnt_are_a_note():
+    start = tf.keras.initializers.Orthogonal(gain=0.2)
+    report = scaled(tf.keras.Input((20, 2)), tf.keras.layers.SimpleRNN(4, recurrent_initializer=start))
+    assert kinds(report, "/recurrent_kernel") == [("vanishing", "note")]
+
+
+def test_a_healthy_deep_network_gives_nothing_to_say():
+    layers = tf.keras.layers
+    report = scaled(tf.keras.Input((4,)), *(layers.Dense(16, "tanh") for _ in range(12)))
+    assert [cause for row in report.gradients for cause in row.diagnostics] == []
