@@ -197,6 +197,31 @@ def test_a_check_inside_an_audited_program_is_no_gradient_of_the_program() -> No
     assert verdicts(report) == [("loss", "w", "correct")]
 
 
+def test_calls_that_a_library_makes_are_counted_by_the_users_line() -> None:
+    w = tf.Variable([1.0, 2.0], name="w")
+    with gradproof.watch() as report:
+        for _ in range(2):
+            tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(
+                lambda: tf.reduce_sum(w**2), var_list=[w]
+            )
+        tf.compat.v1.train.AdamOptimizer(0.1).compute_gradients(lambda: tf.reduce_sum(w**3), var_list=[w])
+    assert [(row.source, row.occurrence) for row in report.gradients] == [("w", 1), ("w", 2), ("w", 1)]
+
+
+def test_a_bias_that_only_shapes_the_score_is_not_connected() -> None:
+    """The gradient of `x w + b` by x has the shape of the sum, and no number of b."""
+    x, w, b = tf.constant([[1.0, 2.0]]), tf.Variable([[1.0], [3.0]]), tf.Variable([0.5])
+    with gradproof.watch() as report:
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                score = tf.reduce_mean(x @ w + b)
+            loss = tf.reduce_sum(inner.gradient(score, x) ** 2)
+        outer.gradient(loss, [w, b])
+    assert verdicts(report)[1:] == [("loss", "w", "correct"), ("loss", "b", "missing")]
+    assert [cause.kind for cause in report.gradients[2].diagnostics] == ["not-connected"]
+
+
 def test_a_replica_of_a_strategy_has_the_users_names_and_lines() -> None:
     strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
     with strategy.scope():

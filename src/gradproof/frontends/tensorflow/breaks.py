@@ -19,6 +19,9 @@ _DISCRETE_OPS = frozenset({
     "Greater", "GreaterEqual", "Bucketize", "UniqueV2", "Where", "TopKV2", "InTopKV2", "OneHot", "Multinomial",
     "StatelessMultinomial", "IsNan", "IsFinite", "IsInf", "LogicalAnd", "LogicalOr", "LogicalNot",
 })  # fmt: skip
+_OF_SHAPES = frozenset(
+    {"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"}
+)  # no number goes through them
 _LOOKS = frozenset({"bool()", "format"})  # conversions whose result is no number to go on with
 _NO_RULE = re.compile(r"gradient registry has no entry for: (\w+)")
 _LEAVING_OPS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless", "NumpyFunction"})
@@ -41,7 +44,7 @@ class _Search:
     def __init__(self, call: GradientCall, source: Operand, k: int) -> None:
         self.call, self.source, self.k = call, source, k
         self.events = sorted((*call.older, *call.events), key=lambda event: event.index)
-        self.forward = [event for event in self.events if event.phase == "forward"]
+        self.forward = [e for e in self.events if e.phase == "forward" and e.op not in _OF_SHAPES]
         self.reached = descendants(self.forward, {source.value.id})
         self.needed = ancestors(self.forward, {target.value.id for target in call.targets})
         self.path = [e for e in self.forward if takes(e, self.reached) and gives(e, self.needed)]

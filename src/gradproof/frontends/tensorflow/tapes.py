@@ -190,7 +190,7 @@ class Tapes:
         return self._run(api, original, tape, state, args, kwargs, frame)
 
     def _run_unchecked(self, original: Any, tape: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        self._observation.count((frame.f_code, frame.f_lasti))
+        self._observation.count(_call_site(frame))
         self._recorder.within_api += 1
         try:
             result = original(tape, *args, **kwargs)
@@ -219,7 +219,7 @@ class Tapes:
         self, api: str, original: Any, tape: Any, state: TapeState, args: Any, kwargs: Any, frame: FrameType
     ) -> Any:
         recorder = self._recorder
-        occurrence = self._observation.count((frame.f_code, frame.f_lasti))
+        occurrence = self._observation.count(_call_site(frame))
         ending = Ending(next(numbers), api, frame, args, kwargs, occurrence, self._facts(tape, state))
         if state.collection not in recorder.collections:
             recorder.collections.append(state.collection)
@@ -278,6 +278,13 @@ class Tapes:
             tuple((i, span_of(places[0]) if places else None) for i, places in state.reset_at),
             tuple(span_of(place) for place in state.stopped_at),
         )
+
+
+def _call_site(frame: FrameType) -> tuple[Any, ...]:
+    """A call in a library (`minimize`) is another one for each place of the program that leads to it."""
+    user = first_user_frame(frame)
+    own = (frame.f_code, frame.f_lasti)
+    return own if user is None or user is frame else (*own, user.f_code, user.f_lasti)
 
 
 @lru_cache(maxsize=4096)
