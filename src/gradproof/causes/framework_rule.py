@@ -54,8 +54,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if brought:
         yield _brought_along(case, brought[0])
     faults = [fault for fault in case.library_faults if not fault.is_intended]
+    tied = list(_tied(case)) if faults and all(_is_at_tie(case, fault) for fault in faults) else []
     if faults:
-        yield _wrong_rule(case, faults[0])
+        yield tied[0] if tied else _wrong_rule(case, faults[0])
     elif case.hidden_stop is not None and case.hidden_stop.is_neutral:
         yield _hidden_stop(case, case.hidden_stop)
     elif case.verdict is Verdict.WRONG and not (case.mistakes or case.library_faults or case.suspicions):
@@ -164,6 +165,15 @@ def _hidden_stop(case: Case, stop: HiddenStop) -> Diagnostic:
     )
 
 
+def _is_at_tie(case: Case, fault: LibraryFault) -> bool:
+    """Whether the op is alone without a derivative, as `abs` of 0, and only the whole has one."""
+    reference, program = case.judgement.reference, case.capture.program
+    sides, span = None if reference is None else reference.sides, fault.departure.pullback.span
+    if sides is None or program is None or sides.fact != "agree":
+        return False
+    return any(program[id].span == span for id in sides.ties)
+
+
 def _boundless(case: Case) -> Iterator[Diagnostic]:
     """The op alone has an infinite slope, and the framework put a number in its place."""
     rule = case.boundless_rules[0]
@@ -247,7 +257,8 @@ def _tied(case: Case) -> Iterator[Diagnostic]:
 
 def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     node, framework = loss.origin, words.framework_name(case.capture.framework)
-    name = node.op.replace("_", " ")
+    name = "compiled function" if node.op == "identity" else node.op.replace("_", " ")
+    called = f"a {name}" if node.op == "identity" else f"the function {name}"
     exact = proven_at(case, node, loss.index)
     value = complex(np.asarray(node.value)[loss.index]).real
     true = exact or words.significant(value - float(np.real(case.local_errors[node.id][loss.index])), 7)
@@ -261,7 +272,7 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
         subject=subject(case),
         evidence=(*comparison_rows(case), ("computed", computed), ("exact", true)),
         why=(
-            f"The gradient of this line calls the function {name}. On the very numbers it was given, {framework} "
+            f"The gradient of this line calls {called}. On the very numbers it was given, {framework} "
             "returns something that no rounding can explain: the implementation of the function is wrong for them."
         ),
         fix=Fix("compute this step in float64 and compare, or rewrite it with functions that are right here"),

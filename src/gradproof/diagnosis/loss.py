@@ -192,8 +192,11 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
 
     Entry by entry only: how far a solution of equations may be off depends on the equations.
     """
-    joint = origin.op == "item" or (origin.op in TABLE and TABLE[origin.op].slopes is None)
-    if joint or origin.op in ADDITIONS | SUMS | {"cast"} or types.precision_bits(origin.dtype) < 24:
+    if (
+        _is_joint(case, origin)
+        or origin.op in ADDITIONS | SUMS | {"cast"}
+        or types.precision_bits(origin.dtype) < 24
+    ):
         return False
     index = _worst_entry(case, origin)
     value = abs(complex(np.asarray(origin.value)[index]))
@@ -202,6 +205,23 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
         complex(np.asarray(origin.value)[index]) - complex(np.asarray(case.local_errors[origin.id])[index])
     )
     return error > MOST_ULPS * types.unit_roundoff(origin.dtype) * max(value, exact)
+
+
+def _is_joint(case: Case, origin: Node) -> bool:
+    """Whether the entries depend on one another, as those of an inverse do.
+
+    Moving a number computes none: it differs where a compiled function returned something else, for which all that
+    it computes may be the reason.
+    """
+    if origin.op == "identity" and case.program is not None:
+        before = (case.program[id] for id in ancestors(case.program, [origin.id]) if id != origin.id)
+        return any(_solves(node) for node in before)
+    return origin.op == "item" or (origin.op in TABLE and TABLE[origin.op].slopes is None)
+
+
+def _solves(node: Node) -> bool:
+    op = TABLE.get(node.op)
+    return op is not None and op.slopes is None and node.op not in SUMS and not (op.moves_only or op.margin)
 
 
 def _is_narrow(case: Case, origin: Node) -> bool:
