@@ -10,7 +10,7 @@ import numpy as np
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
 from gradproof.diagnosis.loss import Kind, Loss, find_loss
 from gradproof.ir import types
 from gradproof.ir.program import Node
@@ -43,12 +43,19 @@ def _of_the_formula(loss: Loss) -> Loss:
 
 
 def diagnose(
-    case: Case, loss: Loss, headline: str, label: str, lost_at: str, why: str, fix: Fix | None = None
+    case: Case,
+    loss: Loss,
+    headline: str,
+    label: str,
+    lost_at: str,
+    why: str,
+    fix: Fix | None = None,
+    severity: Severity = "error",
 ) -> Iterator[Diagnostic]:
     primary = None if loss.place.span is None else Annotation(loss.place.span, label)
     yield Diagnostic(
         kind=loss.kind,
-        severity="error",
+        severity=severity,
         certainty="proven" if case.judgement.oracle == "ball" else "measured",
         headline=headline,
         primary=primary,

@@ -2,7 +2,8 @@
 
 What it finds
     An error that arises at a cast to a narrower dtype, or in ops of a 16-bit dtype, in a gradient that is asked for
-    with more digits than that dtype has.
+    with more digits than that dtype has. Where 16 bits are used and the gradient is as good as they allow, this is a
+    warning: in mixed precision it is meant.
 
 Why it spoils a gradient
     float16 carries 3 digits and bfloat16 2. What is computed from a number that was rounded to them cannot have more,
@@ -30,6 +31,9 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.ir import types
 
+_MOST_BITS_OF_16 = 11  # the precision of float16; bfloat16 has 8
+_MEANT = " The gradient is as good as that allows: where mixed precision is meant, there is nothing to mend."
+
 
 def find(case: Case) -> Iterator[Diagnostic]:
     loss = loss_of(case, "low-precision")
@@ -37,6 +41,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     dtype, wanted = loss.place.dtype, case.source.dtype
     digits, asked = round(types.digits_possible(dtype)), round(types.digits_possible(wanted))
+    meant = _is_as_good_as_its_bits(case, dtype)
     yield from diagnose(
         case,
         loss,
@@ -46,10 +51,19 @@ def find(case: Case) -> Iterator[Diagnostic]:
         why=(
             f"The gradient for `{case.source.name}` is a {wanted} and could hold {asked} digits, but the "
             f"numbers it is made of pass through {dtype}, which holds {digits}. The digits that are rounded "
-            "away here do not come back."
+            f"away here do not come back.{_MEANT if meant else ''}"
         ),
         fix=Fix(f"compute this part in {wanted}, and cast the result"),
+        severity="warning" if meant else "error",
     )
+
+
+def _is_as_good_as_its_bits(case: Case, dtype: str) -> bool:
+    """Whether 16 bits were used, which nobody does by accident, and no more was lost than they have to lose."""
+    comparison = case.judgement.comparison
+    if types.precision_bits(dtype) > _MOST_BITS_OF_16 or comparison is None:
+        return False
+    return comparison.relative_error <= case.options.tolerance(dtype)
 
 
 CAUSE = Cause(name="low-precision", find=find, doc=__doc__ or "")
