@@ -141,6 +141,19 @@ def test_sums_are_over_the_axes_asked_for(axes: tuple[int, ...]) -> None:
     assert (rad == 0.0).all()
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("places", [[], [2, 0, 2, 2, -1, 2, 2], [[0, 1], [1, 1], [3, 0]], [5] * 9])
+def test_what_is_scattered_is_added_where_it_belongs(places: Any, shape: tuple[int, ...]) -> None:
+    indices = np.asarray(places, np.int64)
+    x = np.random.default_rng(0).integers(-99, 99, (*indices.shape, *shape)).astype(float)
+    expected = np.zeros((6, *shape))
+    np.add.at(expected, indices, x)
+    with DOMAIN.active():
+        mid, rad = DOMAIN.leave(DOMAIN.scatter_add(DOMAIN.enter(x), indices, size=6))
+    np.testing.assert_array_equal(mid, expected)
+    assert (rad == 0.0).all()
+
+
 def test_exactly_zero_absorbs_what_is_unknown() -> None:
     with DOMAIN.active():
         y = DOMAIN.mul(DOMAIN.enter(np.array([0.0, 1.0])), DOMAIN.enter(np.array([np.inf, np.nan])))

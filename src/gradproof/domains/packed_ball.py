@@ -217,6 +217,21 @@ class PackedBallDomain:
             )
         return Packed(rows[0])
 
+    def scatter_add(self, x: Any, indices: Any, size: int) -> Packed:
+        """Entries with the same place are added two by two until every place has one, so that a call has much to do."""
+        x = as_packed(x)
+        shape = x.shape[np.ndim(indices) :]
+        places = np.reshape(indices, -1) % max(size, 1)  # negative ones count from the back
+        order = np.argsort(places, kind="stable")
+        places, rows = places[order], x.cells.reshape(len(places), *shape)[order]
+        while (second := _every_second(places)).any():
+            after = np.flatnonzero(second)
+            rows[after - 1] = binary("add", Packed(rows[after - 1]), Packed(rows[after])).cells
+            places, rows = places[~second], rows[~second]
+        y = np.zeros((size, *shape), CELL)
+        y[places] = rows
+        return Packed(y)
+
     def matmul(self, a: Any, b: Any) -> Packed:
         a, b = as_packed(a), as_packed(b)
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -228,6 +243,13 @@ class PackedBallDomain:
         for place in np.ndindex(*batch):
             y[place] = _matrix_product(left[place], right[place])
         return Packed(y)
+
+
+def _every_second(places: Array) -> Array:
+    """Of each run of equal numbers the second, the fourth, and so on."""
+    numbers = np.arange(len(places))
+    is_first = np.concatenate([[True], places[1:] != places[:-1]])[: len(places)]
+    return np.asarray((numbers - np.maximum.accumulate(np.where(is_first, numbers, 0))) % 2 == 1)
 
 
 def _matrix_product(a: Array, b: Array) -> Array:

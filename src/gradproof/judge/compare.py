@@ -20,8 +20,9 @@ Outcome = Literal["within", "beyond", "undecided", "nonfinite", "unbounded"]
 
 BLOCK = 1 << 15  # entries compared at a time: the ten temporaries of a block fit into a second-level cache
 
-# A true value below this share of the terms it is the sum of is zero for every purpose: 30 digits cancelled.
-ZERO_LIKE = 2.0**-100
+# A ball around zero that is below this share of the terms it is the sum of is zero for every purpose: 24 digits
+# cancelled. Balls of 128 bits get there through some twenty layers, whose radii grow from each to the next.
+ZERO_LIKE = 2.0**-80
 # Roundings of its terms that a value which should be zero may consist of: a short chain of ops makes so many.
 ROUNDINGS_OF_ZERO = 32
 
