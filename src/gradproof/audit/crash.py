@@ -18,11 +18,12 @@ from gradproof.render.faults import main_diagnostic
 from gradproof.render.sentence import name
 from gradproof.render.snippet import source_line, with_sources
 
+_NONE_AT_ALL = "No gradients provided"
 # What Python, TensorFlow and Keras say when they are handed None in the place of a gradient.
 _SIGNS = (
     "NoneType",
     "None values not supported",
-    "No gradients provided",
+    _NONE_AT_ALL,
     "to have a length equal to the number of `trainable_variables`",
     "there is no gradient",
 )
@@ -48,10 +49,13 @@ def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnost
     empty = set(_empty_names(frame))
     guilty = [gradient for gradient in missing if empty & _assigned(gradient, report)]
     at_once = [gradient for gradient in missing if gradient.computed and _is_inside(gradient.call, span)]
-    named = at_once or guilty or missing
+    # Of others, those of the last call: a crash is close to what it comes from.
+    named = at_once or guilty or [one for one in missing if one.call == missing[-1].call]
     gradients = capped_list([f"{name(gradient)} at line {gradient.call.line}" for gradient in named])
     headline = "the program was probably handed a gradient that is None"
-    if at_once:
+    if _NONE_AT_ALL in str(exception):
+        headline = "the optimiser was given no gradient for any variable"
+    elif at_once:
         headline = f"line {span.line} uses the gradient it asks for, and there is none"
     elif guilty:
         holder = sorted(empty & _assigned(guilty[0], report))[0]
@@ -64,10 +68,12 @@ def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnost
     return Diagnostic(
         kind=CRASH,
         severity="error",
-        certainty="measured" if at_once or guilty else "likely",
+        certainty="measured" if at_once or guilty or _NONE_AT_ALL in str(exception) else "likely",
         headline=headline,
         primary=Annotation(span, f"fails with {type(exception).__name__}"),
-        secondary=() if at_once else (Annotation(first.call, "no gradient came back from here"),),
+        secondary=()
+        if at_once or first.call == span
+        else (Annotation(first.call, "no gradient came back from here"),),
         why=(
             f"There is no gradient for {gradients}{because}. Python fails where the missing gradient is first "
             "used, not where it was lost: mend the cause, and this line runs."

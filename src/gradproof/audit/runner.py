@@ -15,6 +15,7 @@ from gradproof.audit.target import Target, search_from
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_HOOKS_FOLDER = _OWN_FOLDER + "frontends" + os.sep
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def _print_traceback(error: BaseException) -> None:
     error.__traceback__ = _users_part(error.__traceback__)
     if isinstance(error, KeyboardInterrupt):
         _cut_below_user(error.__traceback__)
+    leave_out_hooks(error.__traceback__)
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception as fault:
@@ -95,6 +97,16 @@ def _users_part(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
         trace = trace.tb_next
     return trace
+
+
+def leave_out_hooks(trace: TracebackType | None) -> None:
+    """Take out the frames of hooks that an exception passed on its way through a framework."""
+    while trace is not None:
+        inner = trace.tb_next
+        while inner is not None and inner.tb_frame.f_code.co_filename.startswith(_HOOKS_FOLDER):
+            inner = inner.tb_next
+        trace.tb_next = inner
+        trace = inner
 
 
 def _cut_below_user(trace: TracebackType | None) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,10 +34,11 @@ class Traced:
 
 
 class BakedValues:
-    """The hook on tracing."""
+    """The hook on tracing; `around` is put around each trace."""
 
-    def __init__(self, observation: Observation) -> None:
+    def __init__(self, observation: Observation, around: Callable[[], AbstractContextManager[None]]) -> None:
         self._observation = observation
+        self._around = around
 
     def patches(self) -> list[Patch]:
         return [wrap(func_graph, "func_graph_from_py_func", self._trace)]
@@ -44,7 +46,8 @@ class BakedValues:
     def _trace(self, original: Any, name: Any, python_func: Any, *args: Any, **kwargs: Any) -> Any:
         reads = self._reads(python_func)
         states = states_of(reads)
-        graph = original(name, python_func, *args, **kwargs)
+        with self._around():
+            graph = original(name, python_func, *args, **kwargs)
         try:
             values = (read for read in self._reads(python_func) if _is_plain(read.value))
             kept = tuple(replace(read, value=_copy(read.value)) for read in values)

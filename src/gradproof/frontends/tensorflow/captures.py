@@ -31,11 +31,12 @@ def to_captures(call: GradientCall) -> list[Capture]:
         return [_with_uncut(to_capture(call, HEARD), call)]
     if not _is_cut(call):
         return [to_capture(call)]
-    came, lost = _only(call, here), _only(call, missing)
+    came, lost = only(call, here), only(call, missing)
     return [_with_uncut(to_capture(came, HEARD), came), to_capture(lost, WHOLE)]
 
 
-def _only(call: GradientCall, places: Sequence[int]) -> GradientCall:
+def only(call: GradientCall, places: Sequence[int]) -> GradientCall:
+    """The call as if it had been asked for some of its sources."""
     return replace(
         call,
         sources=tuple(call.sources[k] for k in places),

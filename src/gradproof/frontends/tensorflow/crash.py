@@ -12,6 +12,7 @@ from gradproof.frontends.attachment import Crash
 from gradproof.frontends.moved_name import only_place, put_back
 from gradproof.frontends.tensorflow.captures import to_captures
 from gradproof.frontends.tensorflow.mismatch import casting, diagnose, find_mismatch
+from gradproof.frontends.tensorflow.no_numbers import no_numbers_yet
 from gradproof.frontends.tensorflow.observation import Observation
 from gradproof.frontends.tensorflow.recording import GradientCall
 from gradproof.frontends.tensorflow.source import is_users, span_of
@@ -40,7 +41,7 @@ def explain(observation: Observation, error: BaseException) -> Crash | None:
     if mismatch is None:
         module = getattr(getattr(error, "obj", None), "__name__", "")
         mended = f"with `{module}.{moved}` in its place" if known and moved is not None else ""
-        misuse = used_up(error, failed)
+        misuse = used_up(error, failed) or no_numbers_yet(error, failed)
         return Crash(misuse, captures, mended) if captures or misuse is not None else None
     return Crash(
         diagnose(mismatch, frame, tapes, _checked(known)), captures, "with the crash mended" if known else ""

@@ -154,7 +154,7 @@ class Functions:
             feeds,
             user_places(sys._getframe(2)),
             "xla" if xla else "graph",
-            _variables_by_name(sys._getframe(2)),
+            variables_by_name(sys._getframe(2)),
             baked=tuple(baked_in(list(graphs(function, set())), short_name(function.name.decode()))),
         )
 
@@ -168,7 +168,7 @@ class Functions:
             self._observation.note_failure()
 
 
-def _variables_by_name(frame: FrameType | None) -> dict[str, Any]:
+def variables_by_name(frame: FrameType | None) -> dict[str, Any]:
     """The variables that have a name in the user's code from which a function is called, innermost first."""
     found: dict[str, Any] = {}
     while frame is not None:

@@ -62,7 +62,7 @@ def emit_calls(
     for frame, gradient, occurrence in _looked_at(observation, made):
         try:
             with observation.recorder.silence():
-                call = _build(observation, traces, run, expansion, frame, gradient)
+                call = build(observation, traces, run, frame, gradient)
             call = replace(call, occurrence=occurrence)
         except Exception:
             call = failed_call(observation, gradient, observation.note_failure())
@@ -93,15 +93,11 @@ def _gradients(traces: Traces, frame: Frame) -> Sequence[TracedGradient]:
     return () if notes is None else notes.gradients
 
 
-def _build(
-    observation: Observation,
-    traces: Traces,
-    run: FunctionRun,
-    expansion: Expansion,
-    frame: Frame,
-    gradient: TracedGradient,
+def build(
+    observation: Observation, traces: Traces, run: FunctionRun, frame: Frame, gradient: TracedGradient
 ) -> GradientCall:
-    program = Program(traces)
+    """The record of one gradient call that an execution of a graph made."""
+    program, expansion = Program(traces), expand(run, traces)
 
     def phase_of(step: Step | None) -> Phase:
         position = None if step is None else _position_in(frame, step)

@@ -24,6 +24,7 @@ from gradproof.frontends.tensorflow.random_ops import RandomOps
 from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
 from gradproof.frontends.tensorflow.sessions import Sessions
 from gradproof.frontends.tensorflow.stale import StaleTraces
+from gradproof.frontends.tensorflow.stopped import StoppedTraces
 from gradproof.frontends.tensorflow.tapes import Tapes
 from gradproof.frontends.tensorflow.traced import Traces
 from gradproof.frontends.tensorflow.unreached import deliver_raised
@@ -73,7 +74,7 @@ def install(observation: Observation) -> Callable[[], None]:
             *line_patches(),
             *variables.patches(),
             *random_ops.patches(),
-            *BakedValues(observation).patches(),
+            *BakedValues(observation, StoppedTraces(observation, traces).around).patches(),
             *StaleTraces(observation).patches(),
             *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),

@@ -228,16 +228,6 @@ def users_place(trace: TracebackType | None) -> Place | None:
     return found
 
 
-def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback as the user would have seen it: our wrappers are taken out of it."""
-    if trace is None:
-        return None
-    rest = without_own_frames(trace.tb_next)
-    if trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
-        return rest
-    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
-
-
 def short_name(function: str) -> str:
     """`__inference_energy_12` and `__inference___backward_energy_30_41` are both `energy` to the user."""
     name = function

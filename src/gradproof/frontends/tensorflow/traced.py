@@ -114,6 +114,7 @@ class Traces:
         self._observation = observation
         self.variables = variables
         self.tapes = GraphTapes()
+        self.graph_of_last: Any = None  # in which a gradient call was noted last
         self.on_raised: Callable[[Tape, tuple[Span, ...], str], None] = lambda *_: None
 
     def of(self, graph: Any) -> GraphNotes:
@@ -223,6 +224,7 @@ class Traces:
             n_ops(graph),
         )
         self.of(graph).gradients.append(gradient)
+        self.graph_of_last = graph
         return gradient
 
 
