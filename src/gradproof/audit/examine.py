@@ -190,7 +190,11 @@ def _unjudged(capture: Capture, k: int) -> Judgement:
     if source.observed is None:
         return Judgement(Verdict.MISSING, "none", capture.failure, None, None)
     unseen = forward_out_of_sight(capture)
-    reason = capture.failure or unseen or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
+    reason = (
+        capture.failure
+        or unseen
+        or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
+    )
     return Judgement(Verdict.UNVERIFIED, "none", reason, None, None)
 
 

@@ -54,7 +54,9 @@ def _print_coverage(framework: str) -> int:
     total = len(found.covered) + len(found.opaque) + len(found.out_of_scope)
     print(f"{FRAMEWORKS[framework]} {installed_version(framework)}: {total} ops with a registered gradient")
     _print_list("exact meaning", found.covered)
-    _print_list("opaque: measured by differences where they can be run again, else unverified by name", found.opaque)
+    _print_list(
+        "opaque: measured by differences where they can be run again, else unverified by name", found.opaque
+    )
     for reason, ops in _by_reason(found):
         _print_list(f"out of scope: {reason}", ops)
     print(f"\nbeyond these, {len(found.others)} ops without a gradient of their own have an exact meaning")

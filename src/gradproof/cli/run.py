@@ -140,9 +140,13 @@ class _Audit:
     def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
         spent = self.session.budget.spent
         own = max(time.perf_counter() - self.started - spent, 0.0)
-        report = self.session.report(Script(self.target.name, outcome.words, outcome.exit_status), {"script": own})
+        report = self.session.report(
+            Script(self.target.name, outcome.words, outcome.exit_status), {"script": own}
+        )
         if spent >= NOTICED:
-            cost = f"checking took {spent:.1f} s, the script itself {own:.1f} s; --checks and --budget limit it"
+            cost = (
+                f"checking took {spent:.1f} s, the script itself {own:.1f} s; --checks and --budget limit it"
+            )
             report = replace(report, notes=(*report.notes, cost))
         return relative_to(connect(report, outcome.exception, crash), self.folder)
 

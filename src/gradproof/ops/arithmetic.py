@@ -15,7 +15,7 @@ _PAIRS = (
 _ENTRIES = ((0.5,), ((-2.0, 7.0),), ((0.5 - 1.25j, -2.0 + 0.125j),))
 
 op("pi")
-op("about")  # all that lies within a radius of a number: what was measured, with its error bar; a fact of the run
+op("about")  # all that lies within a radius of a number: what was measured; a fact of the run
 op("add", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: 1), linear="jointly", samples=_PAIRS)
 op("sub", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: -1), linear="jointly", samples=_PAIRS)
 op("mul", slopes=(lambda m, y, a, b: b, lambda m, y, a, b: a), linear="each", samples=_PAIRS)

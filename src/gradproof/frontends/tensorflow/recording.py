@@ -133,7 +133,7 @@ class CustomScope:
     variables: tuple[int, ...] = ()
     complete: bool = True
     rule: Span | None = None  # where the rule is written
-    library: str | None = None  # the package that the function and its rule come from, if they are not the user's
+    library: str | None = None  # the package that function and rule come from, if they are not the user's
 
 
 @dataclass(frozen=True)
