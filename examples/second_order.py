@@ -2,8 +2,8 @@
 
 The rule takes its slope out of the framework and puts the number back as a constant. The first
 derivative is right to the last digit. A gradient penalty or a Newton step differentiates once more, and
-meets a constant where there should be a function: the curvature lacks a term. What ran is
-differentiated correctly, so the verdict is `correct`, and a warning says what it lacks.
+meets a constant where there should be a function: the curvature lacks a term. It is held to the second
+derivative of `soft_threshold` itself, so the verdict is `wrong`, and the fix lets the slope move again.
 """
 
 import tensorflow as tf
