@@ -2,7 +2,8 @@
 
 What it finds
     A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient shrank to
-    less than a hundred-millionth, or a gradient that is zero only because its dtype holds nothing so small.
+    less than a hundred-millionth, or a gradient that is zero only because its dtype holds nothing so small, or
+    because every unit of a layer is off: the flat side of its `relu` was taken for all examples.
 
 Why it spoils a gradient
     The number is right, and useless: whatever comes before the line is no longer trained, although the target
@@ -17,6 +18,7 @@ Write instead
 
 Stays silent when
     the target truly does not depend on the source; or
+    a gradient is zero because other weights are, by a mask among the data, or since a loss asks for no more; or
     the shrinking is moderate; or
     it does not come from one line that is repeated.
 """
@@ -33,12 +35,19 @@ from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.closed import Closed, closed_at
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.growth import Growth
+from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
 MAX_FACTOR = 1e-8  # beside the gradients of later layers nothing of it is left in a float32
 _FIX = "give the gradient a direct way past these steps, normalise between them, or work with logarithms"
+_FIX_DEAD = (
+    "begin with smaller biases or a smaller learning rate, scale the inputs, or use a function with a slope on both "
+    "sides, such as a leaky relu"
+)
+MIN_ENTRIES = 4  # a switch of one or two numbers may be off on purpose
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -60,6 +69,10 @@ def find(case: Case) -> Iterator[Diagnostic]:
         )
     elif case.verdict is Verdict.CORRECT and _is_lost(case):
         yield _lost(case)
+    elif case.verdict is Verdict.CORRECT and _is_nothing(case):
+        closed = closed_at(case.capture.program, _nodes(case), case.index) if case.capture.program else None
+        if closed is not None and closed.node.span is not None:
+            yield _dead(case, closed, closed.node.span)
 
 
 def _has_rest(case: Case, growth: Growth) -> bool:
@@ -101,6 +114,43 @@ def _lost(case: Case) -> Diagnostic:
             f"{case.source.dtype} holds nothing so small but 0, so nothing is left to train by."
         ),
         fix=Fix(_FIX),
+    )
+
+
+def _is_nothing(case: Case) -> bool:
+    """All entries are zero, and proven to be."""
+    observed, true = case.source.observed, case.true
+    if observed is None or true is None or observed.size < MIN_ENTRIES or case.capture.copies is not None:
+        return False
+    return not (np.any(observed) or np.any(true.mid) or np.any(true.rad))
+
+
+def _nodes(case: Case) -> list[int | None]:
+    return [source.node for source in case.capture.sources]
+
+
+def _dead(case: Case, closed: Closed, span: Span) -> Diagnostic:
+    behind = case.capture.sources[closed.behind].name
+    layer, is_layer, _ = behind.rpartition("/")
+    units = f"every unit of `{layer}`" if is_layer else f"every unit after `{behind}`"
+    size = int(np.prod(closed.node.shape))
+    counted = f"{closed.n_off} of {size} numbers ({' x '.join(map(str, closed.node.shape))})"
+    return Diagnostic(
+        kind="vanishing",
+        severity="warning",
+        certainty="proven",
+        headline=f"the gradient for `{case.source.name}` is 0: {units} is off for all examples",
+        primary=Annotation(span, f"off for {counted}"),
+        subject=subject(case, (0,) * len(case.source.shape)),
+        evidence=returned_rows(case, (0,) * len(case.source.shape)),
+        why=(
+            f"Zero is right, and of no use. Behind `{behind}` a function with a flat side, such as `relu` or a clip, "
+            f"was on that side for {counted}, and the gradient for `{case.source.name}` has no other way to "
+            f"`{case.capture.target}`. A training step leaves `{case.source.name}` as it is, so that these units stay "
+            "off as long as they get such inputs."
+        ),
+        fix=Fix(_FIX_DEAD),
+        op=closed.node.op,
     )
 
 
