@@ -2,7 +2,7 @@
 
 What it finds
     A gradient of None where the path from the source to the target passes through `numpy()`, `float()`, `item()`,
-    `tf.py_function`, a plain NumPy array or another door out of the framework; and a gradient that lacks a part
+    `tf.numpy_function`, a plain NumPy array or another door out of the framework; and a gradient that lacks a part
     because the numbers came back as a constant of the target, with what the part would have added.
 
 Why it spoils a gradient
