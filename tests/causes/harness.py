@@ -1,4 +1,4 @@
-"""Runs the cases of the causes: ordinary scripts, audited as `gradproof run` audits them, many in one process.
+"""Runs the cases of the causes: ordinary scripts, audited as `gradproof run` audits them, half of them in one process.
 
 A folder `cases/<cause>/` holds `guilty_*.py`, `fixed_*.py` and `silent_*.py`; the end of the name says which framework
 a script needs (`_np`, `_tf`). In a guilty script each line to blame ends with `#~ <kind>`, or several kinds
@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,8 @@ CASES = Path(__file__).parent / "cases"
 ROLES = ("guilty", "fixed", "silent")
 FRAMEWORKS = {"np": "numpy", "tf": "tensorflow"}
 _MARKER = re.compile(r"#~\s*([a-z, -]+)$")
-_SECONDS = 900  # for all scripts of a framework: a machine with nothing else to do needs one
+_SECONDS = 900  # for half of the scripts of a framework: a machine with nothing else to do needs one
+_PAUSE = 0.1  # between two looks at what another process has done
 
 
 @dataclass(frozen=True, order=True)
@@ -106,15 +108,48 @@ def audit(path: Path) -> Outcome:
     )
 
 
+def outcome_of(path: Path, shared: Path | None = None) -> Outcome:
+    """The outcome of a script. Processes that have a folder in common share the work: each script is run by one."""
+    framework, wanted = framework_of(path), _half_of(path)
+    if shared is None:
+        return _outcomes(framework, wanted)[name_of(path)]
+    result = shared / f"{framework}-{wanted}.json"
+    while not result.exists():
+        for half in (wanted, 1 - wanted):  # while another process is at one half, the other half can be run
+            _provide(framework, half, shared)
+        time.sleep(_PAUSE)
+    return _read(result)[name_of(path)]
+
+
+def _half_of(path: Path) -> int:
+    return scripts(framework_of(path)).index(path) % 2
+
+
+def _provide(framework: str, half: int, shared: Path) -> None:
+    """Run the scripts, unless another process has begun to."""
+    claim, result = (shared / f"{framework}-{half}.{end}" for end in ("claim", "json"))
+    try:
+        claim.touch(exist_ok=False)
+    except FileExistsError:
+        return
+    try:
+        text = _as_json(_outcomes(framework, half))
+    except BaseException:
+        claim.unlink()  # whoever waits has to see for itself
+        raise
+    result.with_suffix(".part").write_text(text, encoding="utf-8")
+    result.with_suffix(".part").rename(result)
+
+
 @cache
-def outcomes(framework: str) -> dict[str, Outcome]:
-    """The outcome of every script of a framework, by name; frameworks other than NumPy get one process in all."""
-    paths = scripts(framework)
+def _outcomes(framework: str, half: int) -> dict[str, Outcome]:
+    """The outcomes of every other script, by name; frameworks other than NumPy get a process of their own."""
+    paths = scripts(framework)[half::2]
     if framework == "numpy":
         return {name_of(path): audit(path) for path in paths}
     if not paths:
         return {}
-    command = [sys.executable, "-m", "tests.causes.harness", framework]
+    command = [sys.executable, "-m", "tests.causes.harness", framework, str(half)]
     root = Path(__file__).parents[2]
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(
@@ -122,7 +157,20 @@ def outcomes(framework: str) -> dict[str, Outcome]:
     )
     if done.returncode != 0:
         raise RuntimeError(f"the cases of {framework} could not be run:\n{done.stderr[-4000:]}")
-    return {name: _restored(fields) for name, fields in json.loads(done.stdout.splitlines()[-1]).items()}
+    return _from_json(done.stdout.splitlines()[-1])
+
+
+@cache
+def _read(result: Path) -> dict[str, Outcome]:
+    return _from_json(result.read_text(encoding="utf-8"))
+
+
+def _as_json(outcomes: dict[str, Outcome]) -> str:
+    return json.dumps({name: asdict(outcome) for name, outcome in outcomes.items()})
+
+
+def _from_json(text: str) -> dict[str, Outcome]:
+    return {name: _restored(fields) for name, fields in json.loads(text).items()}
 
 
 def _restored(fields: dict[str, object]) -> Outcome:
@@ -130,9 +178,9 @@ def _restored(fields: dict[str, object]) -> Outcome:
     return Outcome(found=found, **{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})  # type: ignore[arg-type]
 
 
-def main(framework: str) -> None:
-    print(json.dumps({name_of(path): asdict(audit(path)) for path in scripts(framework)}))
+def main(framework: str, half: int) -> None:
+    print(_as_json({name_of(path): audit(path) for path in scripts(framework)[half::2]}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

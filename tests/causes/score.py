@@ -12,8 +12,7 @@ from tests.causes.harness import (
     cause_of,
     framework_of,
     markers,
-    name_of,
-    outcomes,
+    outcome_of,
     role_of,
     scripts,
 )
@@ -27,7 +26,7 @@ def main() -> int:
     innocent: Counter[str] = Counter()
     known = [f for f in FRAMEWORKS.values() if f == "numpy" or importlib.util.find_spec(f) is not None]
     for path in (path for path in scripts() if framework_of(path) in known):
-        places, marked = outcomes(framework_of(path))[name_of(path)].places, markers(path)
+        places, marked = outcome_of(path).places, markers(path)
         hits.update(kind for kind, _ in places & marked)
         misses.update(kind for kind, _ in marked - places)
         if role_of(path) != "guilty":
@@ -44,7 +43,7 @@ def main() -> int:
 
 
 def _errors(path: Path) -> set[tuple[str, int]]:
-    return outcomes(framework_of(path))[name_of(path)].errors
+    return outcome_of(path).errors
 
 
 if __name__ == "__main__":

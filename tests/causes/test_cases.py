@@ -14,7 +14,7 @@ from tests.causes.harness import (
     framework_of,
     markers,
     name_of,
-    outcomes,
+    outcome_of,
     role_of,
     scripts,
 )
@@ -33,21 +33,24 @@ def _parameters(*roles: str) -> list[object]:
     return found
 
 
-def _outcome(path: Path) -> Outcome:
-    outcome = outcomes(framework_of(path))[name_of(path)]
-    assert not outcome.faults, outcome.faults[0]
-    return outcome
+@pytest.fixture
+def outcome(path: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Of the script of a test; the workers of pytest-xdist share the folder above their own ones."""
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    found = outcome_of(path, None if alone else tmp_path_factory.getbasetemp().parent)
+    assert not found.faults, found.faults[0]
+    return found
 
 
 @pytest.mark.parametrize("path", _parameters("guilty"))
-def test_a_guilty_script_is_blamed_at_its_marked_lines_and_nowhere_else(path: Path) -> None:
+def test_a_guilty_script_is_blamed_at_its_marked_lines_and_nowhere_else(path: Path, outcome: Outcome) -> None:
     assert markers(path), "a guilty script marks the line to blame with `#~ <kind>`"
-    assert _outcome(path).places == markers(path)
+    assert outcome.places == markers(path)
 
 
 @pytest.mark.parametrize("path", _parameters("guilty"))
-def test_the_text_is_what_a_user_should_read(path: Path) -> None:
-    text, expected = _outcome(path).text, path.with_suffix(".txt")
+def test_the_text_is_what_a_user_should_read(path: Path, outcome: Outcome) -> None:
+    text, expected = outcome.text, path.with_suffix(".txt")
     if os.environ.get("GRADPROOF_ACCEPT"):
         expected.write_text(text, encoding="utf-8")
     assert expected.exists(), f"{expected.name} is missing; GRADPROOF_ACCEPT=1 writes it"
@@ -55,20 +58,19 @@ def test_the_text_is_what_a_user_should_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", _parameters("fixed", "silent"))
-def test_an_innocent_script_has_no_error_and_nothing_of_this_cause(path: Path) -> None:
-    outcome = _outcome(path)
+def test_an_innocent_script_has_no_error_and_nothing_of_this_cause(path: Path, outcome: Outcome) -> None:
     assert outcome.errors <= markers(path), "an error that the script does not name"
     assert cause_of(path) not in {kind for kind, _ in outcome.places}
 
 
 @pytest.mark.parametrize("path", _parameters("guilty", "fixed", "silent"))
-def test_a_correct_gradient_has_no_error(path: Path) -> None:
-    assert not _outcome(path).wronged
+def test_a_correct_gradient_has_no_error(outcome: Outcome) -> None:
+    assert not outcome.wronged
 
 
 @pytest.mark.parametrize("path", _parameters("fixed"))
-def test_a_fixed_script_has_only_correct_gradients(path: Path) -> None:
-    assert set(_outcome(path).verdicts) == {"correct"}
+def test_a_fixed_script_has_only_correct_gradients(outcome: Outcome) -> None:
+    assert set(outcome.verdicts) == {"correct"}
 
 
 @pytest.mark.parametrize("path", _parameters("silent"))
