@@ -47,7 +47,11 @@ def _with_nonfinite(case: Case) -> Case:
     bad = ~np.isfinite(observed)
     if not bad.any():
         return case
-    return replace(case, nonfinite=first_nonfinite(program, recorded, _bad_entry(case, bad)))
+    found = first_nonfinite(program, recorded, _bad_entry(case, bad))
+    if found is not None and found.origin.op in ("input", "constant") and not case.has_target_value:
+        # Zeros on the way are no masks: the number that was given has reached the target as well.
+        found = replace(found, kind="invalid-domain", meeting=None, zero=None)
+    return replace(case, nonfinite=found)
 
 
 def _with_overflow(case: Case) -> Case:

@@ -40,6 +40,12 @@ from gradproof.ir.program import Program
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
 
+_FIX_DATA = "look where the number comes from: a gap in the data, or an update with a gradient like this one"
+_FIX_TRAINED = (
+    "look for the earlier step that made it so (`--checks all` looks at every one): a smaller learning rate, or "
+    "clipped gradients, keep the weights finite"
+)
+
 
 def find(case: Case) -> Iterator[Diagnostic]:
     found = nonfinite_of(case, "invalid-domain") or (
@@ -90,8 +96,10 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     node = found.program[second.id]
     what = f"`{named}`" if named is not None else "a number that was given"
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
+    is_trained = case.capture.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     yield from diagnose(
-        replace(case, fix=None),
+        # Without a value there is no true gradient to be shown.
+        replace(case, fix=None, judgement=replace(case.judgement, enclosure=None)),
         replace(found, kind="invalid-domain"),
         second,
         headline=f"{what} is {value} before anything is computed from it",
@@ -100,9 +108,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
             f"No op of the program has made this {value}: {line_of(node.span)} was given it{entry}. What is computed "
             "from it stays without a value, up to the gradient."
         ),
-        fix=Fix(
-            "look where the number comes from: a gap in the data, or an update with a gradient like this one"
-        ),
+        fix=Fix(_FIX_TRAINED if is_trained else _FIX_DATA),
     )
 
 

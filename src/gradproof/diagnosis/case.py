@@ -106,10 +106,13 @@ class Case:
         Either alone does not say so: balls that touch the end of a domain have no value, and in floating point
         exp(log(0)) is 0.
         """
+        return bool(self.without_value) and not self.has_target_value
+
+    @property
+    def has_target_value(self) -> bool:
+        """Whether the target came out as a number, as far as is known."""
         program = self.capture.program
-        if not self.without_value or program is None:
-            return False
-        return not bool(np.isfinite(np.asarray(program[program.outputs[0]].value)).all())
+        return program is None or bool(np.isfinite(np.asarray(program[program.outputs[0]].value)).all())
 
     @property
     def subject(self) -> str:

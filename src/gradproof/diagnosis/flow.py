@@ -37,7 +37,8 @@ class Place:
 def feeding(program: Program, place: Place) -> Iterator[tuple[int, Array]]:
     """The real or complex inputs of a node, each with the mask of its entries that this entry was computed from.
 
-    A `select` was computed from the branch it took. Where the structure of an op cannot be told, all entries count.
+    A `select` was computed from the branch it took, or from that whose NaN it holds. Where the structure of an op
+    cannot be told, all entries count.
     """
     node = program[place.id]
     if node.op in ("input", "constant") or node.is_opaque or node.is_discrete:
@@ -104,7 +105,18 @@ def _selected(program: Program, node: Node, index: Index) -> list[Array]:
     masks = [_one(program[id].shape, node.shape, index) for id in node.inputs]
     condition = np.asarray(program[node.inputs[0]].value)
     taken = 1 if bool(condition[masks[0]][0]) else 2
+    if _is_nan(node, index) and not _any_nan(program[node.inputs[taken]], masks[taken]):
+        # No comparison with NaN holds; kernels such as that of `relu` hand it on all the same.
+        taken = 3 - taken
     return [mask if k in (0, taken) else np.zeros_like(mask) for k, mask in enumerate(masks)]
+
+
+def _is_nan(node: Node, index: Index) -> bool:
+    return node.value is not None and bool(np.isnan(np.asarray(node.value)[index]))
+
+
+def _any_nan(node: Node, mask: Array) -> bool:
+    return node.is_discrete or node.value is None or bool(np.isnan(np.asarray(node.value)[mask]).any())
 
 
 def _by_structure(program: Program, node: Node, index: Index) -> list[Array]:

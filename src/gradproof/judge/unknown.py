@@ -19,6 +19,11 @@ def all_finite(evidence: Evidence) -> bool:
     return all(bool(np.isfinite(node.value).all()) for node in nodes if not node.is_discrete)
 
 
+def has_finite_value(evidence: Evidence) -> bool:
+    """Whether the target came out as a number; what is not one in its inputs may have been left out on purpose."""
+    return bool(np.isfinite(np.asarray(evidence.program[evidence.program.outputs[0]].value)).all())
+
+
 def has_infinity(evidence: Evidence) -> bool:
     """Whether a constant is infinite."""
     constants = (np.asarray(node.value) for node in evidence.program.nodes if node.op == "constant")
