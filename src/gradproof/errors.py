@@ -25,6 +25,10 @@ class BeyondMemory(GradproofError):
     """The enclosure asked for would not fit into memory; the message says how much it would take."""
 
 
+class TooDeep(GradproofError):
+    """A program so deep that balls of float64 lose all bounds, and so large that more digits would take too long."""
+
+
 class NotScalar(GradproofError):
     """A scalar was needed and an array came: the message says which entry points take arrays."""
 

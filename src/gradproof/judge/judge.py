@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.decisions import Side, Sides
-from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, Unknown, entry_count, has_value, refine
-from gradproof.engine.run import Run
-from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
-from gradproof.ir import types
-from gradproof.ir.program import Program, prune
+from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, entry_count, has_value
+from gradproof.errors import BeyondMemory, NoDerivative, NotSupported, TooDeep
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.beyond import known_in_balls, without_value
-from gradproof.judge.compare import Comparison, compare
+from gradproof.judge.compare import Comparison
 from gradproof.judge.infinite import agree, with_stand_ins
+from gradproof.judge.meaning import recorded_meaning
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
-from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
+from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference, is_large
+from gradproof.judge.shaken import by_shaking
 from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -129,71 +128,38 @@ def _judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
         reference = find_reference(evidence, options)
     except (NoDerivative, NotSupported, BeyondMemory) as error:
         return tuple(_without_reference(observed, str(error)) for observed in evidence.observed)
-    meant = _recorded_meaning(evidence, reference, options)
-    return tuple(_judgement(k, evidence, reference, meant[k]) for k in range(len(evidence.wrt)))
+    except TooDeep as error:
+        return _in_float64(evidence, options, str(error))
+    meant = recorded_meaning(evidence, reference, options)
+    found = tuple(_judgement(k, evidence, reference, meant[k]) for k in range(len(evidence.wrt)))
+    if reference.refined.decided or not is_large(evidence.program):
+        return found
+    instead = _in_float64(evidence, options, "")
+    return tuple(
+        one if one.verdict is Verdict.CORRECT and _is_open(own) else own for own, one in zip(found, instead)
+    )
+
+
+def _is_open(judgement: Judgement) -> bool:
+    """Whether more time or more digits would have decided."""
+    open_ = judgement.comparison is not None and judgement.comparison.outcome == "undecided"
+    return open_ and judgement.verdict is Verdict.UNVERIFIED
+
+
+def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
+    """Where no proof is to be had: what can be measured in float64 to be right."""
+    right = by_shaking(evidence, options)
+    return tuple(
+        Judgement(Verdict.CORRECT, "float64", right[k].how, right[k].enclosure, right[k].comparison)
+        if k in right
+        else _without_reference(observed, reason)
+        for k, observed in enumerate(evidence.observed)
+    )
 
 
 def _without_reference(observed: Array | None, reason: str) -> Judgement:
     verdict = Verdict.MISSING if observed is None else Verdict.UNVERIFIED
     return Judgement(verdict, "none", reason, None, None)
-
-
-def _recorded_meaning(evidence: Evidence, reference: Reference, options: Options) -> list[Comparison | None]:
-    """What the recorded gradient program would return in exact arithmetic, compared with the true gradient.
-
-    Within the tolerance, the rule is right and rounding is to blame; beyond it, more precision does not help.
-    """
-    recorded = evidence.recorded or (None,) * len(evidence.wrt)
-    suspects = [
-        k
-        for k, comparison in enumerate(reference.comparisons)
-        if comparison is not None and comparison.outcome == "beyond" and recorded[k] is not None
-    ]
-    meant: list[Comparison | None] = [None] * len(evidence.wrt)
-    if evidence.gradient_program is None or not suspects:
-        return meant
-    outputs = [id for k in suspects if (id := recorded[k]) is not None]
-    program = prune(evidence.gradient_program, outputs)
-    dtype = _coarsest(evidence.program)
-    found: list[Comparison] = []
-    unknown = Unknown()
-
-    def measure(result: Run) -> Sequence[Any]:
-        return [result.values[id] for id in outputs]
-
-    def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
-        found[:] = [
-            compare(exact.mid, _widened(reference.enclosures[k], exact), dtype, options)
-            for k, exact in zip(suspects, enclosures)
-        ]
-        unknown.see(enclosures)
-        settled = ("within", "beyond", "unbounded") if unknown.stays else ("within", "beyond")
-        return all(comparison.outcome in settled for comparison in found)
-
-    try:
-        refine(program, measure, is_decided, options)
-    except (NotSupported, BeyondMemory):
-        return meant
-    for k, comparison in zip(suspects, found):
-        if comparison.outcome != "unbounded" or unknown.stays:
-            meant[k] = comparison
-    return meant
-
-
-def _coarsest(program: Program) -> str:
-    """The dtype with the fewest digits that the function itself computes in.
-
-    The constants of its derivative are rounded to it, which is not the fault of the rule; a rule that is
-    narrower than its function is.
-    """
-    dtypes = {
-        node.dtype for node in program.nodes if types.is_real(node.dtype) or types.is_complex(node.dtype)
-    }
-    return min(dtypes, key=types.precision_bits)
-
-
-def _widened(enclosure: Enclosure, by: Enclosure) -> Enclosure:
-    return Enclosure(enclosure.mid, enclosure.rad + by.rad)
 
 
 def _judgement(k: int, evidence: Evidence, reference: Reference, meant: Comparison | None) -> Judgement:

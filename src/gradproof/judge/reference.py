@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.absorbed import absorbed
 from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
@@ -26,19 +27,21 @@ from gradproof.engine.refine import (
 )
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.terms import term_sizes
-from gradproof.errors import GradproofError
+from gradproof.errors import GradproofError, TooDeep
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.judge.compare import Comparison, compare
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
-Oracle = Literal["ball", "limit", "differences", "none"]
+Oracle = Literal["ball", "limit", "differences", "float64", "none"]
 
 # Up to this many numbers in a program the second rung takes well under a second, so that a limit can be tried.
 CHEAP_ENTRIES = 20_000
 # Up to this many it takes milliseconds, and the report may as well show the true gradient to all digits of a float64.
 SHARP_ENTRIES = 2_000
+# From here on balls of 128 bits take the better part of a minute.
+LARGE_ENTRIES = 1_000_000
 SHARP = 1e-12
 PRECISE_BITS = 256  # tells any two numbers of a float64 program apart, short of a tie
 _BALL: Oracle = "ball"
@@ -136,6 +139,8 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
     unknown = Unknown()
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
+        if isinstance(result.m.domain, BallDomain64) and _is_too_deep(evidence.program, result):
+            raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         found[:] = _comparisons(evidence, enclosures, result, options)
         unknown.see(enclosures)
         settled = ("within", "beyond", "nonfinite", *(("unbounded",) if unknown.stays else ()))
@@ -143,6 +148,19 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
         return decided and (unknown.stays or not sharp_wanted or all(map(_is_sharp, enclosures)))
 
     return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options), found
+
+
+def is_large(program: Program) -> bool:
+    return entry_count(program) > LARGE_ENTRIES
+
+
+def _is_too_deep(program: Program, result: Run) -> bool:
+    """Whether of a number that a large program has computed float64 balls know no digit: nor would twice the digits."""
+    value = program[program.outputs[0]].value
+    if not is_large(program) or value is None or not np.isfinite(value).all():
+        return False
+    mid, rad = result.m.domain.leave(result.values[program.outputs[0]])
+    return bool((rad > np.abs(mid)).any())
 
 
 def _is_cheap(program: Program) -> bool:

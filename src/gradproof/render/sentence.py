@@ -18,7 +18,7 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 
 # How the reference was obtained, in the words of a reader; an enclosure is proven.
-_ORACLES = {"differences": "estimated by differences"}
+_ORACLES = {"differences": "estimated by differences", "float64": "measured in float64"}
 
 
 def sentence(gradient: GradientReport) -> str:
