@@ -33,9 +33,8 @@ SHAKES = 3  # runs besides the plain one
 SAFETY = 1000.0  # the bar is so many times what the runs differ by: three digits of the nine to spare
 MOST_BITS = 24  # of a gradient that can be judged so: a float32's
 LAST_PLACE = 2.0**-52
-ZERO_LIKE = (
-    2.0**-30
-)  # of the terms it is a sum of: what is within its bar of zero, and below this, counts as zero
+# Of the terms that an entry is a sum of: what is within its bar of zero, and below this, counts as zero.
+ZERO_LIKE = 2.0**-30
 SEED = 7
 
 
