@@ -18,7 +18,7 @@ from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.meaning import recorded_meaning
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference, is_large
-from gradproof.judge.shaken import by_shaking
+from gradproof.judge.shaken import by_shaking, how
 from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -149,8 +149,9 @@ def _is_open(judgement: Judgement) -> bool:
 def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
     """Where no proof is to be had: what can be measured in float64 to be right."""
     right = by_shaking(evidence, options)
+    words = how(right.values())
     return tuple(
-        Judgement(Verdict.CORRECT, "float64", right[k].how, right[k].enclosure, right[k].comparison)
+        Judgement(Verdict.CORRECT, "float64", words, right[k].enclosure, right[k].comparison)
         if k in right
         else _without_reference(observed, reason)
         for k, observed in enumerate(evidence.observed)

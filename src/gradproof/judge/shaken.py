@@ -9,6 +9,7 @@ than that a gradient is right.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,11 +93,10 @@ def _gradients(result: Run, wrt: tuple[int, ...], shaken: Shaken | None) -> list
 
 @dataclass(frozen=True)
 class Right:
-    """A gradient that is right, error bar included; and how that was found."""
+    """A gradient that is right, error bar included."""
 
     enclosure: Enclosure
     comparison: Comparison
-    how: str
 
 
 def by_shaking(evidence: Evidence, options: Options) -> dict[int, Right]:
@@ -118,16 +118,19 @@ def by_shaking(evidence: Evidence, options: Options) -> dict[int, Right]:
         if k in narrow and observed is not None:
             comparison = compare(observed, enclosure, types.dtype_name(observed), options, sizes)
             if comparison.outcome == "within":
-                found[k] = Right(enclosure, comparison, HOW.format(bar=_share(enclosure)))
+                found[k] = Right(enclosure, comparison)
     return found
 
 
-HOW = (
-    "the program is too deep for a proof; it was run in float64, and again with every result moved in its last digit, "
-    "which shows {bar}"
-)
+def how(right: Iterable[Right]) -> str:
+    """In words, with the widest of the error bars; the same for all, so that it is said once."""
+    bar = max((_share(one.enclosure) for one in right), default=0.0)
+    return (
+        "the program is too deep for a proof; it was run in float64, and again with every result moved in its last "
+        f"digit, which shows errors of less than {bar:.0e} of the largest entry"
+    )
 
 
-def _share(enclosure: Enclosure) -> str:
+def _share(enclosure: Enclosure) -> float:
     bar, size = (float(np.max(np.abs(part), initial=0.0)) for part in (enclosure.rad, enclosure.mid))
-    return f"an error bar of {bar / size:.0e} of the largest entry" if size else "a gradient of zero"
+    return bar / size if size else 0.0
