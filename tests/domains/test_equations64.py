@@ -10,7 +10,6 @@ from flint import arb, ctx
 
 from gradproof.domains import equations64, matrix
 from gradproof.domains.ball64 import Ball64
-from gradproof.domains.sharp64 import entrywise_product, sharp_product
 
 EXACT_BITS = 600
 Array = np.ndarray[Any, Any]
@@ -103,31 +102,3 @@ def test_nothing_is_claimed_of_a_matrix_that_may_be_singular(name: str) -> None:
     assert PROOFS[name](Ball64(singular), *map(Ball64, xs[1:])) is None
     unknown = Ball64(xs[0], np.full(xs[0].shape, np.inf))
     assert PROOFS[name](unknown, *map(Ball64, xs[1:])) is None
-
-
-def test_one_part_of_a_sharp_product_is_exact_and_the_other_small() -> None:
-    rng = np.random.default_rng(3)
-    for n in (1, 5, 300):
-        a, b = rng.normal(size=(4, n)) * 10.0 ** rng.integers(-5, 5, (4, n)), rng.normal(size=(n, 2))
-        main, rest = sharp_product(Ball64(a), Ball64(b))
-        truth = np.dot(_exact(a), _exact(b))
-        assert _contains(rest, truth - _exact(main))
-        assert rest.radius().max() <= 2.0**-66 * n * np.abs(a).max() * np.abs(b).max()
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160])
-def test_sharp_products_of_tiny_and_huge_numbers_hold_too(scale: float) -> None:
-    rng = np.random.default_rng(4)
-    a, b = rng.normal(size=(3, 6)) * scale, rng.normal(size=(6, 2)) * 1e-20
-    main, rest = sharp_product(Ball64(a), Ball64(b))
-    assert _contains(rest, np.dot(_exact(a), _exact(b)) - _exact(main))
-
-
-def test_radii_are_multiplied_entry_by_entry() -> None:
-    rng = np.random.default_rng(5)
-    a, b = rng.normal(size=(3, 6)), rng.normal(size=(6, 2))
-    rads = np.abs(a) * 2.0**-20, np.abs(b) * 2.0**-20
-    y = entrywise_product(Ball64(a, rads[0]), Ball64(b, rads[1]))
-    worst = np.abs(a) @ rads[1] + rads[0] @ (np.abs(b) + rads[1])
-    assert (y.radius() >= worst).all()
-    assert (y.radius() <= 1.0001 * worst).all()

@@ -16,6 +16,7 @@ from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64, all_finite
 from gradproof.domains.flint_library import library
 from gradproof.domains.packed_ball import PackedBallDomain
+from gradproof.domains.sharp64 import SharpBallDomain64
 from gradproof.engine.derive import vjp
 from gradproof.engine.run import Run, run
 from gradproof.errors import BeyondMemory, NotSupported
@@ -27,6 +28,7 @@ Array = np.ndarray[Any, Any]
 
 FIRST_ARB_BITS = 128
 BYTES_PER_BALL = {
+    SharpBallDomain64: 16,
     BallDomain64: 16,
     PackedBallDomain: 48,
     BallDomain: 110,
@@ -139,6 +141,8 @@ def has_value(result: Run) -> bool:
 
 def _rungs(program: Program, cap_bits: int) -> Iterator[tuple[Any, int]]:
     yield BallDomain64(), 53
+    if entry_count(program) > MANY:
+        yield SharpBallDomain64(), 53
     bits = FIRST_ARB_BITS
     while bits <= cap_bits:
         yield arb_domain(program, bits), bits

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.sharp64 import SharpBallDomain64
 from gradproof.engine.absorbed import absorbed
 from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
@@ -139,7 +139,7 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
     unknown = Unknown()
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
-        if isinstance(result.m.domain, BallDomain64) and _is_too_deep(evidence.program, result):
+        if isinstance(result.m.domain, SharpBallDomain64) and _is_too_deep(evidence.program, result):
             raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         found[:] = _comparisons(evidence, enclosures, result, options)
         unknown.see(enclosures)
