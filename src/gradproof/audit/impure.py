@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
@@ -44,6 +45,29 @@ def with_impurity(
         return report
     found = diagnose(impurity, name, definition, "warning")
     return replace(report, diagnostics=(*report.diagnostics, found))
+
+
+def calmed(gradients: Sequence[GradientReport]) -> Iterator[GradientReport]:
+    """Numbers drawn anew are a note where a line runs again and again: a training is meant to see other ones each time.
+
+    The gradients were judged for the numbers that were drawn. Where a line ran once, somebody may want to compare.
+    """
+    repeated = {_line(gradient) for gradient in gradients if gradient.occurrence > 1}
+    for gradient in gradients:
+        if gradient.verdict is Verdict.CORRECT and _line(gradient) in repeated:
+            lowered = (_lowered(diagnostic) for diagnostic in gradient.diagnostics)
+            yield replace(gradient, diagnostics=tuple(lowered))
+        else:
+            yield gradient
+
+
+def _line(gradient: GradientReport) -> tuple[str, int]:
+    return gradient.call.file, gradient.call.line
+
+
+def _lowered(diagnostic: Diagnostic) -> Diagnostic:
+    is_own = diagnostic.kind == KIND and diagnostic.severity == "warning"
+    return replace(diagnostic, severity="note") if is_own else diagnostic
 
 
 def diagnose(impurity: Impurity, name: str, definition: Span | None, severity: Severity) -> Diagnostic:

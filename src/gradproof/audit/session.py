@@ -18,6 +18,7 @@ from gradproof.audit.conclude import conclusion, with_rules_tried
 from gradproof.audit.condense import condensed
 from gradproof.audit.examine import examine, unexamined
 from gradproof.audit.history import Histories
+from gradproof.audit.impure import calmed
 from gradproof.audit.intended import finished
 from gradproof.audit.numerical import check_reports
 from gradproof.audit.own_fault import fault_reason
@@ -172,7 +173,7 @@ class Session:
         skipped = [skipped for attachment in self.attachments for skipped in attachment.skipped()]
         return finished(
             Report(
-                gradients=tuple(self.gradients),
+                gradients=tuple(calmed(self.gradients)),
                 version=__version__,
                 frameworks=imported_frameworks(gradient.framework for gradient in self.gradients),
                 script=script,

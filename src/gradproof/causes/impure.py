@@ -18,7 +18,7 @@ Write instead
 Stays silent when
     the numbers follow from a seed that is passed in; or
     they were drawn before and are data to this computation; or
-    they do not reach the target.
+    they do not reach the target. In a line that runs again and again, as a training does, it is only noted.
 """
 
 from __future__ import annotations

@@ -148,6 +148,15 @@ def test_variables_of_a_made_up_list_go_by_their_own_names() -> None:
     assert [row.source for row in report.gradients] == names
 
 
+def test_variables_of_one_name_in_a_made_up_list_are_told_apart() -> None:
+    first, second = [tf.Variable(1.0, name="w"), tf.Variable(2.0, name="b")], [tf.Variable(3.0, name="w")]
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            loss = first[0] * first[1] * second[0]
+        tape.gradient(loss, first + second)
+    assert [row.source for row in report.gradients] == ["(first + second)[0]", "b", "(first + second)[2]"]
+
+
 def test_a_gradient_in_a_function_that_map_fn_calls_is_at_the_users_line() -> None:
     """AutoGraph rewrites such a function even where everything runs eagerly."""
     w = tf.Variable([1.0, 2.0])

@@ -172,9 +172,13 @@ def _names(node: ast.expr | None, structure: Any, text: str) -> Iterator[str]:
         items = _sequence_items(node, len(structure))
         fields = [f".{name}" for name in getattr(structure, "_fields", ())]  # of a named tuple
         places = fields or [f"[{i}]" for i in range(len(structure))]
-        for item, place, part in zip(items, places, structure):
-            own = None if item is not None or _is_simple(node) else own_name(part)
-            yield from _names(item, part, own or (text if _binds(node) else f"({text})") + place)
+        own = [
+            None if item is not None or _is_simple(node) else own_name(part)
+            for item, part in zip(items, structure)
+        ]
+        for item, place, part, name in zip(items, places, structure, own):
+            indexed = (text if _binds(node) else f"({text})") + place
+            yield from _names(item, part, indexed if name is None or own.count(name) > 1 else name)
     else:
         yield text
 

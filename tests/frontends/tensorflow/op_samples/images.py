@@ -14,6 +14,7 @@ f = Numbers(9, "float32")
 BOXES = np.array([[0.1, 0.2, 0.83, 0.9], [-0.1, 0.33, 0.7, 0.77]], np.float32)
 KERNELS = ["lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic"]
 WAYS = {"": {}, " by corners": {"align_corners": True}, " by centres": {"half_pixel_centers": True}}
+FAR = [[7.3, 0.1, -9.3, 0, 3.7, -4.2, 0, 0]]  # beyond the image on all sides, more than once
 IDENTITY, SKEW = [[1.0, 0, 0, 0, 1, 0, 0, 0]], [[0.8, 0.1, 0.3, 0, 1.1, 0.2, 0, 0]]
 
 
@@ -27,9 +28,14 @@ def _scale(kernel: str) -> Any:
     )
 
 
-def _warp(transform: list[list[float]], interpolation: str = "BILINEAR") -> Any:
+def _warp(transform: list[list[float]], fill_mode: str = "CONSTANT") -> Any:
     return lambda x: raw.ImageProjectiveTransformV3(
-        images=x, transforms=transform, output_shape=x.shape[1:3], fill_value=0.0, interpolation=interpolation
+        images=x,
+        transforms=transform,
+        output_shape=x.shape[1:3],
+        fill_value=0.0,
+        interpolation="BILINEAR",
+        fill_mode=fill_mode,
     )
 
 
@@ -45,6 +51,13 @@ SAMPLES: dict[str, Sample] = {
         _warp(SKEW), f.any(1, 4, 4, 2),
         verdicts="wrong", why="the gradient resamples with the inverse map instead of applying the adjoint",
     ),
+    **{
+        f"ImageProjectiveTransformV3 {mode}": sample(
+            _warp(FAR, mode), f.any(1, 4, 4, 2),
+            verdicts="wrong", why="the gradient resamples with the inverse map instead of applying the adjoint",
+        )
+        for mode in ("REFLECT", "WRAP", "NEAREST")
+    },
     "ImageProjectiveTransformV2": sample(
         lambda x: raw.ImageProjectiveTransformV2(
             images=x, transforms=IDENTITY, output_shape=[4, 4], interpolation="NEAREST"

@@ -62,14 +62,43 @@ def _bilinear(m: Any, x: Any, example: Any, row: Any, column: Any, fill: Any) ->
     return m.mul(upper, 1 - down) + m.mul(under, down)
 
 
+def _held(m: Any, position: Any, n: int) -> Any:
+    """Positions held between the first pixel and the last."""
+    above = m.select(m.less(position, 0), m.zeros(()), position)
+    return m.select(m.greater(above, n - 1), m.literal(float(n - 1)), above)
+
+
+def _periods(m: Any, position: Any, length: int) -> Any:
+    """How many whole lengths fit into a position."""
+    return m.cast(m.floor(m.div(position, length)), dtype="float32")
+
+
+def _reflected(m: Any, position: Any, n: int) -> tuple[Any, Any]:
+    """What lies below the first pixel and above the last of images that go on as in a mirror, edges twice."""
+    below = position + m.mul(_periods(m, m.neg(position), 2 * n), 2 * n)
+    below = m.select(m.less(below, -n), below + 2 * n, m.neg(below) - 1)
+    above = position - m.mul(_periods(m, position, 2 * n), 2 * n)
+    return below, m.select(m.greater_equal(above, n), m.neg(above) + (2 * n - 1), above)
+
+
+def _repeated(m: Any, position: Any, n: int) -> tuple[Any, Any]:
+    """The same of images that begin anew; TensorFlow counts how often by the distance of the outermost pixels."""
+    below = position + m.mul(_periods(m, m.neg(position), n - 1) + 1, n)
+    return below, position - m.mul(_periods(m, position, n - 1), n)
+
+
+_BEYOND = {"REFLECT": _reflected, "WRAP": _repeated}
+
+
 def _wrapped(m: Any, position: Any, n: int, mode: str) -> Any:
     """Positions outside brought back inside, as the fill mode says; the number of periods is a decision."""
     if mode == "CONSTANT":
         return position
-    if mode == "NEAREST":
-        above = m.select(m.less(position, 0), m.zeros(()), position)
-        return m.select(m.greater(above, n - 1), m.literal(float(n - 1)), above)
-    raise NotImplementedError(f"fill mode {mode}")
+    if mode != "NEAREST" and n > 1:
+        below, above = _BEYOND[mode](m, position, n)
+        inside = m.select(m.greater(position, n - 1), above, position)
+        position = m.select(m.less(position, 0), below, inside)
+    return _held(m, position, n)
 
 
 @lower("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
