@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradproof.engine.refine import Enclosure, entry_count, gradient_measure, refine
-from gradproof.engine.run import Run
+from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.sharp64 import SharpBallDomain64
+from gradproof.engine.refine import Enclosure, Unknown, entry_count, gradient_measure, refine
+from gradproof.engine.run import Run, run
 from gradproof.errors import BeyondMemory
 from gradproof.options import Options
 
@@ -78,3 +81,29 @@ def test_without_a_value_there_is_no_gradient() -> None:
 def test_entries_of_decisions_do_not_count() -> None:
     program = program_of(lambda m, x: m.select(m.greater(x, m.zeros(())), x, x), np.ones(10))
     assert entry_count(program) == 10 + 1 + 10
+
+
+def test_only_rungs_of_arbitrary_precision_show_that_a_bound_is_not_to_be_had() -> None:
+    lost = (Enclosure(np.zeros(2), np.full(2, np.inf)),)
+    unknown = Unknown()
+    for domain, stays in (
+        (BallDomain64(), False),
+        (SharpBallDomain64(), False),
+        (BallDomain(128), False),
+        (BallDomain(256), True),
+    ):
+        unknown.see(lost, run(domain, SMOOTH))
+        assert unknown.stays == stays
+
+
+def test_a_larger_program_is_tried_with_exact_products_before_more_digits() -> None:
+    x = np.random.default_rng(0).normal(size=(90, 90))
+    program = program_of(lambda m, x: total(m, m.matmul(x, x)), x)
+    seen: list[str] = []
+
+    def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
+        seen.append(result.m.domain.name)
+        return len(seen) == 3
+
+    assert refine(program, gradient_measure(program.inputs), is_decided, Options()).precision_bits == 128
+    assert seen == ["float64 balls", "float64 balls with exact products", "balls of 128 bits"]

@@ -62,21 +62,23 @@ class Refined:
 
 
 class Unknown:
-    """Counts the entries without a bound from rung to rung.
+    """Counts the entries without a bound from rung to rung of arbitrary precision.
 
-    What is unknown on two rungs of arbitrary precision is not unknown for want of precision.
+    What is unknown on two of them is not unknown for want of precision.
     """
 
     def __init__(self) -> None:
         self._counts: list[int] = []
 
-    def see(self, enclosures: Sequence[Enclosure]) -> None:
+    def see(self, enclosures: Sequence[Enclosure], result: Run) -> None:
+        if isinstance(result.m.domain, BallDomain64):
+            return
         unbounded = (e.rad for e in enclosures if not e.is_bounded)
         self._counts.append(sum(int(np.count_nonzero(~np.isfinite(rad))) for rad in unbounded))
 
     @property
     def stays(self) -> bool:
-        return len(self._counts) > 2 and 0 < self._counts[-1] == self._counts[-2]
+        return len(self._counts) > 1 and 0 < self._counts[-1] == self._counts[-2]
 
 
 Measure = Callable[[Run], Sequence[Any]]

@@ -43,7 +43,7 @@ def recorded_meaning(evidence: Evidence, reference: Reference, options: Options)
             compare(exact.mid, _widened(reference.enclosures[k], exact), dtype, options)
             for k, exact in zip(suspects, enclosures)
         ]
-        unknown.see(enclosures)
+        unknown.see(enclosures, result)
         settled = ("within", "beyond", "unbounded") if unknown.stays else ("within", "beyond")
         return all(comparison.outcome in settled for comparison in found)
 

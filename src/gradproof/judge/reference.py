@@ -142,7 +142,7 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
         if isinstance(result.m.domain, SharpBallDomain64) and _is_too_deep(evidence.program, result):
             raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         found[:] = _comparisons(evidence, enclosures, result, options)
-        unknown.see(enclosures)
+        unknown.see(enclosures, result)
         settled = ("within", "beyond", "nonfinite", *(("unbounded",) if unknown.stays else ()))
         decided = all(c is None or c.outcome in settled for c in found)
         return decided and (unknown.stays or not sharp_wanted or all(map(_is_sharp, enclosures)))
