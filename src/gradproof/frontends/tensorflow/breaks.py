@@ -89,7 +89,7 @@ class _Search:
             label = "this tape watched nothing" if not watched else "this tape did not watch it"
             contributing.append((tape.entered, label))
         return Break(
-            "not-watched", self.call.span, "returns None", tuple(contributing), {"what": self._what()}
+            "not-watched", self.call.span, self.call.ending, tuple(contributing), {"what": self._what()}
         )
 
     def _rebound(self) -> Break | None:
@@ -261,7 +261,7 @@ class _Search:
         return next((event.span for event in self.events if gives(event, {id})), None)
 
     def _called(self) -> tuple[tuple[Span, str], ...]:
-        return () if self.call.span is None else ((self.call.span, "returns None"),)
+        return () if self.call.span is None else ((self.call.span, self.call.ending),)
 
 
 def _cuts(leave: Leave) -> bool:

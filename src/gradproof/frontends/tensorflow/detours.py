@@ -43,7 +43,7 @@ def _cut(source: Source, cuts: Sequence[Cut], program: Program) -> Cut | None:
 
 
 def _left(made: Assembly, cut: Cut) -> Break:
-    places = [(cut.back, "come back as a constant"), (made.call.span, _ending(made))]
+    places = [(cut.back, "come back as a constant"), (made.call.span, made.call.ending)]
     seen = {cut.left and cut.left.line}
     contributing: list[tuple[Span, str]] = []
     for span, label in places:
@@ -54,7 +54,3 @@ def _left(made: Assembly, cut: Cut) -> Break:
     lines = {one.left.line for one in made.comebacks.cuts if one.left is not None}
     facts = {"how": cut.how, "cuts": str(len(lines))}
     return Break("left-framework", cut.left, label, tuple(contributing), facts)
-
-
-def _ending(made: Assembly) -> str:
-    return "returns None" if made.call.exception is None else "fails here"

@@ -286,3 +286,8 @@ class GradientCall:
     @property
     def line(self) -> int:
         return 0 if self.span is None else self.span.line
+
+    @property
+    def ending(self) -> str:
+        """What stands under a call that gave no gradient."""
+        return "returns None" if self.exception is None else "fails here"
