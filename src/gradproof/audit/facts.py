@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.first_nonfinite import first_nonfinite, swallowed_overflow
+from gradproof.diagnosis.first_nonfinite import Nonfinite, first_nonfinite, swallowed_overflow
 from gradproof.diagnosis.flips import flips
 from gradproof.diagnosis.growth import growth_along, passages
 from gradproof.diagnosis.singular import steepest, without_value
@@ -48,10 +48,17 @@ def _with_nonfinite(case: Case) -> Case:
     if not bad.any():
         return case
     found = first_nonfinite(program, recorded, _bad_entry(case, bad))
-    if found is not None and found.origin.op in ("input", "constant") and not case.has_target_value:
-        # Zeros on the way are no masks: the number that was given has reached the target as well.
-        found = replace(found, kind="invalid-domain", meeting=None, zero=None)
+    if found is not None and found.is_forward and not case.has_target_value:
+        found = _unmasked(found)
     return replace(case, nonfinite=found)
+
+
+def _unmasked(found: Nonfinite) -> Nonfinite:
+    """Zeros on the way are no masks where the number has reached the target as well."""
+    if found.origin.op in ("input", "constant"):
+        return replace(found, kind="invalid-domain", meeting=None, zero=None)
+    is_beyond = found.exact is not None and found.exact.is_beyond(found.origin.dtype)
+    return replace(found, kind="overflow", zero=None) if is_beyond else found
 
 
 def _with_overflow(case: Case) -> Case:
