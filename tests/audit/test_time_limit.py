@@ -37,7 +37,12 @@ def test_a_check_that_takes_too_long_is_given_up_and_says_so() -> None:
     report, took = timed(lambda: gradproof.check(costly, x, options=Options(seconds=0.5)))
     [found] = report.gradients
     assert found.verdict is Verdict.UNVERIFIED
-    assert found.reason == "the check took longer than 0.5 s (Options.seconds)"
+    # On a slow machine the time ends within a rung, on a fast one the next rung is seen not to fit.
+    assert found.reason in (
+        "the check took longer than 0.5 s (Options.seconds)",
+        "the time limit of 0.5 s (Options.seconds) ends the climb at float64 balls",
+        "the time limit of 0.5 s (Options.seconds) ends the climb at float64 balls with exact products",
+    )
     assert took < 2 * 0.5 + MARGIN
 
 

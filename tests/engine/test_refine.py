@@ -48,7 +48,7 @@ def test_the_cap_ends_the_climb_with_a_reason() -> None:
 def test_time_ends_the_climb_after_the_first_rung() -> None:
     refined = refine(CANCELS, gradient_measure(CANCELS.inputs), _narrower_than(0.0), Options(seconds=0.0))
     assert refined.precision_bits == 53
-    assert str(refined.reason).startswith("the time limit of 0 s was reached")
+    assert str(refined.reason).startswith("the time limit of 0 s (Options.seconds) ends the climb")
 
 
 def test_memory_ends_the_climb_or_forbids_it() -> None:

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.sharp64 import SharpBallDomain64
 from gradproof.engine.derive import gradient
 from gradproof.engine.refine import entry_count
+from gradproof.engine.run import run
 from gradproof.errors import GradproofError
+from gradproof.judge.deep import is_too_deep
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.reference import LARGE_ENTRIES
 from gradproof.judge.shaken import shaken_gradients
@@ -58,6 +61,30 @@ def test_what_is_off_stays_unverified(deep: Any) -> None:
     found = _judged(deep, 1.01)
     assert found.verdict is Verdict.UNVERIFIED
     assert found.reason is not None and "too deep" in found.reason
+
+
+def test_a_loss_that_cancels_is_not_deep(deep: Any) -> None:
+    def cancels(m: Any, x: Any) -> Any:
+        y = m.sum(m.exp(m.sin(x)), axes=(0,))
+        return m.add(m.sub(y, y), m.mul(m.literal(np.asarray(2.0**-200)), y))
+
+    domain = SharpBallDomain64()
+    assert is_too_deep(run(domain, deep[0]))
+    assert not is_too_deep(run(domain, program_of(cancels, np.linspace(0.0, 1.0, 9))))
+
+
+def test_a_wrong_gradient_of_a_large_program_is_seen_where_the_loss_is_about_zero() -> None:
+    x = np.linspace(-1.0, 1.0, LARGE_ENTRIES // 8).astype("f")
+
+    def odd(m: Any, x: Any) -> Any:
+        for _ in range(5):
+            x = m.mul(m.sin(x), m.literal(np.asarray(1.125)))
+        return m.sum(x, axes=(0,))
+
+    program = program_of(odd, x, dtype="float32")
+    (found,) = judge(Evidence(program, program.inputs, (np.full_like(x, 3.0),)), Options())
+    assert found.oracle == "ball"
+    assert found.comparison is not None and found.comparison.outcome == "beyond"
 
 
 def test_the_error_bar_covers_the_truth_of_random_programs() -> None:

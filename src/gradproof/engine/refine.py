@@ -94,7 +94,9 @@ def refine(program: Program, measure: Measure, is_decided: Question, options: Op
         began = time.monotonic()
         if refined is not None and deadline is not None and began + DEARER * took > deadline:
             # What is decided by now would be lost if the next rung were given up halfway.
-            reason = f"the time limit of {options.seconds:g} s was reached at {refined.rung}"
+            reason = (
+                f"the time limit of {options.seconds:g} s (Options.seconds) ends the climb at {refined.rung}"
+            )
             break
         try:
             _check_memory(program, domain, options)

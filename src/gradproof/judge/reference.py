@@ -31,6 +31,7 @@ from gradproof.errors import GradproofError, TooDeep
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.judge.compare import Comparison, compare
+from gradproof.judge.deep import is_too_deep
 from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
@@ -139,12 +140,13 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
     unknown = Unknown()
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
-        if isinstance(result.m.domain, SharpBallDomain64) and _is_too_deep(evidence.program, result):
-            raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         found[:] = _comparisons(evidence, enclosures, result, options)
         unknown.see(enclosures, result)
         settled = ("within", "beyond", "nonfinite", *(("unbounded",) if unknown.stays else ()))
         decided = all(c is None or c.outcome in settled for c in found)
+        last_cheap = isinstance(result.m.domain, SharpBallDomain64) and is_large(evidence.program)
+        if not decided and last_cheap and is_too_deep(result):
+            raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         return decided and (unknown.stays or not sharp_wanted or all(map(_is_sharp, enclosures)))
 
     return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options), found
@@ -152,15 +154,6 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
 
 def is_large(program: Program) -> bool:
     return entry_count(program) > LARGE_ENTRIES
-
-
-def _is_too_deep(program: Program, result: Run) -> bool:
-    """Whether of a number that a large program has computed float64 balls know no digit: nor would twice the digits."""
-    value = program[program.outputs[0]].value
-    if not is_large(program) or value is None or not np.isfinite(value).all():
-        return False
-    mid, rad = result.m.domain.leave(result.values[program.outputs[0]])
-    return bool((rad > np.abs(mid)).any())
 
 
 def _is_cheap(program: Program) -> bool:
