@@ -33,9 +33,7 @@ BATCH = 32
 ALLOWED_UNCHECKED = 1.05
 ALLOWED_CHECKED = 40.0
 BLOCK = 30  # steps: short enough that what else the machine does is much the same for two neighbours
-SETTLING = (
-    5  # steps at the beginning of a block that are not counted: a new audit has functions traced once more
-)
+SETTLING = 5  # steps at the beginning of a block that are not counted: functions are traced in them
 WARM_UP = (
     10  # steps, fewer than a block: functions are traced, kernels chosen and memory taken from the system
 )
@@ -82,7 +80,8 @@ def never(occurrence: int) -> bool:
 class Turns:
     """The times of the steps of one training, with and without an audit in turns."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: Callable[[], None] = lambda: None) -> None:
+        self.prepare = prepare  # done at the beginning of every block
         self.n_steps = 0
         self.blocks: list[list[float]] = []
         self.session: Session | None = None
@@ -92,6 +91,7 @@ class Turns:
             self.blocks.append([])
             # plain, watched, watched, plain: what drifts weighs on both alike
             self.switch(on=len(self.blocks) % 4 in (2, 3))
+            self.prepare()
         self.start = time.perf_counter()
 
     def end(self) -> None:
@@ -155,7 +155,8 @@ def unchecked(make: str, by_fit: bool, steps: int) -> dict[str, float]:
     with audit(powers) as session:
         train(net, data, WARM_UP, Turns())
     assert session.gradients
-    turns = Turns()
+    # A new audit has functions traced once more: so that all blocks begin alike, all begin with that.
+    turns = Turns(lambda: net.make_train_function(force=True)) if by_fit else Turns()
     train(net, data, 2 * steps // (4 * BLOCK) * (4 * BLOCK), turns)
     turns.switch(on=False)
     pairs = turns.pairs()
