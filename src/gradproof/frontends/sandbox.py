@@ -30,11 +30,15 @@ def sandbox() -> Iterator[None]:
     """What runs inside prints nothing, and is stopped before it changes anything outside this process."""
     _install()
     thread = threading.get_ident()
+    writes_bytecode = not sys.dont_write_bytecode
     _threads.add(thread)
     try:
+        # A module that is imported in here for the first time leaves no file either.
+        sys.dont_write_bytecode = True
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
     finally:
+        sys.dont_write_bytecode = not writes_bytecode
         _threads.discard(thread)
 
 
