@@ -36,7 +36,7 @@ def test_one_part_of_a_sharp_product_is_exact_and_the_other_small() -> None:
     rng = np.random.default_rng(3)
     for n in (1, 5, 300):
         a, b = rng.normal(size=(4, n)) * 10.0 ** rng.integers(-5, 5, (4, n)), rng.normal(size=(n, 2))
-        main, rest = sharp_product(Ball64(a), Ball64(b))
+        main, rest = sharp_product(Ball64(a), Ball64(b), entrywise_product)
         truth = np.dot(_exact(a), _exact(b))
         assert _contains(rest, truth - _exact(main))
         assert rest.radius().max() <= 2.0**-66 * n * np.abs(a).max() * np.abs(b).max()
@@ -46,7 +46,7 @@ def test_one_part_of_a_sharp_product_is_exact_and_the_other_small() -> None:
 def test_sharp_products_of_tiny_and_huge_numbers_hold_too(scale: float) -> None:
     rng = np.random.default_rng(4)
     a, b = rng.normal(size=(3, 6)) * scale, rng.normal(size=(6, 2)) * 1e-20
-    main, rest = sharp_product(Ball64(a), Ball64(b))
+    main, rest = sharp_product(Ball64(a), Ball64(b), entrywise_product)
     assert _contains(rest, np.dot(_exact(a), _exact(b)) - _exact(main))
 
 

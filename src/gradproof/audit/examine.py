@@ -45,7 +45,7 @@ from gradproof.options import Options
 
 Array = np.ndarray[Any, Any]
 
-PRECISE_BITS = 1280  # tells exp(-800) beside 1 from 0: smaller ones are zero in every dtype
+TINY_BITS = 1280  # tells exp(-800) beside 1 from 0: smaller ones are zero in every dtype
 
 
 def examine(capture: Capture, options: Options) -> list[GradientReport]:
@@ -214,7 +214,7 @@ def _with_budget(case: Case) -> Case:
     found = _budgeted(case, program, local_errors(program))
     if not found.total_error and entry_count(program) <= CHEAP_ENTRIES:
         # One minus tanh(20) is lost in float64 too, where the errors of a float32 program are looked for first.
-        found = _budgeted(case, program, local_errors(program, PRECISE_BITS))
+        found = _budgeted(case, program, local_errors(program, TINY_BITS))
     return found
 
 

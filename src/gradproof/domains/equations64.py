@@ -14,7 +14,7 @@ import scipy.linalg
 from gradproof.domains.ball64 import Ball64, all_finite, known, sub
 from gradproof.domains.entrywise64 import kernel_of
 from gradproof.domains.rounding64 import up
-from gradproof.domains.sharp64 import entrywise_product, sharp_product
+from gradproof.domains.sharp64 import entrywise_product, is_known, sharp_product
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +30,7 @@ def solve(a: Ball64, b: Ball64) -> Ball64 | None:
     e = I - r a. If c, the largest row sum of |e|, is below one, then max|d| <= max|s| / (1 - c), column by column, and
     |d| <= |s| + |e| max|d|. That c is below one proves a to be regular, too.
     """
-    if not (_is_usable(a) and _is_usable(b)):
+    if not (is_known(a) and is_known(b)):
         return None
     r = _attempt(np.linalg.inv, a.mid)
     if r is None:
@@ -64,7 +64,7 @@ def cholesky(a: Ball64) -> Ball64 | None:
     most the entry of f and |f|^2.
     """
     a = _symmetric(a)
-    if not _is_usable(a):
+    if not is_known(a):
         return None
     factor = _attempt(np.linalg.cholesky, a.mid)
     w = None if factor is None else _attempt(np.linalg.inv, factor)
@@ -90,7 +90,7 @@ def log_abs_det(a: Ball64) -> Ball64 | None:
     sqrt(n) |f|, in the Frobenius norm; so |log |det(I + f)|| <= sqrt(n) |f| / (1 - |f|). The determinant of x is 1 or
     -1, that of y the product of its diagonal.
     """
-    if not _is_usable(a) or a.size == 0:
+    if not is_known(a) or a.size == 0:
         return None
     factors = _attempt(_triangular_inverses, a.mid)
     if factors is None:
@@ -126,13 +126,13 @@ def _triangular_inverses(a: Array) -> tuple[Array, Array]:
 
 def _remainder(goal: Ball64, a: Ball64, b: Ball64) -> Ball64:
     """goal - a b, sharp where the product comes close to its goal."""
-    main, rest = sharp_product(a, b)
+    main, rest = sharp_product(a, b, entrywise_product)
     return sub(sub(goal, Ball64(main)), rest)
 
 
 def _distance_from_identity(left: Array, a: Ball64, right: Array) -> Array:
     """An upper bound of the entries of left a right - I."""
-    main, rest = sharp_product(Ball64(left), a)
+    main, rest = sharp_product(Ball64(left), a, entrywise_product)
     first = main + rest.mid
     # What the rounding of this sum has left behind, exactly (Knuth's sum of two).
     part = first - main
@@ -154,10 +154,6 @@ def _symmetric(a: Ball64) -> Ball64:
         return np.tril(x) + np.swapaxes(below, -1, -2)
 
     return Ball64(mirrored(a.mid), None if a.rad is None else mirrored(a.rad))
-
-
-def _is_usable(x: Ball64) -> bool:
-    return all_finite(x.mid) and (x.rad is None or all_finite(x.rad))
 
 
 def _attempt(function: Any, x: Array) -> Any:

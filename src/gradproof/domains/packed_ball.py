@@ -15,6 +15,7 @@ import numpy as np
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.flint_library import BITS, WORDS, WORTH_A_THREAD, Library, in_parts, library
+from gradproof.domains.halving import rows_along, sum_by_halves
 from gradproof.domains.packed import (
     CELL,
     cells_of,
@@ -202,20 +203,11 @@ class PackedBallDomain:
         return as_packed(a)
 
     def sum(self, x: Packed, axes: tuple[int, ...]) -> Packed:
-        """Halves are added until one is left, so that a call has much to do."""
-        axes = tuple(axis % x.ndim for axis in axes)
-        kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
-        shape = tuple(x.shape[axis] for axis in kept)
-        rows = np.transpose(x.cells, (*axes, *kept)).reshape(-1, *shape)
+        """By halves, so that a call has much to do."""
+        rows = rows_along(x.cells, axes)
         if len(rows) == 0:
-            return Packed(np.zeros(shape, CELL))
-        while len(rows) > 1:
-            half = len(rows) // 2
-            rest = rows[2 * half :]
-            rows = np.concatenate(
-                [binary("add", Packed(rows[:half]), Packed(rows[half : 2 * half])).cells, rest]
-            )
-        return Packed(rows[0])
+            return Packed(np.zeros(rows.shape[1:], CELL))
+        return Packed(sum_by_halves(rows, lambda a, b: binary("add", Packed(a), Packed(b)).cells))
 
     def scatter_add(self, x: Any, indices: Any, size: int) -> Packed:
         """Entries with the same place are added two by two until every place has one, so that a call has much to do."""

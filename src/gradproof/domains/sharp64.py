@@ -7,11 +7,14 @@ products with the lower bits are rounded.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gradproof.domains.ball64 import Ball64, BallDomain64, add, all_finite, as_ball, known
+from gradproof.domains.halving import rows_along, sum_by_halves
 from gradproof.domains.product64 import matmul
 from gradproof.domains.rounding64 import TINY, UNIT, up
 
@@ -22,13 +25,14 @@ FEW = 16  # terms that may be added one after the other
 _LEAST, _MOST = 1e-140, 1e140  # largest entries within: products of two slices stay in the range of float64
 
 
-def sharp_product(a: Ball64, b: Ball64) -> tuple[Array, Ball64]:
-    """`a @ b` as the sum of an array that is exact and a ball that is small beside |a| |b|."""
-    left, right = _halves(a, b)
-    rest = add(
-        entrywise_product(Ball64(left), Ball64(b.mid - right, b.rad)),
-        entrywise_product(Ball64(a.mid - left, a.rad), b),
-    )
+Product = Callable[[Ball64, Ball64], Ball64]
+
+
+def sharp_product(a: Ball64, b: Ball64, product: Product) -> tuple[Array, Ball64]:
+    """`a @ b` as the sum of an array that is exact and a ball, by `product`, that is small beside |a| |b|."""
+    bits = (_MANTISSA - _bits_of_count(a.shape[-1])) // 2
+    left, right = _upper_bits(a.mid, -1, bits), _upper_bits(b.mid, -2, bits)
+    rest = add(product(Ball64(left), Ball64(b.mid - right, b.rad)), product(Ball64(a.mid - left, a.rad), b))
     return np.matmul(left, right), rest
 
 
@@ -39,31 +43,24 @@ class SharpBallDomain64(BallDomain64):
 
     def matmul(self, a: Any, b: Any) -> Ball64:
         a, b = as_ball(a), as_ball(b)
-        if not (_is_known(a) and _is_known(b)):
+        if not (is_known(a) and is_known(b)):
             return super().matmul(a, b)
-        left, right = _halves(a, b)
-        rest = add(matmul(Ball64(left), Ball64(b.mid - right, b.rad)), matmul(Ball64(a.mid - left, a.rad), b))
-        return add(Ball64(np.matmul(left, right)), rest)
+        main, rest = sharp_product(a, b, matmul)
+        return add(Ball64(main), rest)
 
     def sum(self, x: Ball64, axes: tuple[int, ...]) -> Ball64:
-        """Halves are added until one is left: as many roundings lie between a term and the sum as there are rounds."""
-        axes = tuple(axis % x.ndim for axis in axes)
-        kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
-        shape = tuple(x.shape[axis] for axis in kept)
-        rows = np.transpose(x.mid, (*axes, *kept)).reshape(-1, *shape)
-        n, rounds = len(rows), _bits_of_count(len(rows))
-        if n < FEW or not _is_known(x):
+        """By halves: as many roundings lie between a term and the sum as there are rounds."""
+        n = math.prod(x.shape[axis] for axis in axes)
+        if n < FEW or not is_known(x):
             return super().sum(x, axes)
-        while len(rows) > 1:
-            half = len(rows) // 2
-            rows = np.concatenate([rows[:half] + rows[half : 2 * half], rows[2 * half :]])
-        rad = np.sum(np.abs(x.mid), axis=axes) * (rounds * UNIT * 1.01)
+        rad = np.sum(np.abs(x.mid), axis=axes) * (_bits_of_count(n) * UNIT * 1.01)
         if x.rad is not None:
             rad = rad + np.sum(x.rad, axis=axes)
-        return known(rows[0], up(rad, n + 8))
+        return known(sum_by_halves(rows_along(x.mid, axes), np.add), up(rad, n + 8))
 
 
-def _is_known(x: Ball64) -> bool:
+def is_known(x: Ball64) -> bool:
+    """Whether every entry has a bound."""
     return all_finite(x.mid) and (x.rad is None or all_finite(x.rad))
 
 
@@ -82,12 +79,6 @@ def entrywise_product(a: Ball64, b: Ball64) -> Ball64:
 
 def _covered(a: Ball64, b: Ball64, n: int) -> float:
     return 0.0 if a.rad is None and b.rad is None else n * TINY
-
-
-def _halves(a: Ball64, b: Ball64) -> tuple[Array, Array]:
-    """The upper bits of both factors, as many as their product can hold exactly."""
-    bits = (_MANTISSA - _bits_of_count(a.shape[-1])) // 2
-    return _upper_bits(a.mid, -1, bits), _upper_bits(b.mid, -2, bits)
 
 
 def _upper_bits(x: Array, axis: int, bits: int) -> Array:

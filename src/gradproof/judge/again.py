@@ -39,7 +39,8 @@ def as_meant(capture: Capture, options: Options) -> Capture:
             reason = TAINTED.format(name=tainted)
             return replace(capture, program=None, gradient_program=None, failure=capture.failure or reason)
         rules = list(exact_rules(pool, base, capture.scopes, options)) if capture.scopes else []
-        rules = [one for one in rules if _matters(capture, base, with_exact(pool, base, [one]))]
+        held = _gradients(capture, base) if rules else []
+        rules = [one for one in rules if _matters(capture, held, with_exact(pool, base, [one]))]
         mended = with_exact(pool, base, rules) if rules else base
         stops = _stops(capture, pool, mended)
         if not rules and not stops:
@@ -70,16 +71,18 @@ def _inner_gradients(program: Program) -> list[Array]:
 def _stops(capture: Capture, pool: Program, base: Program) -> tuple[int, ...]:
     """The `stop_gradient` nodes of libraries that are harmless to first derivatives and matter here."""
     hidden = sorted({node.id for node in base.nodes}.intersection(capture.hidden_stops))
-    if not hidden or not capture.inner or not _matters(capture, base, opened(base, hidden)):
+    if not hidden or not capture.inner:
+        return ()
+    held = _gradients(capture, base)
+    if not _matters(capture, held, opened(base, hidden)):
         return ()
     neutral = tuple(sorted(neutral_stops(pool, capture.inner, hidden)))
-    return neutral if neutral and _matters(capture, base, opened(base, neutral)) else ()
+    return neutral if neutral and _matters(capture, held, opened(base, neutral)) else ()
 
 
-def _matters(capture: Capture, base: Program, other: Program) -> bool:
+def _matters(capture: Capture, held: Sequence[Array], other: Program) -> bool:
     """Whether another program has other gradients."""
-    held, free = (_gradients(capture, _copied(capture, one)) for one in (base, other))
-    return _differs(held, free)
+    return _differs(held, _gradients(capture, other))
 
 
 def opened(program: Program, stops: Sequence[int]) -> Program:
@@ -102,9 +105,9 @@ def _copied(capture: Capture, base: Program) -> Program:
     return base if capture.copies is None else capture.copies.make(base)
 
 
-def _gradients(capture: Capture, program: Program) -> list[Array]:
+def _gradients(capture: Capture, base: Program) -> list[Array]:
     wrt = [source.node for source in capture.sources if source.node is not None]
-    return [np.asarray(one) for one in gradient(Ieee("float64"), program, wrt)]
+    return [np.asarray(one) for one in gradient(Ieee("float64"), _copied(capture, base), wrt)]
 
 
 def _differs(held: Sequence[Array], free: Sequence[Array]) -> bool:

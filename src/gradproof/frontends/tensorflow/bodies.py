@@ -8,6 +8,8 @@ from typing import Any
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
 
+from gradproof.frontends.tensorflow.order import after_needs
+
 CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
 BRANCHES = {"If", "StatelessIf", "Case", "StatelessCase"}
 LOOPS = {"While", "StatelessWhile"}
@@ -49,8 +51,7 @@ def ancestors(tensors: Sequence[Any], operations: Sequence[Any]) -> set[str]:
         operation = waiting.pop()
         if operation.name not in needed:
             needed.add(operation.name)
-            waiting += [symbol.op for symbol in operation.inputs]
-            waiting += operation.control_inputs
+            waiting += _needs(operation)
     return needed
 
 
@@ -60,17 +61,11 @@ def execution_order(graph: Any, needed: set[str]) -> Iterator[tuple[int, Any]]:
     The gradient of a loop adds inputs to a loop that is there already. An op that was made later than one
     which needs it gets the position of that one: it is a part of what came first.
     """
-    done: set[str] = set()
-    for position, first in enumerate(graph.get_operations()):
-        waiting = [first] if first.name in needed else []
-        while waiting:
-            operation = waiting[-1]
-            before = [*(symbol.op for symbol in operation.inputs), *operation.control_inputs]
-            missing = [one for one in before if one.name not in done]
-            if operation.name in done:
-                waiting.pop()
-            elif missing:
-                waiting += missing
-            else:
-                done.add(waiting.pop().name)
-                yield position, operation
+    places = {one.name: place for place, one in enumerate(graph.get_operations()) if one.name in needed}
+    wanted = (one for one in graph.get_operations() if one.name in needed)
+    for first, operation in after_needs(wanted, _needs, lambda one: one.name):
+        yield places[first.name], operation
+
+
+def _needs(operation: Any) -> list[Any]:
+    return [*(symbol.op for symbol in operation.inputs), *operation.control_inputs]

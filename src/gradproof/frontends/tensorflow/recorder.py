@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from gradproof.frontends.tensorflow.hiding import hiding_function
+from gradproof.frontends.tensorflow.order import after_needs
 from gradproof.frontends.tensorflow.source import Place, user_places
 
 RING_EVENTS = 4096  # enough to hold the few steps before a tape, which is as far back as a report looks
@@ -219,21 +220,12 @@ def in_order(events: Sequence[RawEvent]) -> Iterator[RawEvent]:
     result.
     """
     makers = {tensor._id: event for event in events for tensor in event.outputs}
-    done: set[int] = set()
-    for first in events:
-        waiting = [first]
-        while waiting:
-            event = waiting[-1]
-            before = (makers.get(tensor._id) for tensor in event.inputs if hasattr(tensor, "_id"))
-            late = [one for one in before if one is not None and one.index > event.index]
-            missing = [one for one in late if one.index not in done]
-            if event.index in done:
-                waiting.pop()
-            elif missing:
-                waiting += missing
-            else:
-                done.add(waiting.pop().index)
-                yield event
+
+    def late(event: RawEvent) -> list[RawEvent]:
+        before = (makers.get(tensor._id) for tensor in event.inputs if hasattr(tensor, "_id"))
+        return [one for one in before if one is not None and one.index > event.index]
+
+    return (event for _, event in after_needs(events, late, lambda one: one.index))
 
 
 def _collect(collection: Collection, event: RawEvent) -> None:
