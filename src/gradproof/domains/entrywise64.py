@@ -10,12 +10,14 @@ import flint
 import numpy as np
 from flint import arb
 
+from gradproof.clock import tick
 from gradproof.domains.ball import ENTRYWISE, float_ball
 from gradproof.domains.ball64 import Ball64, as_ball
 from gradproof.domains.elementary64 import FUNCTIONS
 from gradproof.domains.enclosure64 import Elementary, enclose
 
 FEW = 64  # below this many entries calls of `arb` are cheaper than the passes over a vector
+A_FEW = 64  # entries between two looks at the clock: the costliest functions take a millisecond each
 ARB_BITS = 80  # enough for a float64 midpoint with a radius of a few ulp
 
 
@@ -51,6 +53,8 @@ def _through_arb(function: Callable[..., Any]) -> Callable[..., Ball64]:
         before, flint.ctx.prec = flint.ctx.prec, ARB_BITS
         try:
             for place, parts in enumerate(zip(*(part.reshape(-1).tolist() for part in balls))):
+                if place % A_FEW == 0:
+                    tick()
                 entries = [
                     arb(m, r) if math.isfinite(r) else arb("nan") for m, r in zip(parts[::2], parts[1::2])
                 ]
