@@ -1,163 +1,128 @@
-"""Random functions with known slopes: twelve shapes, in eight kinds of trouble."""
+"""Black-box derivatives on families of random functions, beside their peers, family by family.
 
-import math
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+python benchmarks/blackbox_random.py [--points 65] [--seed 1] [--only TEXT] [--failures]
+"""
 
-import mpmath
+import argparse
+import importlib.metadata
+import time
+from collections.abc import Sequence
+
+import blackbox_noise_families  # noqa: F401  (its families register themselves)
 import numpy as np
-from blackbox_functions import Function, noise
-from mpmath import mpf
+from blackbox_families import FAMILIES, points
+from blackbox_functions import Function
+from blackbox_peers import METHODS, Answer, ask, covers, relative_error
 
-# A shape is written once for floats, for float32 and for 60 digits: m is math, its float32 twin, or mpmath.
-Shape = Callable[[Any, Any], Any]
-
-KINDS = {
-    "plain": 0.25,
-    "noise": 0.2,
-    "float32": 0.15,
-    "scale": 0.15,
-    "near kink": 0.1,
-    "at kink": 0.05,
-    "at jump": 0.05,
-    "ripple": 0.05,
+OFF = 1e-3  # relative: an answer farther away, or none, counts as off
+SHORT = {
+    "gradproof": "gradproof",
+    "numdifftools": "numdiff",
+    "scipy 2-point": "2-point",
+    "scipy 3-point": "3-point",
+    "scipy cs": "complex",
+    "fixed step 1e-3": "1e-3",
+    "fixed step 1e-5": "1e-5",
+    "fixed step 1e-8": "1e-8",
+    "noise-chosen fit": "fit",
 }
+Asked = dict[str, list[Answer]]
 
 
-class Float32Math:
-    """The functions of `math` that the shapes use, rounded to float32."""
+def knowable(rows: Sequence[Function], answers: Sequence[Answer]) -> list[tuple[Function, Answer]]:
+    return [(f, a) for f, a in zip(rows, answers) if f.slope is not None and not f.hopeless]
 
 
-def _rounded(ufunc: Any) -> Callable[[Any], np.float32]:
-    return lambda x: np.float32(ufunc(np.float32(x)))
+def true_bars(rows: Sequence[Function], answers: Sequence[Answer]) -> list[bool]:
+    """For every answer with a bar, whether it reaches the truth; saying nothing is no answer."""
+    told = [(f, a) for f, a in zip(rows, answers) if np.isfinite(a.value) or a.status == "kink"]
+    return [covers(f, a) for f, a in told if a.error is not None]
 
 
-for _name, _ufunc in {
-    "sin": np.sin,
-    "cos": np.cos,
-    "exp": np.exp,
-    "log": np.log,
-    "tanh": np.tanh,
-    "sqrt": np.sqrt,
-    "atan": np.arctan,
-    "cosh": np.cosh,
-}.items():
-    setattr(Float32Math, _name, staticmethod(_rounded(_ufunc)))
+def share(flags: Sequence[bool]) -> str:
+    return f"{100 * np.mean(flags):5.1f}" if flags else "    -"
 
 
-def shapes(a: float, b: float, c: float) -> tuple[Shape, ...]:
-    return (
-        lambda x, m: a * m.sin(b * x + c),
-        lambda x, m: a * m.exp(b * x) + c,
-        lambda x, m: a * m.log(b * x * x + c),
-        lambda x, m: a * m.tanh(b * (x - c)),
-        lambda x, m: a / (b * x * x + c),
-        lambda x, m: x * x * x * a - b * x * x + c,
-        lambda x, m: m.sqrt(x * x * a + b) * m.cos(c * x),
-        lambda x, m: m.exp(-a * (x - b) ** 2) * m.sin(c * x),
-        lambda x, m: m.atan(a * x) * m.exp(-b * x) + c * x,
-        lambda x, m: m.log(1 + m.exp(a * x)) - b * m.sin(x) / (1 + c * x * x),
-        lambda x, m: m.sin(m.exp(a * x)),
-        lambda x, m: a * m.cosh(b * x) - c,
+def errors_of(rows: Sequence[Function], answers: Sequence[Answer]) -> list[float]:
+    return [relative_error(f, a) for f, a in knowable(rows, answers)]
+
+
+def line(name: str, rows: Sequence[Function], asked: Asked) -> str:
+    """One family: our bars, silence and calls, then every method's share of answers off, and median error."""
+    mine = asked["gradproof"]
+    known = knowable(rows, mine)
+    silent = sum(not np.isfinite(a.value) for _, a in known)
+    calls = np.mean([a.evaluations for a in mine])
+    figures = [
+        f"{100 * np.mean([e > OFF for e in errors]):4.0f} {np.median(errors):7.0e}" if errors else " " * 12
+        for errors in (errors_of(rows, asked[method]) for method in METHODS)
+    ]
+    bars = f"{share(true_bars(rows, mine))} {share(true_bars(rows, asked['numdifftools']))}"
+    return f"{name:52} {bars} {silent:4} {calls:5.1f} | {' '.join(figures)}"
+
+
+def heading() -> str:
+    methods = " ".join(f"{SHORT[name]:>12}" for name in METHODS)
+    return f"{'':52} {'bar':>5} {'ndt':>5} {'sil.':>4} {'calls':>5} | {methods}"
+
+
+def failures(rows: Sequence[Function], answers: Sequence[Answer]) -> None:
+    for f, a in zip(rows, answers):
+        if (np.isfinite(a.value) or a.status == "kink") and not covers(f, a):
+            told = f"{a.status} {a.value!r} ± {a.error}"
+            print(f"    bar misses: {f.name} at {f.x!r}: {told}, truth {f.slope!r}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--points", type=int, default=65, help="of each family")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="families whose name contains this")
+    parser.add_argument("--failures", action="store_true", help="every answer whose bar misses the truth")
+    options = parser.parse_args()
+    packages = ("gradproof", "numdifftools", "scipy", "numpy")
+    print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages))
+    print(
+        "bar, ndt: answers whose error bar reaches the truth, in %: gradproof, numdifftools; of each method: answers"
     )
+    print(f"off by more than {OFF:g} or missing, in %, and the median relative error, at most 1\n{heading()}")
+    rows_of: dict[str, list[Function]] = {name: [] for name in FAMILIES if options.only in name}
+    for function in points(options.seed, options.points):
+        if function.family in rows_of:
+            rows_of[function.family].append(function)
+    everything: Asked = {name: [] for name in METHODS}
+    seconds = dict.fromkeys(METHODS, 0.0)
+    for family, rows in rows_of.items():
+        asked: Asked = {}
+        for name, method in METHODS.items():
+            started = time.process_time()
+            asked[name] = [ask(method, function) for function in rows]
+            seconds[name] += time.process_time() - started
+            everything[name] += asked[name]
+        print(line(family, rows, asked), flush=True)
+        if options.failures:
+            failures(rows, asked["gradproof"])
+    every_row = [function for rows in rows_of.values() for function in rows]
+    print(line(f"all: {len(rows_of)} families, {len(every_row)} points", every_row, everything))
+    totals(every_row, everything, seconds)
 
 
-def random_functions(seed: int, n: int) -> tuple[Function, ...]:
-    """The first n functions of this seed that are finite, and not beyond all measure, at their point."""
-    rng = np.random.default_rng(seed)
-    found: list[Function] = []
-    while len(found) < n:
-        function = _random_function(rng, len(found))
-        if function is not None:
-            found.append(function)
-    return tuple(found)
+def totals(rows: Sequence[Function], asked: Asked, seconds: dict[str, float]) -> None:
+    print(
+        f"\n{'':18} {'bar holds':>9} {'off':>6} {'median':>8} {'95 %':>8} {'calls':>6} {'CPU ms':>7} made up"
+    )
+    hopeless = [k for k, f in enumerate(rows) if f.slope is None or f.hopeless]
+    for name, answers in asked.items():
+        errors = errors_of(rows, answers)
+        bars = true_bars(rows, answers)
+        made_up = sum(bool(np.isfinite(answers[k].value)) for k in hopeless)
+        print(
+            f"{name:18} {share(bars):>7} % {100 * np.mean([e > OFF for e in errors]):4.1f} % "
+            f"{np.median(errors):8.1e} {np.quantile(errors, 0.95):8.1e} "
+            f"{np.mean([a.evaluations for a in answers]):6.1f} {1000 * seconds[name] / len(rows):7.2f} "
+            f"{made_up} of {len(hopeless)}"
+        )
 
 
-def _random_function(rng: np.random.Generator, number: int) -> Function | None:
-    a, b, c = (float(v) for v in np.exp(rng.normal(0, 1.2, 3)))
-    which = int(rng.integers(12))
-    shape = shapes(a, b, c)[which]
-    points = (rng.normal(), 3 * rng.normal(), 10.0 ** rng.uniform(-8, 1) * rng.choice([-1, 1]), 0.0)
-    x = float(points[int(rng.integers(4))])
-    kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
-    try:
-        size = abs(shape(x, math))
-        function = _MAKERS[kind](rng, shape, x, size)
-        if not (np.isfinite(function.call(function.x)) and size < 1e6):
-            return None
-    except OverflowError:
-        return None
-    name = f"{number}: shape {which} ({a:.3g}, {b:.3g}, {c:.3g}) at {x:.3g}"
-    return replace(function, name=name, family=kind)
-
-
-def slope_of(shape: Shape, x: float, scale: float = 1.0) -> float:
-    """The true slope: a central difference with 60 digits and a step of 1e-20 has 38 of them."""
-    with mpmath.workdps(60):
-        h = mpf(10) ** -20 * scale
-        point = mpf(x)
-        return float((shape(point + h, mpmath) - shape(point - h, mpmath)) / (2 * h))
-
-
-def _plain(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    return Function("", "", lambda x: shape(x, math), x, slope_of(shape, x))
-
-
-def _noisy(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    level = 10.0 ** rng.uniform(-15, -4) * (size + 1e-3)
-    return Function("", "", lambda x: shape(x, math) + level * noise(x), x, slope_of(shape, x))
-
-
-def _float32(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    way = int(rng.integers(3))
-    if way == 0:  # declared by the dtype of the result
-        return Function("", "", lambda x: shape(np.float32(x), Float32Math), x, slope_of(shape, x))
-    if way == 1:  # hidden
-        call = lambda x: float(np.float32(shape(np.float32(x), Float32Math)))
-        return Function("", "", call, x, slope_of(shape, x))
-    short = np.float32(x)  # given by x
-    return Function("", "", lambda x: shape(x, Float32Math), short, slope_of(shape, float(short)))
-
-
-def _scaled(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    inner, outer = 10.0 ** rng.uniform(-20, 20), 10.0 ** rng.uniform(-20, 20)
-    scaled = lambda x, m: outer * shape(x / inner, m)
-    return Function("", "", lambda x: scaled(x, math), x * inner, slope_of(scaled, x * inner, inner))
-
-
-def _near_kink(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    gap = float(10.0 ** rng.uniform(-8, 0) * rng.choice([-1, 1]))
-    corner, weight = x + gap, float(rng.choice([1.0, 1e-2]))
-    side = lambda x, m: shape(x, m) + weight * (x - corner) * (-1 if gap > 0 else 1)
-    return Function("", "", lambda x: shape(x, math) + weight * abs(x - corner), x, slope_of(side, x))
-
-
-def _at_kink(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    weight, slope = float(rng.choice([1.0, 1e-1, 1e-2])), slope_of(shape, x)
-    call = lambda z: shape(z, math) + weight * abs(z - x)
-    return Function("", "", call, x, None, slope - weight, slope + weight, ("kink",))
-
-
-def _at_jump(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    height = 0.5 * max(size, 1.0)
-    call = lambda z: shape(z, math) + (height if z > x else 0.0)
-    return Function("", "", call, x, None, statuses=("jump",))
-
-
-def _rippled(rng: np.random.Generator, shape: Shape, x: float, size: float) -> Function:
-    rate, height = float(10.0 ** rng.uniform(0, 4)), float(10.0 ** rng.uniform(-6, 0))
-    rippled = lambda x, m: shape(x, m) + height * m.sin(rate * x)
-    return Function("", "", lambda x: rippled(x, math), x, slope_of(rippled, x))
-
-
-_MAKERS: dict[str, Callable[[np.random.Generator, Shape, float, float], Function]] = {
-    "plain": _plain,
-    "noise": _noisy,
-    "float32": _float32,
-    "scale": _scaled,
-    "near kink": _near_kink,
-    "at kink": _at_kink,
-    "at jump": _at_jump,
-    "ripple": _rippled,
-}
+if __name__ == "__main__":
+    main()

@@ -159,7 +159,7 @@ HARD: tuple[Function, ...] = (
 )
 
 
-def _each(rule: Rule, change: Callable[[Any], Any]) -> Rule:
+def each(rule: Rule, change: Callable[[Any], Any]) -> Rule:
     """The rule with its first gradient changed."""
 
     def changed(dy: Any, y: Any, *xs: Any) -> Any:
@@ -221,26 +221,26 @@ def planted() -> Iterator[Planted]:
         if function.other_branch is not None:
             yield Planted("branch", function, function.other_branch, ("is wrong where the condition",))
         if function.args[0].ndim == 2:
-            yield Planted("transposed", function, _each(function.rule, np.transpose), ("is transposed",))
+            yield Planted("transposed", function, each(function.rule, np.transpose), ("is transposed",))
         if function.name in _ENTRYWISE:
             yield from _quotients(function)
 
 
 def _in_any(function: Function) -> Iterator[Planted]:
     rule = function.rule
-    yield Planted("sign", function, _each(rule, lambda g: -g), ("has the wrong sign",))
+    yield Planted("sign", function, each(rule, lambda g: -g), ("has the wrong sign",))
     for factor in _FACTORS:
-        scaled = _each(rule, lambda g, factor=factor: factor * g)  # type: ignore[misc]
+        scaled = each(rule, lambda g, factor=factor: factor * g)  # type: ignore[misc]
         yield Planted(f"factor {factor:.8g}", function, scaled, ("times too", "of its size"))
-    yield Planted("zero", function, _each(rule, lambda g: 0 * g), ("is zero, but",))
+    yield Planted("zero", function, each(rule, lambda g: 0 * g), ("is zero, but",))
     yield Planted("extra term", function, _with_extra(rule), ("has a term too many", "is not linear"))
     ones = _with_upstream(rule, lambda dy: np.ones(np.shape(dy)))
     yield Planted("ignores upstream", function, ones, ("ignores the gradient that comes in",))
     squared = _with_upstream(rule, lambda dy: dy * dy)
     yield Planted("not linear", function, squared, ("is not linear in the gradient",))
     if function.args[0].ndim:
-        yield Planted("entries", function, _each(rule, _at_last_entry), ("is wrong at 1 of",))
-    narrow = _each(rule, lambda g: g.astype(np.float16))
+        yield Planted("entries", function, each(rule, _at_last_entry), ("is wrong at 1 of",))
+    narrow = each(rule, lambda g: g.astype(np.float16))
     yield Planted("dtype", function, narrow, ("computes in float16",))
     if len(function.args) == 2:
         yield Planted(

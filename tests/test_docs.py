@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gradproof.causes import causes
+from gradproof.render.symptoms import SYMPTOMS
 from tests.documents import ROOT, blocks, compare, with_real_output
 
 DOCS = ROOT / "docs"
@@ -54,3 +55,16 @@ def _check_links(page: Path) -> None:
     for address in re.findall(r'<a [^>]*href="([^"#?]*)', text):
         if address and not re.match(r"\w+:", address):
             assert (page.parent / address).exists(), f"{page.name} points to {address}"
+
+
+def test_the_first_page_begins_with_the_symptoms_and_links_all_their_causes() -> None:
+    page = (DOCS / "index.md").read_text(encoding="utf-8")
+    begin, end = page.index("## Which symptom"), page.index("## Where to go")
+    assert begin < end
+    for symptom in SYMPTOMS:
+        if symptom.causes:
+            [row] = [
+                line for line in page[begin:end].splitlines() if f"gradproof explain {symptom.name}`" in line
+            ]
+            assert symptom.title in row
+            assert re.findall(r"\[([a-z-]+)\]\(causes/\1\.md\)", row) == list(symptom.causes)

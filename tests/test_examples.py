@@ -62,17 +62,17 @@ def test_an_example_is_short_and_says_what_it_teaches(name: str) -> None:
 def test_the_list_says_which_examples_need_tensorflow() -> None:
     listed = (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()
     marked = {line.split("`")[1].removesuffix(".py") for line in listed if line.endswith("(TensorFlow)")}
-    assert marked == {name for name, example in EXAMPLES.items() if example.needs_tensorflow}
+    assert marked == {name for name, example in EXAMPLES.items() if example.needs is not None}
 
 
 def test_examples_without_a_framework_find_what_they_teach() -> None:
-    _compare([example for example in EXAMPLES.values() if not example.needs_tensorflow])
+    _compare([example for example in EXAMPLES.values() if example.needs is None])
 
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 def test_examples_with_tensorflow_find_what_they_teach() -> None:
-    _compare([example for example in EXAMPLES.values() if example.needs_tensorflow])
+    _compare([example for example in EXAMPLES.values() if example.needs is not None])
 
 
 def _compare(examples: list[Example]) -> None:

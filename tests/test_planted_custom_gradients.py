@@ -9,7 +9,7 @@ import gradproof
 from gradproof.diagnosis.report import Report
 from gradproof.judge.verdict import Verdict
 
-from .planted_custom import FUNCTIONS, HARD, Function, Planted, as_gradient, as_operation, planted
+from .planted_custom import FUNCTIONS, HARD, Function, Planted, as_gradient, as_operation, each, planted
 
 ALL = tuple(planted())
 # Without an incoming gradient these cannot be made; a copy is told from their sum by its incoming gradient.
@@ -62,6 +62,37 @@ def test_the_innocent_twin_raises_no_alarm(function: Function, dtype: str) -> No
     for report in (gradproof.check(operation, *args), gradproof.check(loss, *args, gradient=gradient)):
         assert all(row.verdict is Verdict.CORRECT for row in report.gradients)
         assert not report.diagnostics
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+@pytest.mark.parametrize("factor", [1.0003, 1.00001, 1.000003])
+def test_a_mistake_below_the_tolerance_of_its_dtype_is_found_with_its_size(
+    function: Function, factor: float
+) -> None:
+    args = [np.asarray(array, "float32") for array in function.args]
+    rule = each(function.rule, lambda gradient: gradient * np.float32(factor))
+    loss, gradient = as_gradient(function, rule)
+    operation = as_operation(function, rule, gradproof.custom_gradient)
+    size = float(np.float32(factor)) - 1.0
+    for report in (gradproof.check(operation, *args), gradproof.check(loss, *args, gradient=gradient)):
+        found = {diagnostic.kind: diagnostic.headline for diagnostic in report.diagnostics}
+        assert "custom-gradient" in found
+        if all(row.verdict is Verdict.CORRECT for row in report.gradients):
+            told = float(found["custom-gradient"].split(" is off by ")[1].split()[0])
+            assert told == pytest.approx(size, rel=0.5)
+
+
+def test_an_entry_that_is_right_by_chance_does_not_hide_a_mistake_of_all() -> None:
+    """The slope of x * sigmoid(x) with a factor left out is right at 0, and nowhere else."""
+
+    @gradproof.custom_gradient
+    def swish(x: object) -> object:
+        s = 1.0 / (1.0 + np.exp(-x))  # type: ignore[operator]
+        return x * s, lambda dy: dy * (s + x * s)  # type: ignore[operator]
+
+    report = gradproof.check(lambda x: np.sum(swish(x)), np.linspace(-2.0, 2.0, 5))
+    [headline] = _errors(report)
+    assert "is not the derivative of its forward" in headline
 
 
 def test_a_wrong_rule_is_blamed_once_however_often_it_is_used() -> None:

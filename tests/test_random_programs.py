@@ -34,7 +34,8 @@ def _check_chunk(chunk: int) -> None:
             assert_balls_enclose(program, rng)
             derived = derive(program)
             prediction = predict(derived, rng)
-            judgements = assert_verdict_is_true(program, derived, Options())
+            judgements = assert_verdict_is_true(program, derived, Options(witness=True))
+            assert not any("a fault of gradproof" in (one.reason or "") for one in judgements), judgements
             assert prediction is None or not prediction.is_first_order or prediction.holds, prediction
         except Exception as error:
             error.add_note(f"random_program({seed}):\n{render(program)}")

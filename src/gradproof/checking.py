@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -12,22 +13,23 @@ from gradproof import __version__
 from gradproof.audit.asked_for import asked_for
 from gradproof.audit.budget import parse_checks
 from gradproof.audit.examine import examine, unexamined
+from gradproof.audit.function_witness import with_witness
 from gradproof.audit.impure import impure_reports, with_impurity
 from gradproof.audit.intended import finished
 from gradproof.audit.left_part import with_left
-from gradproof.audit.own_fault import fault_reason
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
 from gradproof.audit.shapes import shape_report
-from gradproof.audit.undisturbed import undisturbed
+from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import imported_frameworks
-from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.report import GradientReport, Report, untold_faults
 from gradproof.errors import InvalidInput
-from gradproof.frontends.request import Output, Request, definition_of
+from gradproof.frontends.check.request import Output, Request, definition_of
 from gradproof.frontends.select import frontend_for
+from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
-from gradproof.options import Options
+from gradproof.options import Options, options_of
 from gradproof.render.to_text import headline
 from gradproof.tape.place import here, span_of
 
@@ -60,16 +62,19 @@ def check(
             "order=2 and gradient= do not go together: to check a Hessian written by hand, check the "
             'gradient function with `gradient=hessian` and `output="each"`'
         )
+    chosen = options_of(options)
     request = Request(function, args, kwargs, gradient, order, output)
     call = span_of(here()) or definition_of(function) or Span("<unknown>", 0)
     with asked_for():
-        gradients = _gradients(request, call, options or Options())
+        gradients = _gradients(request, call, chosen)
     frameworks = imported_frameworks(gradient.framework for gradient in gradients)
-    report = Report(tuple(gradients), version=__version__, frameworks=frameworks)
+    notes = tuple(dict.fromkeys(untold_faults(gradients)))
+    report = Report(tuple(gradients), version=__version__, frameworks=frameworks, notes=notes)
     return relative_to(finished(report), os.getcwd())
 
 
 def _gradients(request: Request, call: Span, options: Options) -> list[GradientReport]:
+    began = time.process_time()
     checked = frontend_for(request.args, request.kwargs).check(request)
     definition = definition_of(request.function)
     if checked.impurity is not None and not checked.captures:
@@ -82,7 +87,8 @@ def _gradients(request: Request, call: Span, options: Options) -> list[GradientR
         found = [with_impurity(report, checked.impurity, request.name, definition) for report in found]
     if checked.left is not None:
         found = [with_left(report, checked.left) for report in found]
-    return found
+    with undisturbed():
+        return with_witness(request, checked, found, options, time.process_time() - began)
 
 
 def _examined(capture: Capture, call: Span, options: Options) -> list[GradientReport]:
@@ -137,7 +143,7 @@ def watch(checks: str = "powers", options: Options | None = None) -> Iterator[Re
 
     `checks` says which executions of one line are checked, as the option of `gradproof run` does.
     """
-    session = Session(options or Options(), policy=parse_checks(checks))
+    session = Session(options_of(options), policy=parse_checks(checks))
     report = Report(())
     session.start()
     try:

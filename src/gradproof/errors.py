@@ -37,6 +37,10 @@ class UnreadableReport(GradproofError):
     """A file that is not a report gradproof has written; the message says where it departs from one."""
 
 
+class NotWritten(GradproofError):
+    """A report that could not be written; an older one in its place is untouched."""
+
+
 class TapeMisused(GradproofError):
     """A gradient tape was used in a way it cannot serve: consumed, not recording, or its Variable changed in place."""
 
@@ -51,3 +55,8 @@ class NothingToRun(GradproofError):
 
 class FunctionFailed(GradproofError):
     """A function that was to be checked raised an exception; the message says which call did."""
+
+
+def our_fault(what: str) -> str:
+    """A fault of gradproof itself in one sentence, as the reason why a gradient was not judged."""
+    return f"a fault of gradproof ({what}); please report it"

@@ -73,7 +73,7 @@ def test_away_from_the_jump_the_gradient_that_was_prevented_has_its_value(tmp_pa
     assert gradient.verdict is Verdict.MISSING
     assert gradient.reference is not None
     assert gradient.reference.item() == 16.0
-    assert "with the crash mended TensorFlow returns 16.0, which is correct" in (gradient.reason or "")
+    assert "with the crash fixed TensorFlow returns 16.0, which is correct" in (gradient.reason or "")
 
 
 def test_operands_of_two_dtypes_are_named(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_fault_of_ours_in_the_explanation_leaves_the_report(
     def fail(*args: object) -> None:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr("gradproof.frontends.tensorflow.crash.find_mismatch", fail)
+    monkeypatch.setattr("gradproof.frontends.tensorflow.after.crash.find_mismatch", fail)
     text = FLOAT_CONDITION.replace("POINT", "2.0").replace("x = tf", "x = y = tf", 1)
     report = audited(tmp_path, text)
     assert report.script is not None and report.script.crash is None

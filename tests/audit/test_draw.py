@@ -18,7 +18,7 @@ from gradproof.audit.relocate import relative_to
 from gradproof.diagnosis.drawing import drawing, sketch
 from gradproof.diagnosis.drawing.drawing import Allowance
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.frontends.request import Request
+from gradproof.frontends.check.request import Request
 from gradproof.frontends.select import frontend_for
 from gradproof.options import Options
 from gradproof.render.from_json import from_json

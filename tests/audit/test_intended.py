@@ -4,7 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import FAULTY, audited
+
+
+@pytest.mark.parametrize(
+    ("comment", "is_accepted"),
+    [
+        ("# gradproof: ignore[cancellation]", True),
+        ("# gradproof: ignore[kink, cancellation]", True),
+        ("#gradproof:ignore[inaccurate]", True),
+        ("# gradproof: ignore", True),
+        ("# gradproof: ignore[kink]", False),
+        ("# gradproof: ignored", False),
+    ],
+)
+def test_a_comment_ignores_what_it_names_at_its_line(comment: str, is_accepted: bool, tmp_path: Path) -> None:
+    line = "    loss = (y - np.float32(1e10)) ** 2"
+    found = audited(tmp_path, FAULTY.replace(line, f"{line}  {comment}"))
+    assert found["gradients"][0]["intended"] is is_accepted
+    assert found["status"] == (0 if is_accepted else 1)
+
+
+def test_a_comment_that_names_no_cause_is_told(tmp_path: Path) -> None:
+    found = audited(tmp_path, FAULTY + "# gradproof: ignore[cancelation]\n")
+    assert found["status"] == 1
+    assert "script.py:9 ignores `cancelation`, which is no cause" in found["stderr"].replace("\n  ", " ")
+    assert "similar name: cancellation" in found["stderr"].replace("\n  ", " ")
 
 
 def test_a_fault_is_accepted_where_its_line_says_so_and_nowhere_else(tmp_path: Path) -> None:

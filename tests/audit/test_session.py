@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,63 @@ def test_a_fault_of_ours_makes_the_gradient_unverified_and_says_how_to_report_it
     assert found.reason is not None
     assert "a fault of gradproof (RuntimeError: a bug, in test_session.py:" in found.reason
     assert "please report it" in found.reason
+
+
+class ResourceExhaustedError(Exception):
+    """As a framework has it."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 153 MiB"),
+        ResourceExhaustedError("OOM"),
+        RuntimeError("CUDA out of memory"),
+    ],
+)
+def test_without_memory_the_gradient_is_unverified_and_nobody_is_asked_to_report_a_fault(
+    error: Exception,
+) -> None:
+    def read() -> list[Capture]:
+        raise error
+
+    session = Session()
+    session.receive(read, facts)
+    [found] = session.report().gradients
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason == f"the check ran out of memory ({error})"
+
+
+def test_without_memory_to_say_anything_a_note_says_so() -> None:
+    def read() -> list[Capture]:
+        raise MemoryError
+
+    def none(reason: str) -> Capture:
+        raise MemoryError(reason)
+
+    session = Session()
+    session.receive(read, none)
+    [note] = session.report().notes
+    assert note.startswith("a check ran out of memory")
+    assert "please report" not in note
+
+
+def test_gradients_of_many_threads_are_all_judged() -> None:
+    def work() -> None:
+        for k in range(3):
+            x = gradproof.Variable(np.linspace(0.1, 1.0, 20) * (k + 1))
+            with gradproof.GradientTape() as tape:
+                y = np.sum(np.exp(np.sin(x)))
+            tape.gradient(y, x)
+
+    with gradproof.watch("all") as report:
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert [str(verdict) for verdict in report.verdicts] == ["correct"] * 24
+    assert sorted(gradient.occurrence for gradient in report.gradients) == list(range(1, 25))
 
 
 def test_a_fault_that_leaves_nothing_to_say_does_not_reach_the_program() -> None:

@@ -7,12 +7,14 @@ from typing import Any
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
-from blackbox_functions import Function, functions
-from blackbox_random import random_functions
+import blackbox_noise_families  # noqa: F401  (its families register themselves)
+from blackbox_families import FAMILIES, points
+from blackbox_functions import Function, functions, noise
+from blackbox_troubles import random_functions
 
 sys.path.remove(str(BENCHMARKS))
 
-__all__ = ["Function", "functions", "holds", "random_functions"]
+__all__ = ["FAMILIES", "Function", "functions", "holds", "noise", "points", "random_functions"]
 
 
 def holds(function: Function, found: Any) -> bool:

@@ -60,3 +60,28 @@ def test_rounding_inside_widens_the_bar() -> None:
     found = derivative(lambda x: ((x * 1e10 + 1) - 1e10) ** 2, 1.0)
     assert abs(found.value - 2e10) <= found.error
     assert found.error > 1e3
+
+
+def test_insides_in_complex64_widen_the_bar() -> None:
+    function = lambda x: np.exp(np.sin(np.complex64(x))) + 0 * x if np.iscomplexobj(x) else in_float32(x)
+    for x in (0.3, 0.7, 1.1, 2.3, 4.1):
+        found = derivative(function, x)
+        truth = np.cos(x) * np.exp(np.sin(x))
+        assert abs(found.value - truth) <= min(found.error, 1e-6 * abs(truth))
+        assert found.error > 1e-8
+
+
+def in_float32(x: float) -> float:
+    return float(np.real(np.exp(np.sin(np.complex64(x)))))
+
+
+def test_insides_in_complex64_that_no_real_value_betrays_widen_the_bar() -> None:
+    # The real part is that of float64; only the imaginary one was computed in short numbers.
+    def function(x: complex) -> complex:
+        if not np.iscomplexobj(x):
+            return np.sin(x)
+        return np.sin(np.real(x)) + 1j * float(np.cos(np.float32(np.real(x)))) * np.imag(x) - (np.sin(x) * 0)
+
+    for x in (0.3, 0.7, 1.1, 2.3, 4.1):
+        found = derivative(function, x)
+        assert abs(found.value - np.cos(x)) <= found.error

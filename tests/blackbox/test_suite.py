@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradproof.blackbox import derivative, extrapolate
-from tests.blackbox.suite import Function, functions, holds, random_functions
+from tests.blackbox.suite import FAMILIES, Function, functions, holds, points, random_functions
 
 N_RANDOM = 250
 CALLS_OF_NUMDIFFTOOLS = 31  # with its defaults, for every function
@@ -51,6 +51,21 @@ def test_bars_that_are_too_narrow_are_noticed(
     monkeypatch.setattr(extrapolate, constant, broken)
     true = [holds(row, derivative(row.call, row.x)) for row in random_ones]
     assert np.mean(true) < 0.99
+
+
+def test_bars_hold_for_99_percent_of_the_families_at_no_more_calls_than_numdifftools() -> None:
+    rows = tuple(points(7, 3))
+    assert len(FAMILIES) >= 40
+    answers = [derivative(row.call, row.x) for row in rows]
+    true = [holds(row, found) for row, found in zip(rows, answers)]
+    assert np.mean(true) >= 0.98, [row.name for row, fine in zip(rows, true) if not fine]
+    assert np.mean([found.evaluations for found in answers]) <= CALLS_OF_NUMDIFFTOOLS
+
+
+@pytest.mark.nightly
+def test_bars_hold_for_99_percent_of_many_points_of_the_families() -> None:
+    rows = tuple(points(8, 60))
+    assert np.mean([holds(row, derivative(row.call, row.x)) for row in rows]) >= 0.99
 
 
 @pytest.mark.nightly

@@ -13,10 +13,12 @@ SCREEN = 45  # lines of one message, with the source and the patch in it
 HEADLINE = 120  # characters: two lines of a narrow terminal, which is what a long name of the user's may take
 _BEGIN = re.compile(r"^(error|warning|note)\[([a-z-]+)\]: (.+)$")
 _LAST = re.compile(
-    r"^gradproof: \d+ (?:of \d+ )?gradients? .*first mend (\S+?):(\d+)\S* \(([a-z-]+)\): (.+)$"
+    r"^gradproof: \d+ (?:error|warning)s?.*: \d+ (?:of \d+ )?gradients? .*"
+    r"fix first (\S+?):(\d+)\S* \(([a-z-]+)\): (.+)$"
 )
 # Words of specialists that a message may not use, with what it says instead.
 _JARGON = {
+    r"\bmend": "fix", r"\bits way\b": "path", r"\bupright\b": "infinite slope",
     r"\bcotangent": "gradient that comes in", r"\badjoint": "gradient", r"\b[VJ][JV]P\b": "rule",
     r"\b(ulp|ULP)\b": "last digit", r"\bsubgradient": "slope", r"\bcatastrophic": "all digits", r"\bprimal\b": "value",
     r"\bAST\b": "source", r"\bbackprop": "gradient", r"\bDAG\b": "program", r"\bball\b": "proven",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,25 @@ def run(words: list[str], folder: Path, **options: Any) -> subprocess.CompletedP
     return subprocess.run(
         words, cwd=folder, capture_output=True, text=True, timeout=120, env=_environment(), **options
     )
+
+
+@contextmanager
+def interruptible(words: list[str], folder: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A program that ends with the block, and that Ctrl-C reaches though the tests may ignore it (`nohup`, `&`)."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    # What is handled here is as by default in a new program, and what is ignored stays ignored. `preexec_fn` would
+    # do it too, but forks this process, and the threads of a framework that other tests loaded warn of that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(words, cwd=folder, **streams)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
+        try:
+            yield process
+        finally:
+            # Whatever went wrong in the block, leaving it waits for the program.
+            process.kill()
 
 
 def _environment() -> dict[str, str]:

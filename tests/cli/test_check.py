@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from gradproof.cli.values import parse_value, parse_values
 from gradproof.errors import InvalidInput
-from tests.cli.running import gradproof
+from tests.cli.running import gradproof, run
 
 FUNCTIONS = """\
 import numpy as np
@@ -59,7 +60,7 @@ def test_a_function_is_checked_in_the_precision_asked_for(folder: Path) -> None:
     assert "functions.py:5" in done.stdout
     done = gradproof(folder, "check", "functions.py:softplus_minus", "--at", "2", "--quiet")
     assert done.returncode == 0
-    assert done.stdout == "gradproof: 1 gradient correct, proven; nothing to mend\n"
+    assert done.stdout == "gradproof: 1 gradient correct, proven; nothing to fix\n"
 
 
 def test_names_methods_orders_and_arrays_are_understood(folder: Path) -> None:
@@ -81,6 +82,30 @@ def test_a_wrong_gradient_written_by_hand_is_wrong(folder: Path) -> None:
     assert done.returncode == 1
     assert "wrong" in done.stdout
     assert gradproof(folder, *words, "--fail-on", "never").returncode == 0
+
+
+def test_the_place_is_the_users_own_and_not_that_of_the_script_that_starts_gradproof(folder: Path) -> None:
+    launcher = folder / "bin" / "gradproof"
+    launcher.parent.mkdir()
+    launcher.write_text("import sys\nfrom gradproof.cli.main import main\nsys.exit(main())\n")
+    words = ["check", "functions.py:weighted", "--at", "[1, 2]", "--json", "report.json"]
+    done = run([sys.executable, str(launcher), *words], folder)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((folder / "report.json").read_text())
+    [gradient] = report["gradients"][:1]
+    assert (gradient["file"], gradient["line"]) == (
+        "functions.py",
+        FUNCTIONS.split("\n").index("def weighted(x, w=1.0):") + 1,
+    )
+    assert list(report["sources"]) == ["functions.py"]
+
+
+def test_advice_is_in_the_words_of_the_command_line(folder: Path) -> None:
+    done = gradproof(folder, "check", "functions:powers", "--at", "[1, 2]")
+    assert done.returncode == 2
+    assert "check needs a function with one number as result, but `powers` returned shape (2,)" in done.stderr
+    assert "add --each" in done.stderr
+    assert "output=" not in done.stderr
 
 
 MISUSE = {
@@ -120,3 +145,28 @@ def test_values_may_follow_one_option_or_several(tmp_path: Path) -> None:
     (tmp_path / "products.py").write_text("def area(a, b):\n    return a * b\n")
     for at in (["--at", "1.0", "2.0"], ["--at", "1.0", "--at", "2.0"]):
         assert gradproof(tmp_path, "check", "products:area", *at).returncode == 0
+
+
+BROKEN_RULE = """\
+from dataclasses import replace
+
+import numpy as np
+
+from gradproof.ops import TABLE
+
+right = TABLE["exp"].slopes[0]
+TABLE["exp"] = replace(TABLE["exp"], slopes=(lambda m, y, x: m.mul(right(m, y, x), m.literal(np.asarray(1.5))),))
+
+
+def total(x):
+    return np.sum(np.exp(np.linspace(0.0, 1.0, 2000) * x))
+"""
+
+
+def test_a_large_function_is_witnessed_if_asked_for(tmp_path: Path) -> None:
+    """The derivative rule is wrong, on the tape and in the reference alike: only the witness can tell."""
+    (tmp_path / "broken.py").write_text(BROKEN_RULE)
+    command = ("check", "broken.py:total", "--at", "0.5")
+    assert "a fault of gradproof" not in gradproof(tmp_path, *command).stdout
+    done = gradproof(tmp_path, *command, "--witness")
+    assert "unverified: a fault of gradproof (along one direction its derivative rules give" in done.stdout

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from gradproof import __version__
-from gradproof.causes import causes
+from gradproof.causes import causes, described, names
 from gradproof.cli.main import COMMANDS, main
+from gradproof.render.symptoms import SYMPTOMS
+from tests.cli.running import gradproof
 
 Capture = pytest.CaptureFixture[str]
 
@@ -36,6 +40,95 @@ def test_the_doctor_names_what_is_installed_without_importing_it(capsys: Capture
     assert f"gradproof     {__version__}" in said
     for name in ("python-flint", "NumPy", "TensorFlow", "JAX", "PyTorch"):
         assert name in said
+
+
+def test_every_symptom_has_a_page_and_every_cause_belongs_to_one(capsys: Capture) -> None:
+    named = {name for symptom in SYMPTOMS for name in symptom.causes}
+    assert named == {cause.name for cause in causes()}
+    for symptom in SYMPTOMS:
+        assert main(["explain", symptom.name]) == 0
+        page = capsys.readouterr().out
+        assert page.startswith(f"{symptom.name}: {symptom.title}\n")
+        assert all(f"    {name} " in page for name in symptom.causes)
+    assert main(["explain"]) == 0
+    assert all(f"{symptom.name} " in capsys.readouterr().out for symptom in SYMPTOMS[:1])
+    assert main(["explain", "nans"]) == 2
+    assert "similar name: nan" in capsys.readouterr().err
+
+
+def test_what_is_explained_is_what_the_cause_says() -> None:
+    assert [described(name).doc for name in names()] == [cause.doc for cause in causes()]
+
+
+def test_an_explanation_loads_nothing_that_takes_time() -> None:
+    code = (
+        "import sys, gradproof.cli.main as m\nm.main(['explain', 'kink'])\n"
+        "print({'numpy', 'scipy', 'rich', 'flint'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.endswith("\nset()\n")
+
+
+def test_an_explanation_takes_a_fifth_of_a_second_of_work() -> None:
+    """In the time of the processor, which does not depend on what else the machine does; the best of three."""
+    before = [os.times()]
+    for _ in range(3):
+        subprocess.run(
+            [sys.executable, "-m", "gradproof", "explain", "kink"], check=True, capture_output=True
+        )
+        before.append(os.times())
+    spent = [
+        b.children_user + b.children_system - a.children_user - a.children_system for a, b in pairwise(before)
+    ]
+    assert min(spent) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["chekc"], "check"),
+        (["run", "--bugdet", "3", "a.py"], "--budget"),
+        (["run", "--fail-on", "warnings", "a.py"], "warning"),
+        (["check", "a.py:f", "--at", "1", "--dtype", "float46"], "float64"),
+        (["tour", "forward"], None),
+        (["explain", "kinks"], "kink"),
+    ],
+)
+def test_a_word_that_is_not_known_is_answered_with_the_nearest(
+    words: list[str], meant: str | None, capsys: Capture
+) -> None:
+    try:
+        status = main(words)
+    except SystemExit as ended:
+        status = int(str(ended.code))
+    assert status == 2
+    said = capsys.readouterr().err
+    assert meant is None or f"there is one with a similar name: {meant}" in said
+
+
+def test_the_doctor_tells_of_a_report_without_the_users_data(tmp_path: Path) -> None:
+    script = "import numpy as np, gradproof as gp\nsecret_name = gp.Variable(np.array([0.1234567, 1.0]))\n"
+    script += "with gp.GradientTape() as tape:\n    hidden_loss = np.sum(np.abs(secret_name - 1.0))\n"
+    script += "tape.gradient(hidden_loss, secret_name)\n"
+    (tmp_path / "private_file.py").write_text(script)
+    gradproof(tmp_path, "run", "--json", "report.json", "private_file.py")
+    done = gradproof(tmp_path, "doctor", "--report", "report.json")
+    assert done.returncode == 0, done.stderr
+    for told in (
+        "gradient 1: numpy, float64 (2,)",
+        "verdict undefined",
+        "warning[kink]",
+        "at file 1:5",
+        " = select(%",
+    ):
+        assert told in done.stdout, told
+    for secret in ("secret_name", "hidden_loss", "private_file", "0.1234567", "np.abs"):
+        assert secret not in done.stdout, secret
+    whole = gradproof(tmp_path, "doctor", "--report", "report.json", "--with-data").stdout
+    assert "0.1234567" in whole
+    assert gradproof(tmp_path, "doctor", "--report", "none.json").returncode == 2
 
 
 def test_help_and_version_end_well(capsys: Capture) -> None:

@@ -20,7 +20,7 @@ def test_a_check_writes_the_page(tmp_path: Path) -> None:
     (tmp_path / "losses.py").write_text("def square(x):\n    return x**2\n")
     done = gradproof(tmp_path, "check", "losses.py:square", "--at", "3.0", "--html", "report.html")
     assert done.returncode == 0
-    assert "1 gradient correct, proven; nothing to mend." in (tmp_path / "report.html").read_text(
+    assert "1 gradient correct, proven; nothing to fix." in (tmp_path / "report.html").read_text(
         encoding="utf-8"
     )
 

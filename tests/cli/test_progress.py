@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
-import subprocess
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 
 from gradproof.audit.budget import Budget
 from gradproof.cli.progress import PATIENCE, Progress, progress_on
+from tests.cli.running import interruptible
 
 # The first check takes long enough to be shown; stdout and stderr belong to the program again after it.
 SLOW = """\
@@ -38,7 +39,7 @@ def errors_on_a_terminal(folder: Path, *options: str) -> str:
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "gradproof", "run", *options, "script.py"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen(words, cwd=folder, stderr=theirs, env=environment):
+    with interruptible(words, folder, stdout=None, stderr=theirs, env=environment):
         os.close(theirs)
         written = b""
         while True:
@@ -56,8 +57,8 @@ def errors_on_a_terminal(folder: Path, *options: str) -> str:
 def test_a_long_check_is_shown_with_its_place_and_the_time_left_and_taken_back(tmp_path: Path) -> None:
     errors = errors_on_a_terminal(tmp_path, "--budget", "2")
     during = errors.split("before")[1].split("after")[0]
-    assert "script.py:11: balls of 128 bits" in during
-    assert "gradproof 1 s in checks, 1 s left" in during
+    # Which stage of the check is met when the line is drawn is a matter of how busy the machine is.
+    assert re.search(r"gradproof \d s in checks, \d s left.*?script\.py:11: \w+", during, re.DOTALL)
     assert during.rstrip("\r\n").endswith(ERASED)
     assert "in checks," not in errors.split("after")[1]
 

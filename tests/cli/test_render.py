@@ -93,7 +93,7 @@ def test_a_report_of_a_run_is_rendered_where_no_framework_is(tmp_path: Path) -> 
         text=True,
         timeout=60,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "written: later.sarif, later.xml\n")
     assert "error[cancellation]" in done.stdout
     for form in ("sarif", "xml"):
         assert (tmp_path / f"later.{form}").read_text() == (tmp_path / f"run.{form}").read_text()

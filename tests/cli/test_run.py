@@ -67,6 +67,17 @@ def test_without_a_budget_nothing_is_judged_and_the_reason_is_given(tmp_path: Pa
     assert gradproof(tmp_path, "run", "--budget", "0", "--fail-on", "warning", "script.py").returncode == 1
 
 
+def test_without_a_budget_a_gradient_that_is_nan_is_still_told(tmp_path: Path) -> None:
+    script = RIGHT.replace("np.sum(np.exp(w))", "np.sum(w * np.array([np.nan, 1.0]))")
+    found = audited(tmp_path, script, "--budget", "0", "--checks", "first")
+    [gradient] = found["gradients"]
+    assert gradient["verdict"] == "unverified"
+    assert gradient["reason"].startswith(
+        "it is NaN in 1 of 2 entries, and its cause was not looked for: the budget"
+    )
+    assert "it is NaN in 1 of 2 entries" in found["stderr"].splitlines()[-2]
+
+
 def test_the_level_of_failure_can_be_chosen(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FAULTY + "raise SystemExit(7)\n")
     assert gradproof(tmp_path, "run", "script.py").returncode == 1
@@ -78,7 +89,7 @@ def test_the_level_of_failure_can_be_chosen(tmp_path: Path) -> None:
 def test_the_report_can_be_one_line_or_complete(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(RIGHT)
     quiet = gradproof(tmp_path, "run", "--quiet", "script.py").stderr
-    assert quiet == "gradproof: 3 gradients correct, proven; nothing to mend\n"
+    assert quiet == "gradproof: 3 gradients correct, proven; nothing to fix\n"
     assert "versions: gradproof " in gradproof(tmp_path, "run", "--verbose", "script.py").stderr
     (tmp_path / "script.py").write_text(FAULTY)
     assert gradproof(tmp_path, "run", "--concise", "script.py").stderr.startswith("script.py:6:")

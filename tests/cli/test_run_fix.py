@@ -32,3 +32,38 @@ def test_the_diff_mends_the_script(tmp_path: Path) -> None:
 
 def test_nothing_to_mend_leaves_an_empty_diff(tmp_path: Path) -> None:
     assert _run(tmp_path, RIGHT) == ""
+
+
+def test_how_many_there_are_is_said_and_how_to_get_them(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(FAULTY, encoding="utf-8")
+    start = [sys.executable, "-m", "gradproof", "run"]
+    without = run([*start, "script.py"], tmp_path).stderr.splitlines()
+    assert without[-1] == (
+        "1 fixable with --fix FILE; to accept what is meant, end its line with `# gradproof: ignore[cancellation]`"
+    )
+    done = run([*start, "--fix", "all.diff", "script.py"], tmp_path).stderr
+    assert "fixable" not in done
+    assert done.endswith("\nwritten: all.diff (1 fix)\n")
+    (tmp_path / "script.py").write_text(RIGHT, encoding="utf-8")
+    assert run([*start, "script.py"], tmp_path).stderr.endswith("; nothing to fix\n")
+
+
+def test_the_files_are_changed_when_asked_and_kept(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(FAULTY, encoding="utf-8")
+    (tmp_path / "script.py.orig").write_text("mine", encoding="utf-8")
+    done = run([sys.executable, "-m", "gradproof", "run", "--fix", "--apply", "script.py"], tmp_path)
+    assert "changed: script.py (as it was: script.py.orig2)" in done.stderr
+    assert (tmp_path / "script.py.orig").read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "script.py.orig2").read_text(encoding="utf-8") == FAULTY
+    assert script.read_text(encoding="utf-8") != FAULTY
+    again = run([sys.executable, "-m", "gradproof", "run", "script.py"], tmp_path)
+    assert "nothing to fix" in again.stderr
+
+
+def test_fixes_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(FAULTY, encoding="utf-8")
+    start = [sys.executable, "-m", "gradproof", "run"]
+    done = run([*start, "--no-fix", "script.py"], tmp_path)
+    assert "error[" in done.stderr and "fixable" not in done.stderr
+    assert "needs a file" in run([*start, "--fix", "--quiet", "script.py"], tmp_path).stderr

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import gradproof, python
+from tests.cli.running import gradproof, interruptible, python
 
 IDENTITY = """\
 import os, sys, __main__
@@ -115,9 +114,7 @@ def test_an_interrupted_script_is_reported_with_what_is_known(tmp_path: Path) ->
         "tape.gradient(y, x)\nprint('ready', flush=True)\ntime.sleep(60)\n"
     )
     words = [sys.executable, "-m", "gradproof", "run", "script.py"]
-    with subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with interruptible(words, tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)

@@ -12,6 +12,7 @@ import pytest
 
 from gradproof.cli.main import main
 from gradproof.cli.tour import read_examples
+from tests.cli.running import interruptible
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = read_examples(FOLDER)
@@ -38,10 +39,10 @@ def _tour(*words: str, code: str | None = None) -> tuple[int, str]:
 def test_the_whole_tour_runs_and_skips_with_a_sentence_what_needs_tensorflow() -> None:
     status, text = _tour(code=WITHOUT_TENSORFLOW)
     assert status == 0
-    assert text.count("skipped: it needs TensorFlow") == sum(one.needs_tensorflow for one in EXAMPLES)
+    assert text.count("skipped: it needs TensorFlow") == sum(one.needs is not None for one in EXAMPLES)
     headings = [f"{number:>2}  {one.name}: {one.title}" for number, one in enumerate(EXAMPLES, 1)]
     assert [line for line in text.splitlines() if line in headings] == headings
-    assert text.count("\ngradproof: ") == sum(not one.needs_tensorflow for one in EXAMPLES)
+    assert text.count("\ngradproof: ") == sum(one.needs is None for one in EXAMPLES)
 
 
 def test_a_chapter_shows_lesson_source_output_and_report_in_this_order() -> None:
@@ -94,21 +95,17 @@ def test_on_a_terminal_the_tour_waits_and_q_ends_it() -> None:
 
     primary, secondary = pty.openpty()
     os.write(primary, b"q\n")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gradproof", "tour"],
-        stdin=secondary,
-        stdout=secondary,
-        stderr=secondary,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(secondary)
-    shown = b""
-    try:
-        while chunk := os.read(primary, 65536):
-            shown += chunk
-    except OSError:  # the other side of the terminal is closed
-        pass
-    assert process.wait(60) == 0
+    words = [sys.executable, "-m", "gradproof", "tour"]
+    streams = {"stdin": secondary, "stdout": secondary, "stderr": secondary}
+    with interruptible(words, Path.cwd(), env={**os.environ, "TERM": "xterm"}, **streams) as process:
+        os.close(secondary)
+        shown = b""
+        try:
+            while chunk := os.read(primary, 65536):
+                shown += chunk
+        except OSError:  # the other side of the terminal is closed
+            pass
+        assert process.wait(60) == 0
     os.close(primary)
     assert b"q: quit" in shown
     assert b"unwatched" not in shown

@@ -1,6 +1,7 @@
 """Numbers, lists and names in words."""
 
 import random
+import unicodedata
 from fractions import Fraction
 
 import numpy as np
@@ -141,3 +142,23 @@ def test_text_from_outside_loses_what_could_mislead_a_terminal() -> None:
     assert words.printable("a\tb\nc") == "a b c"
     assert words.printable("\x1b[31mred\u202e") == "�[31mred�"
     assert words.printable("naïve 値") == "naïve 値"
+
+
+def test_every_mark_of_reading_order_is_hidden() -> None:
+    names = (
+        "LEFT-TO-RIGHT",
+        "RIGHT-TO-LEFT",
+        "ARABIC LETTER MARK",
+        "FIRST STRONG ISOLATE",
+        "POP DIRECTIONAL",
+    )
+    marks = [chr(k) for k in range(0x3000) if unicodedata.name(chr(k), "").startswith(names)]
+    assert len(marks) == 12
+    assert "\u200f" in marks
+    for mark in (*marks, "\u2028", "\u2029"):
+        assert words.printable(f"a{mark}b") == "a\N{REPLACEMENT CHARACTER}b", hex(ord(mark))
+
+
+def test_a_complex_number_is_rounded_in_both_parts() -> None:
+    assert words.significant(0.93 - 1.25j, 3) == "0.93-1.25i"
+    assert words.significant(complex(1.0, 2.0), 10) == "1.0+2.0i"

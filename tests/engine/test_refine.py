@@ -7,7 +7,7 @@ import pytest
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
-from gradproof.domains.sharp64 import SharpBallDomain64
+from gradproof.domains.exact_product64 import SharpBallDomain64
 from gradproof.engine.refine import Enclosure, Unknown, entry_count, gradient_measure, refine
 from gradproof.engine.run import Run, run
 from gradproof.errors import BeyondMemory

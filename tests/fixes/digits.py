@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.refine import Enclosure, gradient_measure, refine
-from gradproof.fixes.verify import Gradients, rounded_gradient
+from gradproof.fixes.verify import GradientPair, rounded_gradient
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.options import Options
@@ -35,6 +35,6 @@ def digits_lost(text: str, values: Mapping[str, Any], dtype: str = "float32") ->
         observed = rounded_gradient(program, wrt)
         if not true.is_bounded or observed is None:
             return float("nan")
-        digits = Gradients(wrt, true, dtype, Options()).digits(observed)
+        digits = GradientPair(wrt, true, dtype, Options()).digits(observed)
         lost.append(types.digits_possible(dtype) - digits)
     return max(lost)

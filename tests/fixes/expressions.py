@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.fixes.pattern import COUNT, MOVED, REDUCTIONS, SPREAD, Call, Number, Pattern, parse
+from gradproof.fixes.pattern import COUNT, MOVED, REDUCTIONS, SPREAD, Number, Pattern, PatternCall, parse
 from gradproof.ir.program import Builder, Program
 
 Axes = Callable[[Any], tuple[int, ...]]
@@ -54,7 +54,7 @@ def _program(
 def _term(m: Tracer, pattern: Pattern, bound: Mapping[str, Traced], dtype: str, axes: Axes) -> Any:
     if isinstance(pattern, Number):
         return m.constant(np.asarray(pattern.value, dtype))
-    if not isinstance(pattern, Call):
+    if not isinstance(pattern, PatternCall):
         return bound[pattern.name]
     args = [_term(m, argument, bound, dtype, axes) for argument in pattern.args]
     if pattern.op == SPREAD:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradproof.fixes.search import Aim, Candidate, search
-from gradproof.fixes.verify import Gradients, rounded_gradient
+from gradproof.fixes.verify import GradientPair, rounded_gradient
 from gradproof.ir import types
 from gradproof.options import Options
 from tests.fixes.digits import true_gradient
@@ -160,7 +160,7 @@ HELD_OUT = (
 def outcome(formula: Formula) -> Outcome:
     program = program_of(formula.text, formula.values, formula.dtype, formula.constants)
     wrt = program.inputs[0]
-    gradients = Gradients(wrt, true_gradient(program, wrt, formula.dtype), formula.dtype, Options())
+    gradients = GradientPair(wrt, true_gradient(program, wrt, formula.dtype), formula.dtype, Options())
     possible = types.digits_possible(formula.dtype)
     observed = rounded_gradient(program, wrt)
     before = 0.0 if observed is None else gradients.digits(observed)

@@ -9,9 +9,9 @@ import pytest
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.run import Policy, run
-from gradproof.fixes.rule import Rule
+from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.search import Aim, search
-from gradproof.fixes.verify import Gradients, is_equal
+from gradproof.fixes.verify import GradientPair, is_equal
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.options import Options
@@ -74,16 +74,16 @@ def _differing(old: Program, new: Program, n_points: int) -> int:
 
 def _aim(program: Program) -> Aim:
     wrt = program.inputs[0]
-    gradients = Gradients(wrt, true_gradient(program, wrt, "float32"), "float32", Options())
+    gradients = GradientPair(wrt, true_gradient(program, wrt, "float32"), "float32", Options())
     return Aim(gradients, 0.0, types.digits_possible("float32"))
 
 
 def test_a_planted_wrong_rule_is_rejected_by_the_proof() -> None:
     """It gives a gradient that agrees in float32 at this point: exact arithmetic tells the two functions apart."""
     program = program_of("square(exp(x) - 1)", {"x": 1e-7})
-    wrong = Rule("exp(X) - 1", "X", "")
+    wrong = RewriteRule("exp(X) - 1", "X", "")
     assert search(program, _aim(program), [wrong]) is None
-    right = Rule("exp(X) - 1", "expm1(X)", "")
+    right = RewriteRule("exp(X) - 1", "expm1(X)", "")
     assert search(program, _aim(program), [right]) is not None
 
 

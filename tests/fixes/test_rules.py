@@ -10,9 +10,9 @@ import pytest
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.run import run
 from gradproof.fixes.graph import Graph
-from gradproof.fixes.pattern import REDUCTIONS, Call, Pattern, parse, variables
+from gradproof.fixes.pattern import REDUCTIONS, Pattern, PatternCall, parse, variables
 from gradproof.fixes.rewrite import rewrites
-from gradproof.fixes.rule import Rule
+from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.rules import RULES
 from gradproof.fixes.verify import EQUAL_BITS
 from tests.fixes.digits import digits_lost
@@ -24,15 +24,15 @@ PRECISION_BITS = 512
 GUILTY = [rule for rule in RULES if rule.guilty is not None]
 
 
-def _name(rule: Rule) -> str:
+def _name(rule: RewriteRule) -> str:
     return f"{rule.pattern} -> {rule.replacement}"
 
 
 def _reduces(pattern: Pattern) -> bool:
-    return isinstance(pattern, Call) and (pattern.op in REDUCTIONS or any(map(_reduces, pattern.args)))
+    return isinstance(pattern, PatternCall) and (pattern.op in REDUCTIONS or any(map(_reduces, pattern.args)))
 
 
-def random_points(rule: Rule, seed: int = 0) -> dict[str, Any]:
+def random_points(rule: RewriteRule, seed: int = 0) -> dict[str, Any]:
     """Within the domain of a rule; N is the number of entries of what is reduced."""
     generator = np.random.default_rng(seed)
     pattern = parse(rule.pattern)
@@ -43,7 +43,7 @@ def random_points(rule: Rule, seed: int = 0) -> dict[str, Any]:
     return points
 
 
-def is_identity(rule: Rule) -> bool:
+def is_identity(rule: RewriteRule) -> bool:
     points = random_points(rule)
     domain = BallDomain(PRECISION_BITS)
     values = [run(domain, entries_of(text, points)).outputs()[0] for text in (rule.pattern, rule.replacement)]
@@ -55,7 +55,7 @@ def is_identity(rule: Rule) -> bool:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=_name)
-def test_both_sides_are_the_same_number_at_a_thousand_points(rule: Rule) -> None:
+def test_both_sides_are_the_same_number_at_a_thousand_points(rule: RewriteRule) -> None:
     assert is_identity(rule)
 
 
@@ -64,11 +64,11 @@ def test_both_sides_are_the_same_number_at_a_thousand_points(rule: Rule) -> None
     [("exp(X) - 1", "X"), ("1 - cos(X)", "2 * square(sin(X))"), ("log(1 + X)", "log1p(X) + X**9 / 1000000")],
 )
 def test_a_wrong_rule_is_refused(pattern: str, replacement: str) -> None:
-    assert not is_identity(Rule(pattern, replacement, "", {"X": (0.01, 0.9)}))
+    assert not is_identity(RewriteRule(pattern, replacement, "", {"X": (0.01, 0.9)}))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=_name)
-def test_a_rule_finds_its_own_pattern(rule: Rule) -> None:
+def test_a_rule_finds_its_own_pattern(rule: RewriteRule) -> None:
     values = {name: np.float64(value).tolist() for name, value in _guilty_values(rule).items()}
     program = program_of(rule.pattern, values, "float64")
     nodes = [node for node in program.nodes if node.inputs]
@@ -76,7 +76,7 @@ def test_a_rule_finds_its_own_pattern(rule: Rule) -> None:
     assert any(list(rewrites(program, graph, rule, [node])) for node in nodes)
 
 
-def _guilty_values(rule: Rule) -> dict[str, Any]:
+def _guilty_values(rule: RewriteRule) -> dict[str, Any]:
     pattern = parse(rule.pattern)
     guilty = rule.guilty or {name: 0.5 * sum(rule.range_of(name)) + 0.1 for name in variables(pattern)}
     if not _reduces(pattern):
@@ -93,7 +93,7 @@ def _guilty_values(rule: Rule) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rule", GUILTY, ids=_name)
-def test_a_rule_gives_digits_back_where_its_pattern_loses_them(rule: Rule) -> None:
+def test_a_rule_gives_digits_back_where_its_pattern_loses_them(rule: RewriteRule) -> None:
     values = _guilty_values(rule)
     # Some patterns have a gradient that is right though their value is not: then what uses the value loses digits.
     for wrapped in ("{}", "square({})", "log({})", "sqrt({})", "1 / ({})"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradproof.frontends.sandbox import Forbidden, sandbox
+from gradproof.frontends.after.sandbox import Forbidden, sandbox
 
 
 def test_nothing_is_written_started_or_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

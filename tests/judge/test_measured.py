@@ -42,8 +42,8 @@ def _evidence(x: Array, observed: Array, ops: Sequence[Op | None], tail: str = "
     for op in ops:
         value = (op or BOUNDED)(value)
         y = b.add(OPAQUE + "Strange", y, value=value, kernel=op)
-    for name, function in ((tail, np.square), ("sum", np.sum)):
-        value = function(value)
+    for name in (tail, "sum"):
+        value = getattr(np, name)(value)
         y = b.add(name, y, value=value, params={"axes": (0,)} if name == "sum" else {})
     return Evidence(b.build([y]), (source,), (observed,))
 

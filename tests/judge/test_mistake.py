@@ -11,7 +11,7 @@ import pytest
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder
 from gradproof.judge.mistake import Mistake, find_mistakes
-from gradproof.judge.rule import Rule
+from gradproof.judge.rule import HandWrittenRule
 from gradproof.options import Options
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
@@ -21,7 +21,7 @@ Forward = Callable[[Tracer, Traced], Any]
 Backward = Callable[[Tracer, Any, Any, Any], Any]
 
 
-def _rule(forward: Forward, backward: Backward, x: Any = X, up: Any = UP) -> Rule:
+def _rule(forward: Forward, backward: Backward, x: Any = X, up: Any = UP) -> HandWrittenRule:
     """A program with a forward and a rule that claims to be its pullback."""
     builder = Builder()
     m = Tracer(builder, phase="forward")
@@ -30,7 +30,7 @@ def _rule(forward: Forward, backward: Backward, x: Any = X, up: Any = UP) -> Rul
     upstream = Traced(m, builder.constant(np.asarray(up)), np.asarray(up))
     result = backward(m, upstream, y, source)
     program = builder.build([y.id, result.id])
-    return Rule(program, "f", (source.id,), (y.id,), (upstream.id,), (result.id,))
+    return HandWrittenRule(program, "f", (source.id,), (y.id,), (upstream.id,), (result.id,))
 
 
 def _mistake(*args: Any, **kwargs: Any) -> Mistake:

@@ -10,7 +10,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder, Program
-from gradproof.ops import TABLE, Op, Sample
+from gradproof.ops import TABLE, Kind, Op, Sample
 
 
 def program_of(op: Op, sample: Sample, dtype: str = "float64") -> Program:
@@ -33,16 +33,51 @@ def _argument(builder: Builder, tracer: Tracer, value: Any, dtype: str) -> Trace
     return Traced(tracer, builder.input(array), array)
 
 
-def op_samples(*, smooth: bool) -> list[Any]:
-    """(op, sample) of every op in the table; smooth ones have a derivative rule."""
+def op_samples(*, smooth: bool, kinds: bool = False) -> list[Any]:
+    """(op, sample) of every op in the table; smooth ones have a derivative rule.
+
+    With `kinds` also the samples of further kinds: an op that takes complex numbers is tried with random ones at
+    every sample it has for real numbers, with all its attributes, and with real and complex arguments mixed.
+    """
     import pytest
 
     return [
-        pytest.param(op, sample, id=f"{op.name}-{k}")
+        pytest.param(op, sample, id=f"{op.name}-{name}")
         for op in TABLE.values()
-        for k, sample in enumerate(op.samples)
         if smooth == (op.slopes is not None or op.pullback is not None)
+        for name, sample in (*_own(op), *(_further(op) if kinds else ()))
     ]
+
+
+def kind_of(sample: Sample) -> Kind:
+    """The kind of number a sample has; one complex argument makes it complex."""
+    return "complex" if any(np.asarray(x).dtype.kind == "c" for x in sample.inputs) else "real"
+
+
+def _own(op: Op) -> list[tuple[str, Sample]]:
+    return [(str(k), sample) for k, sample in enumerate(op.samples)]
+
+
+def _further(op: Op) -> list[tuple[str, Sample]]:
+    found: list[tuple[str, Sample]] = []
+    for k, sample in enumerate(op.samples):
+        reals = [n for n, x in enumerate(sample.inputs) if np.asarray(x).dtype.kind == "f"]
+        if "complex" not in op.kinds or not reals or "dtype" in sample.params:
+            continue
+        found.append((f"{k}-complex", _complexified(sample, reals, seed=k)))
+        if len(reals) > 1:
+            found += [(f"{k}-mixed-{n}", _complexified(sample, [n], seed=k)) for n in reals]
+    return found
+
+
+def _complexified(sample: Sample, places: list[int], seed: int) -> Sample:
+    """The arguments at `places` with random imaginary parts of few bits, no two alike on purpose."""
+    rng = np.random.default_rng(seed)
+    inputs = [np.asarray(x) for x in sample.inputs]
+    for n in places:
+        shape = inputs[n].shape
+        inputs[n] = inputs[n] + 1j * rng.integers(1, 8, shape) * rng.choice([-1, 1], shape) / 16.0
+    return Sample(tuple(inputs), sample.params)
 
 
 def rounded_outputs(program: Program) -> tuple[Any, ...]:

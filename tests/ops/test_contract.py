@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import flint
@@ -20,7 +21,7 @@ from gradproof.ir.program import Program
 from gradproof.ops import TABLE, Op, Sample
 
 from .references import REFERENCES, reference_value
-from .sampling import op_samples, program_of
+from .sampling import kind_of, op_samples, program_of
 
 BITS = 400
 STEP = arb(2) ** -100  # the difference quotient below is then right to about 2**-200
@@ -70,7 +71,7 @@ def _assert_close(found: Any, expected: Any) -> None:
             assert abs(acb(one) - acb(other)).abs_upper() <= AGREEMENT * scale, (one, other)
 
 
-@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True, kinds=True))
 def test_forward_mode_equals_a_high_precision_difference(op: Op, sample: Sample) -> None:
     program = program_of(op, sample)
     directions = _directions(program, seed=1)
@@ -89,7 +90,7 @@ def _or_skip(compute: Any) -> Any:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True, kinds=True))
 def test_reverse_mode_is_the_transpose_of_forward_mode(op: Op, sample: Sample) -> None:
     program = program_of(op, sample)
     directions = _directions(program, seed=2)
@@ -172,7 +173,7 @@ def test_rounded_run_lies_within_its_error_bound(op: Op, sample: Sample, dtype: 
     assert_within_rounding(op, sample, dtype)
 
 
-@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True, kinds=True))
 def test_ball_encloses_the_60_digit_value_of_mpmath(op: Op, sample: Sample) -> None:
     if op.name not in REFERENCES:
         assert op.linear is not None, f"{op.name} needs an independent value in tests/ops/references"
@@ -189,11 +190,59 @@ def test_ball_encloses_the_60_digit_value_of_mpmath(op: Op, sample: Sample) -> N
                 )
 
 
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True, kinds=True))
+def test_balls_around_complex_numbers_hold_the_value_and_gradient(op: Op, sample: Sample) -> None:
+    """Kernels that look at the sign or the order of their arguments must not do so with complex ones."""
+    program = program_of(op, sample)
+    if not any(program[id].dtype.startswith("complex") for id in program.inputs):
+        return
+    exact, domain = run(BallDomain(BITS), program), BallDomain(128)
+    with domain.active():
+        wide = {id: _around(domain.enter(program[id].value)) for id in program.inputs}
+    balls = run(domain, program, Policy(inputs=wide))
+    seeds = [np.ones(program[id].shape) for id in program.outputs]
+    pairs = list(zip(balls.outputs(), exact.outputs(), strict=True))
+    mine, true = (vjp(result, [result.m.literal(seed) for seed in seeds]) for result in (balls, exact))
+    for ball, truth in (*pairs, *zip(mine, true, strict=True)):
+        for one, other in zip(np.ravel(ball), np.ravel(truth), strict=True):
+            assert acb(one).contains(acb(other)) or not acb(one).is_finite()
+
+
+def _around(x: Any) -> Any:
+    radius = acb(arb(0, 2.0**-60), arb(0, 2.0**-60))
+    moved = np.frompyfunc(lambda entry: entry + radius if isinstance(entry, acb) else entry, 1, 1)(x)
+    return np.asarray(moved, dtype=object)
+
+
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in TABLE.values()])
 def test_op_is_complete(op: Op) -> None:
     kinds = [op.slopes is not None, op.pullback is not None, op.margin is not None]
     assert sum(kinds) <= 1, "slopes, pullback and margin exclude each other"
     assert op.samples or not any(kinds), "an op with a rule needs a sample"
+    assert op.kinds, "an op takes some kind of number"
+    tried = {kind_of(sample) for sample in op.samples} | (
+        {"complex"} & op.kinds if _can_be_complex(op) else set()
+    )
+    assert not any(kinds) or op.kinds <= tried, "a kind without a sample"
+
+
+def _can_be_complex(op: Op) -> bool:
+    """Whether a sample for real numbers stands for complex ones as well."""
+    return any(kind_of(sample) == "real" and "dtype" not in sample.params for sample in op.samples)
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in TABLE.values() if op.samples])
+def test_every_attribute_of_an_op_is_tried(op: Op) -> None:
+    """What has a default must occur with another value too, be it an attribute or a further input."""
+    most = max(len(sample.inputs) for sample in op.samples)
+    before = {op.forward: 1, op.pullback: 4, op.margin: 2, **dict.fromkeys(op.slopes or (), 2)}
+    for rule in filter(None, before):
+        for place, (name, parameter) in enumerate(inspect.signature(rule).parameters.items()):
+            default = parameter.default
+            if default is inspect.Parameter.empty or place - before[rule] < most:
+                continue
+            others = [sample for sample in op.samples if sample.params.get(name, default) != default]
+            assert others, f"no sample of `{op.name}` has another `{name}` than {default}"
 
 
 def test_precision_is_left_as_it_was() -> None:

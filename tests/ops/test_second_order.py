@@ -35,7 +35,7 @@ def _squared_sum(op: Op, sample: Sample) -> Program:
     return builder.build([total.id])
 
 
-@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True))
+@pytest.mark.parametrize(("op", "sample"), op_samples(smooth=True, kinds=True))
 def test_second_derivatives_equal_a_high_precision_difference(op: Op, sample: Sample) -> None:
     program = contract._or_skip(lambda: derive(_squared_sum(op, sample)).program)
     directions = contract._directions(program, seed=4)

@@ -155,7 +155,7 @@ def test_an_expression_is_audited_and_has_its_value(outputs: dict[str, Any]) -> 
     first, second = [each.data["text/plain"] for each in cell if each.output_type == "display_data"]
     assert "--> In[6]:4:13" in first
     assert "4 |         y = abs(x)" in first
-    assert second == "gradproof: 1 gradient correct, proven; nothing to mend"
+    assert second == "gradproof: 1 gradient correct, proven; nothing to fix"
     assert streams(outputs["answer"], "stdout") == "0.0\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from importlib.util import find_spec
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -415,3 +416,36 @@ def test_a_failure_of_assert_correct_with_tensorflow_is_the_diagnosis(suite: pyt
     text = text_of(result)
     assert re.search(r"FAILED \S+::test_entropy - \S+py:6:\d+: error\[masked-branch\]", text)
     assert "checking.py" not in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is needed")
+def test_a_report_that_could_not_be_written_is_told_and_fails_the_session(suite: pytest.Pytester) -> None:
+    result = run(suite, "def test_good():\n    good()\n", "--gradproof", "--gradproof-json=/dev/full")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(["*`/dev/full` could not be written: No space left on device"])
+    result.stdout.no_fnmatch_line("report: *")
+
+
+def test_a_marker_that_is_not_understood_fails_its_test_alone(suite: pytest.Pytester) -> None:
+    tests = (
+        "@pytest.mark.gradproof(acept=['kink'])\ndef test_misspelt():\n    good()\n\n"
+        "@pytest.mark.gradproof(accept=['knik'])\ndef test_unknown():\n    good()\n\n"
+        "def test_good():\n    good()\n"
+    )
+    result = run(suite, tests, "--gradproof")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines_random(
+        ["*has no argument `acept`*similar name: accept*", "*accepts `knik`*similar name: kink*"]
+    )
+
+
+def test_the_settings_of_the_project_hold(suite: pytest.Pytester) -> None:
+    table = "[tool.gradproof]\naccept = ['cancellation']\nchecks = 'first'\n"
+    (suite.path / "pyproject.toml").write_text(table)
+    tests = "def test_bad():\n    bad()\n"
+    run(suite, tests, "--gradproof").assert_outcomes(passed=1)
+    (suite.path / "pyproject.toml").write_text("[tool.gradproof]\nfail-on = 'never'\n")
+    run(suite, tests, "--gradproof").assert_outcomes(passed=1)
+    run(suite, tests, "--gradproof", "--gradproof-fail-on=error").assert_outcomes(failed=1)
+    (suite.path / "pyproject.toml").write_text("[tool.gradproof]\nfale-on = 'never'\n")
+    assert run(suite, tests, "--gradproof").ret == pytest.ExitCode.USAGE_ERROR

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from gradproof.errors import UnreadableReport
 from gradproof.render.from_json import from_document, from_json
 from gradproof.render.schema import schema, violations
+from gradproof.render.to_html import to_html
 from gradproof.render.to_json import to_document, to_json
 from gradproof.render.to_text import to_text
 from tests.render.reports import RICH
@@ -108,6 +110,29 @@ def test_a_deeply_nested_array_is_refused() -> None:
     document["gradients"][0]["observed"] = nested
     with pytest.raises(UnreadableReport, match="nested more than"):
         from_document(document)
+
+
+@pytest.mark.parametrize("axes", [33, 64])
+def test_an_array_of_many_axes_is_rendered(axes: int) -> None:
+    read = from_document(with_axes(axes))
+    assert read.gradients[0].entry_table is not None
+    assert len(read.gradients[0].entry_table.worst[0].index) == axes
+    for render in (partial(to_text, detail="verbose"), to_html, to_json):
+        assert render(read)
+
+
+def test_an_array_of_more_axes_than_numpy_has_is_refused() -> None:
+    with pytest.raises(UnreadableReport, match=r"gradients\[0\]\.observed: more than 64 axes"):
+        from_document(with_axes(65))
+
+
+def with_axes(axes: int) -> Any:
+    nested: Any = 1.5
+    for _ in range(axes):
+        nested = [nested]
+    document = json.loads(to_json(RICH))
+    document["gradients"][0]["source"]["shape"] = [1] * axes
+    return document["gradients"][0].update(dict.fromkeys(("observed", "reference"), nested)) or document
 
 
 def places(document: Any) -> list[tuple[Any, ...]]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.report import GradientReport, Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
-from gradproof.render.to_diff import to_diff
+from gradproof.render.to_diff import count_fixes, to_diff
 
 SOURCE = "import numpy as np\n\n\ndef f(x):\n    y = np.exp(x)\n    z = y - 1\n    return z * z\n"
 NUMBERED = "--- a.py\n+++ a.py\n@@ -5,2 +5 @@\n-    y = np.exp(x)\n-    z = y - 1\n+    z = np.expm1(x)\n"
@@ -94,3 +99,53 @@ def test_what_a_patch_changes_stands_ahead_of_it() -> None:
     diff = to_diff(replace(_report(NUMBERED), gradients=(meant,)))
     assert diff.splitlines()[1] == "#   changes: a root of 0 becomes 0.001"
     assert "not checked" not in diff
+
+
+def test_a_fix_of_what_ended_the_program_is_written_too() -> None:
+    report = _report(NUMBERED)
+    crash = replace(report.gradients[0].diagnostics[0], kind="crash")
+    crashed = Report((), sources=report.sources, script=Script("a.py", "RuntimeError: no", 1, crash))
+    assert _added(to_diff(crashed)) == ["z = np.expm1(x)"]
+    assert (count_fixes(crashed), count_fixes(report), count_fixes(_report(""))) == (1, 1, 0)
+    assert count_fixes(_report(NUMBERED, NUMBERED)) == 1
+
+
+HOSTILE = "x.py\n--- a/other.py\n+++ b/other.py\n@@ -1 +1 @@\n-old\n+new\r\x1b\u202e\u200f\x85\u2028.py"
+
+
+def _renamed(report: Report, file: str) -> Report:
+    gradients = []
+    for gradient in report.gradients:
+        (diagnostic,) = gradient.diagnostics
+        moved = replace(diagnostic, primary=Annotation(Span(file, 6)))
+        gradients.append(replace(gradient, diagnostics=(moved,)))
+    return replace(report, gradients=tuple(gradients), sources={file: SOURCE})
+
+
+def test_the_name_of_a_file_brings_no_lines_of_its_own() -> None:
+    plain, hostile = to_diff(_report(NUMBERED)), to_diff(_renamed(_report(NUMBERED), HOSTILE))
+    assert len(hostile.split("\n")) == len(plain.split("\n"))
+    heads = [line for line in hostile.split("\n") if line.startswith(("---", "+++", "@@"))]
+    assert [head[:6] for head in heads] == ['--- "a', '+++ "b', "@@ -2,"]
+    assert not {"\r", "\x1b", "\u202e", "\u200f", "\x85", "\u2028"} & set(hostile)
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="patch is not installed")
+@pytest.mark.parametrize(
+    "file", ["with blank.py", 'quo"te\\.py', "line\nbreak.py", "größe.py", "tab\t.py", "\udcff.py"]
+)
+def test_a_file_with_an_odd_name_is_patched(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(SOURCE)
+    diff = to_diff(_renamed(_report(NUMBERED), file))
+    done = subprocess.run(
+        ["patch", "-p1"], cwd=tmp_path, input=diff.encode(), capture_output=True, timeout=30
+    )
+    assert done.returncode == 0, done.stdout
+    assert "np.expm1" in (tmp_path / file).read_text()
+
+
+def test_a_form_feed_ends_no_line() -> None:
+    source = SOURCE.replace("\n\n\ndef", "\n\x0c\n\ndef")
+    diff = to_diff(_report(NUMBERED, source=source))
+    assert _added(diff) == ["z = np.expm1(x)"]
+    assert "\n \x0c\n" in diff

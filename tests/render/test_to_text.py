@@ -113,7 +113,7 @@ def test_the_last_line_names_place_cause_and_cure_of_the_first_fault() -> None:
     ("report", "last"),
     [
         (Report(()), "gradproof: no gradient was computed, so none was checked"),
-        (Report((CORRECT, CORRECT)), "gradproof: 2 gradients correct, proven; nothing to mend"),
+        (Report((CORRECT, CORRECT)), "gradproof: 2 gradients correct, proven; nothing to fix"),
         (
             Report((CORRECT, UNVERIFIED)),
             "gradproof: 1 of 2 gradients correct, 1 unverified; d loss / d x at train.py:12:9: the op "
@@ -121,12 +121,12 @@ def test_the_last_line_names_place_cause_and_cure_of_the_first_fault() -> None:
         ),
         (
             Report((gradient(Verdict.WRONG),)),
-            "gradproof: 1 gradient wrong; first mend d loss / d x, wrong at train.py:12:9: "
-            "no cause was found",
+            "gradproof: 1 error: 1 gradient wrong; look first at d loss / d x, wrong at train.py:12:9: no cause was "
+            "found",
         ),
         (
             Report((gradient(Verdict.WRONG, intended=True),)),
-            "gradproof: 1 gradient intended; nothing to mend",
+            "gradproof: 1 gradient intended; nothing to fix",
         ),
     ],
 )

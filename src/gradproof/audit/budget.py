@@ -66,9 +66,9 @@ def every(occurrence: int) -> bool:
 def parse_checks(text: str) -> Policy:
     """`powers`, `all`, `first`, or a list of executions such as `1,5,20`."""
     named: dict[str, Policy] = {"powers": powers, "all": every, "first": lambda n: n == 1}
-    if text in named:
+    if isinstance(text, str) and text in named:
         return named[text]
-    numbers = text.split(",")
+    numbers = text.split(",") if isinstance(text, str) else [""]
     if not all(number.strip().isdecimal() and int(number) > 0 for number in numbers):
         raise InvalidInput(
             "--checks takes `powers`, `all`, `first`, or executions counted from 1 such as `1,5,20`; "

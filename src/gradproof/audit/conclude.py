@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gradproof.audit.examine import examine
 from gradproof.audit.never_computed import never_computed
-from gradproof.audit.unknown_name import diagnose, differences, examined, find_unknown_name, meant
+from gradproof.audit.unknown_name import diagnose, differences, examined, find_unknown_name, may_call, meant
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frontends.attachment import Attachment
@@ -47,6 +47,8 @@ def conclusion(error: BaseException, attachments: Iterable[Attachment], options:
     unknown = find_unknown_name(error)
     if unknown is not None:
         asked = meant(unknown)
+        if asked is not None and not may_call(asked):
+            return Conclusion([], diagnose(unknown, None))
         found = [] if asked is None else examined(unknown, asked, options)
         crash = diagnose(unknown, None if asked is None else differences(asked))
         if asked is not None:

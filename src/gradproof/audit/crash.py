@@ -12,6 +12,7 @@ from typing import Any
 from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import capped_list
+from gradproof.frameworks import framework
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.render.faults import main_diagnostic
@@ -19,14 +20,7 @@ from gradproof.render.sentence import name
 from gradproof.render.snippet import source_line, with_sources
 
 _NONE_AT_ALL = "No gradients provided"
-# What Python, TensorFlow and Keras say when they are handed None in the place of a gradient.
-_SIGNS = (
-    "NoneType",
-    "None values not supported",
-    _NONE_AT_ALL,
-    "to have a length equal to the number of `trainable_variables`",
-    "there is no gradient",
-)
+_PYTHON = "NoneType"  # in what Python says when it is handed None
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -40,10 +34,17 @@ def connect(report: Report, exception: BaseException | None, found: Diagnostic |
     return with_sources(replace(report, script=replace(report.script, crash=crash)))
 
 
+def _signs(missing: list[GradientReport]) -> Iterator[str]:
+    """What Python and the frameworks say when they are handed None in the place of a gradient."""
+    yield _PYTHON
+    for used in {gradient.framework for gradient in missing}:
+        yield from framework(used).signs_of_none
+
+
 def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnostic | None:
     missing = [gradient for gradient in report.gradients if gradient.verdict is Verdict.MISSING]
     place = last_place(exception.__traceback__)
-    if not missing or place is None or not any(sign in str(exception) for sign in _SIGNS):
+    if not missing or place is None or not any(sign in str(exception) for sign in _signs(missing)):
         return None
     frame, span = place
     empty = set(_empty_names(frame))
@@ -76,7 +77,7 @@ def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnost
         else (Annotation(first.call, "no gradient came back from here"),),
         why=(
             f"There is no gradient for {gradients}{because}. Python fails where the missing gradient is first "
-            "used, not where it was lost: mend the cause, and this line runs."
+            "used, not where it was lost: fix the cause, and this line runs."
         ),
     )
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gradproof.audit.own_fault import fault_reason
-from gradproof.audit.undisturbed import undisturbed
+from gradproof.audit.silenced import undisturbed
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.drawing.drawing import Allowance, draw
@@ -16,6 +15,7 @@ from gradproof.diagnosis.drawing.sketch import Sketch, sketched
 from gradproof.diagnosis.figures import Figures
 from gradproof.diagnosis.report import Report
 from gradproof.frontends.select import modes_in
+from gradproof.internal_error import fault_reason
 from gradproof.ir.program import Program
 
 LET_GO = "its program was let go to keep the memory of a long run in bounds"

@@ -59,7 +59,7 @@ def _with_mistakes(case: Case) -> Case:
 
 def _is_tried(case: Case) -> bool:
     """Whether rules that ran out of sight, as in a Jacobian, were run again by themselves."""
-    return bool(case.capture.facts.get("tried"))
+    return case.capture.was_tried
 
 
 def _is_custom(case: Case, rule: Pullback) -> bool:

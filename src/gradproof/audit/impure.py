@@ -8,8 +8,8 @@ from dataclasses import replace
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import array_text, comma_list
-from gradproof.frontends.purity import Impurity
-from gradproof.frontends.request import Checked
+from gradproof.frontends.check.purity import Impurity
+from gradproof.frontends.check.request import Checked
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 

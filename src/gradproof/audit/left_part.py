@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport
-from gradproof.frontends.request import Left
+from gradproof.frontends.check.request import Left
 from gradproof.judge.verdict import Verdict
 
 KIND = "left-framework"

@@ -20,7 +20,7 @@ from gradproof.diagnosis.figures import Figures, StepCurve
 from gradproof.diagnosis.report import GradientReport
 from gradproof.fixes.edit import without_keyword
 from gradproof.fixes.source import parsed
-from gradproof.frontends.request import name_of
+from gradproof.frontends.check.request import name_of
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir import types
-from gradproof.ir.capture import Capture
+from gradproof.ir.capture import Capture, Rows
+from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 
 # Every row is a proof of its own. A Jacobian with more rows is a matter of minutes and belongs into pieces.
 MOST_ROWS = 1000
 
-Array = np.ndarray[Any, Any]
-
 
 def examine_rows(
-    whole: Capture, rows: Sequence[Capture], examine: Callable[[Capture], Sequence[GradientReport]]
+    whole: Capture, rows: Rows, examine: Callable[[Capture], Sequence[GradientReport]]
 ) -> list[GradientReport]:
     """One report per source; its verdict is the worst of all rows."""
-    if not rows or len(rows) > MOST_ROWS:
-        return [_without_rows(whole, k, len(rows)) for k in range(len(whole.sources))]
-    reports = [examine(row) for row in rows]
-    return [_joined(whole, k, [row[k] for row in reports]) for k in range(len(whole.sources))]
+    n_rows = len(rows.captures)
+    if not n_rows or n_rows > MOST_ROWS:
+        return [_without_rows(whole, k, n_rows) for k in range(len(whole.sources))]
+    reports = [examine(row) for row in rows.captures]
+    return [
+        _joined(whole, k, rows.target_shape, [row[k] for row in reports]) for k in range(len(whole.sources))
+    ]
 
 
-def _joined(whole: Capture, k: int, rows: Sequence[GradientReport]) -> GradientReport:
+def _joined(
+    whole: Capture, k: int, target_shape: tuple[int, ...], rows: Sequence[GradientReport]
+) -> GradientReport:
     worst = max(rows, key=lambda row: (row.verdict.severity, row.relative_error or 0.0))
-    shape = (*whole.facts["target_shape"], *whole.sources[k].shape)
+    shape = (*target_shape, *whole.sources[k].shape)
     return replace(
         worst,
         target=whole.target,

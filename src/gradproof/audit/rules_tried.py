@@ -9,17 +9,16 @@ import numpy as np
 
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
-from gradproof.diagnosis.words import array_text, framework_name
+from gradproof.diagnosis.words import array_text
 from gradproof.errors import GradproofError
-from gradproof.ir.capture import Capture, Scope
-from gradproof.ir.program import descendants
+from gradproof.ir.capture import Scope
 from gradproof.judge.custom import rule_of
 from gradproof.judge.rule import read
 from gradproof.judge.verdict import Verdict
 
 
 def were_tried(case: Case) -> bool:
-    return case.verdict is Verdict.MISSING and bool(case.capture.facts.get("tried"))
+    return case.verdict is Verdict.MISSING and case.capture.was_tried
 
 
 def with_notes(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -30,21 +29,6 @@ def with_notes(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnos
     lowered = [d if d.kind == kind or d.rank < 2 else replace(d, severity="warning") for d in diagnostics]
     first, *others = sorted(lowered, key=lambda diagnostic: -diagnostic.rank)
     return replace(first, notes=(*first.notes, *_notes(case))), *others
-
-
-def forward_out_of_sight(capture: Capture) -> str | None:
-    """Why a gradient cannot be judged: the forward of a custom gradient has left the framework."""
-    program = capture.gradient_program
-    if program is None:
-        return None
-    for scope in capture.scopes:
-        start = {id for id in scope.inputs if not program[id].is_discrete}
-        if scope.results and start and not descendants(program, start) & set(scope.outputs):
-            return (
-                f"the forward of `{scope.name}` is computed outside {framework_name(capture.framework)}, so that there "
-                "is nothing its hand-written gradient could be compared with"
-            )
-    return None
 
 
 def _notes(case: Case) -> Iterator[str]:

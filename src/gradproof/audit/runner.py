@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from gradproof.audit.target import Target, search_from
+from gradproof.audit.target import AuditTarget, search_from
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -35,7 +35,7 @@ class Outcome:
         return f"{name}: {text}" if text else name
 
 
-def run(target: Target, arguments: Sequence[str]) -> Outcome:
+def run(target: AuditTarget, arguments: Sequence[str]) -> Outcome:
     """Execute the program as `__main__`. Its traceback, if it fails, is printed as Python prints it."""
     main = target.main_module()
     sys.argv = [target.path if target.spec is not None and target.spec.parent else target.name, *arguments]

@@ -14,6 +14,7 @@ from typing import Any
 from gradproof import __version__
 from gradproof.audit.asked_for import is_asked_for
 from gradproof.audit.budget import Budget, Policy, powers
+from gradproof.audit.by_norm import softened
 from gradproof.audit.conclude import conclusion, with_rules_tried
 from gradproof.audit.condense import condensed
 from gradproof.audit.examine import examine, unexamined
@@ -21,21 +22,23 @@ from gradproof.audit.history import Histories
 from gradproof.audit.impure import calmed
 from gradproof.audit.intended import finished
 from gradproof.audit.numerical import check_reports
-from gradproof.audit.own_fault import fault_reason
-from gradproof.audit.undisturbed import is_undisturbed, undisturbed
-from gradproof.audit.versions import imported_frameworks
+from gradproof.audit.silenced import is_undisturbed, undisturbed
+from gradproof.audit.versions import imported_frameworks, version_notes
 from gradproof.blackbox.announce import LISTENERS as CHECKS
 from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.clock import Show, TimeIsOver, doing, shown_by, time_limit, unlimited
 from gradproof.diagnosis.diagnostic import Diagnostic
-from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
+from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked, untold_faults
+from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
 from gradproof.frontends.select import attach_all
+from gradproof.internal_error import fault_note, fault_reason
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options
 from gradproof.tape.place import here, span_of
 
+EXCLUDED = "the settings of the project exclude this file"
 INTERRUPTED = "interrupted: Ctrl-C came while it was checked"
 
 
@@ -50,14 +53,18 @@ class Session:
     faults: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     checks_option: str = "--checks"  # what the user has set the policy with
+    excludes: Callable[[str], bool] | None = None  # whether the gradients that a file asks for are left alone
     hears_checks: bool = True  # whether gradients that `check` was called for are part of the report
     show: Show | None = None  # shows what is being checked; `hide` is called before the program goes on
     hide: Callable[[], None] = lambda: None
+    heard: Callable[[], None] = lambda: None  # called when gradients were added
+    withheld: tuple[str, ...] = ()  # what was not run again after the program's end, and why
     _pid: int = field(default_factory=os.getpid)
     _histories: Histories = field(default_factory=Histories)
-    _concluding: bool = False  # gradients computed from now on are ours
+    _concluding: bool = False  # gradients that are computed meanwhile are ours
     _unspoken: list[str] = field(default_factory=list)  # faults that no gradient tells of
     _remarks: list[str] = field(default_factory=list)
+    _excluded: Counter[Span] = field(default_factory=Counter)
     # Precision is a setting of the whole process in the library of balls: one examination at a time.
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -87,8 +94,10 @@ class Session:
         only for programs that have ended.
         """
         crash = None
+        for attachment in self.attachments:
+            attachment.ended()
         self._concluding = True
-        with self._checking(), doing("what the program left unused"):
+        with withheld() as left_out, self._checking(), doing("what the program left unused"):
             try:
                 self.gradients = with_rules_tried(self.gradients, self.attachments, self.options)
                 if error is not None:
@@ -103,6 +112,9 @@ class Session:
             except Exception:
                 self.faults.append(traceback.format_exc())
                 self._unspoken.append(self.faults[-1])
+            finally:
+                self._concluding = False  # what observers have waited with to the end comes after this
+        self.withheld = tuple(left_out)
         return crash
 
     def _receive_check(self, check: NumericalCheck, function: Callable[..., Any]) -> None:
@@ -123,6 +135,8 @@ class Session:
             return
         if is_undisturbed():
             return
+        if self._is_excluded(unread):
+            return
         with self._checking():
             try:
                 self.gradients += self._examined(read, unread)
@@ -135,6 +149,20 @@ class Session:
                 self.faults.append(traceback.format_exc())
                 self.gradients += self._unexamined(unread, fault_reason(error))
             self.gradients = condensed(self.gradients)
+        self.heard()
+
+    def _is_excluded(self, unread: Callable[[str], Capture]) -> bool:
+        if self.excludes is None:
+            return False
+        try:
+            with self._lock, undisturbed():
+                call = unread(EXCLUDED).call
+        except Exception:
+            return False  # what goes wrong here goes wrong again where it is told
+        if not self.excludes(call.file):
+            return False
+        self._excluded[call] += 1
+        return True
 
     @contextmanager
     def _checking(self) -> Iterator[None]:
@@ -157,7 +185,8 @@ class Session:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
         captures = [self._histories.noted(capture) for capture in read()]
-        return [report for capture in captures for report in examine(capture, self.options)]
+        found = [report for capture in captures for report in examine(capture, self.options)]
+        return [softened(report, self.options) for report in found]
 
     def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:
         try:
@@ -171,15 +200,19 @@ class Session:
     def report(self, script: Script | None = None, timing: Mapping[str, float] | None = None) -> Report:
         """All that is known now, with the text of the files it speaks of."""
         skipped = [skipped for attachment in self.attachments for skipped in attachment.skipped()]
+        frameworks = imported_frameworks(gradient.framework for gradient in self.gradients)
         return finished(
             Report(
                 gradients=tuple(calmed(self.gradients)),
                 version=__version__,
-                frameworks=imported_frameworks(gradient.framework for gradient in self.gradients),
+                frameworks=frameworks,
                 script=script,
-                unchecked=tuple(self._unchecked(row) for row in skipped),
+                unchecked=(
+                    *(self._unchecked(row) for row in skipped),
+                    *(Unchecked(call, n, EXCLUDED) for call, n in self._excluded.items()),
+                ),
                 timing={**(timing or {}), "checks": self.budget.spent},
-                notes=self._notes(),
+                notes=(*version_notes(frameworks), *self._notes()),
             )
         )
 
@@ -197,10 +230,8 @@ class Session:
         """Faults of ours that no gradient speaks of: each once, by its last line."""
         failures = [failure for attachment in self.attachments for failure in attachment.failures()]
         failures += self._unspoken
-        counts = Counter(failure.strip().splitlines()[-1] for failure in failures)
-        return tuple(
-            f"a fault of gradproof, not of the program: {text}"
-            + (f" ({n:,} times)" if n > 1 else "")
-            + "; gradients may have been missed; please report it"
-            for text, n in counts.items()
-        ) + tuple(self._remarks)
+        counts = Counter(map(fault_note, failures))
+        counts.update(untold_faults(self.gradients))
+        return tuple(f"{text} ({n:,} times)" if n > 1 else text for text, n in counts.items()) + tuple(
+            self._remarks
+        )

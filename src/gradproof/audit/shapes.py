@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import shape_text
-from gradproof.frontends.request import WrongShape
+from gradproof.frontends.check.request import WrongShape
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import linecache
 import os
 import pkgutil
 import sys
@@ -19,11 +20,12 @@ SIMILAR = 0.75  # of difflib's ratio: a letter or two in a short name; below, th
 
 
 @dataclass(frozen=True)
-class Target:
+class AuditTarget:
     """A program that is ready to run.
 
     `name` is what the user called it, `path` the file it came from, `search` what Python puts in front of the
-    folders it imports from. `spec` is known for modules and for the `__main__` of a folder.
+    folders it imports from. `spec` is known for modules and for the `__main__` of a folder. With a `text` the
+    program is run as if its file had that one.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Target:
     search: str
     loader: Any
     spec: ModuleSpec | None = None
+    text: str | None = None
 
     def compile(self) -> CodeType:
         """The code of the program. What is wrong with it is raised as Python raises it."""
@@ -38,6 +41,11 @@ class Target:
             code = self.loader.get_code(self.spec.name)
             assert isinstance(code, CodeType)
             return code
+        if self.text is not None:
+            # Whoever asks for the lines of the file is to see those that run; without a time the entry stays.
+            lines = self.text.splitlines(keepends=True)
+            linecache.cache[self.path] = (len(self.text), None, lines, self.path)
+            return compile(self.text, self.path, "exec", dont_inherit=True)
         # Not through the loader, which would write a `.pyc` file: Python writes none for a script.
         with io.open_code(self.path) as file:
             source = file.read()
@@ -59,22 +67,22 @@ class Target:
         return module
 
 
-def find_script(name: str) -> Target:
+def find_script(name: str) -> AuditTarget:
     """The program behind a path; a folder or an archive is run by its `__main__`, as Python does."""
     path = os.path.abspath(name)
     if not os.path.exists(path):
         raise NothingToRun(f"there is no file `{name}`{_similar(path)}")
     if os.path.isfile(path) and not _is_archive(path):
-        return Target(name, path, os.path.dirname(path), SourceFileLoader("__main__", path))
+        return AuditTarget(name, path, os.path.dirname(path), SourceFileLoader("__main__", path))
     importer = pkgutil.get_importer(path)
     spec = None if importer is None else importer.find_spec("__main__")
     if spec is None or spec.loader is None:
         kind = "folder" if os.path.isdir(path) else "archive"
         raise NothingToRun(f"`{name}` is a {kind} without a `__main__.py`: give the file that is to be run")
-    return Target(name, spec.origin or path, path, spec.loader, spec)
+    return AuditTarget(name, spec.origin or path, path, spec.loader, spec)
 
 
-def find_module(name: str) -> Target:
+def find_module(name: str) -> AuditTarget:
     """The program that `python -m` would run; parent packages are imported, as it does."""
     search_from(os.getcwd())
     spec = _module_spec(name)
@@ -86,7 +94,7 @@ def find_module(name: str) -> Target:
         raise NothingToRun(f"there is no module `{name}` on the path that Python searches from here")
     if spec.loader is None or spec.origin is None or not hasattr(spec.loader, "get_code"):
         raise NothingToRun(f"the module `{name}` has no Python code that could be run")
-    return Target(name, spec.origin, os.getcwd(), spec.loader, spec)
+    return AuditTarget(name, spec.origin, os.getcwd(), spec.loader, spec)
 
 
 def search_from(folder: str) -> None:

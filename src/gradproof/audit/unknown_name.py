@@ -18,11 +18,15 @@ from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import comma_list, framework_name
 from gradproof.errors import GradproofError, NotScalar
-from gradproof.frontends.moved_name import looked_up, places_of, public_names
-from gradproof.frontends.request import Checked, Request
-from gradproof.frontends.sandbox import sandbox
+from gradproof.frameworks import framework
+from gradproof.frontends.after.effects import effect_of
+from gradproof.frontends.after.rerun import may_run
+from gradproof.frontends.after.sandbox import sandbox
+from gradproof.frontends.check.moved_name import looked_up, places_of, public_names
+from gradproof.frontends.check.request import Checked, Request
 from gradproof.frontends.select import frontend_for
 from gradproof.ir.span import Span
+from gradproof.ir.syntax import tree_of
 from gradproof.options import Options
 
 SIMILAR = 0.75  # of `difflib`: a slip of the keyboard, not another word
@@ -30,11 +34,6 @@ MOST_NAMES = 3
 
 # Names under which people look for a gradient check, and where the libraries keep theirs.
 _CHECK = re.compile(r"grad\w*(check|numer)|(check|numer)\w*grad", re.IGNORECASE)
-_CHECKERS = {
-    "tensorflow": "test.compute_gradient",
-    "torch": "autograd.gradcheck",
-    "jax": "test_util.check_grads",
-}
 _OURS = "gradproof.gradient_check_numerical"
 
 
@@ -79,11 +78,8 @@ def find_unknown_name(error: BaseException) -> UnknownName | None:
 
 
 def _call(span: Span, name: str) -> ast.Call | None:
-    try:
-        tree = ast.parse("".join(linecache.getlines(span.file)))
-    except (SyntaxError, ValueError):
-        return None
-    for node in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    tree = tree_of(span.file)
+    for node in (node for node in ast.walk(tree or ast.Module([], [])) if isinstance(node, ast.Call)):
         is_named = isinstance(node.func, ast.Attribute) and node.func.attr == name
         if is_named and node.lineno <= span.line <= (node.end_lineno or 0):
             return node
@@ -124,6 +120,12 @@ def _points(value: Any) -> Iterator[Any]:
             yield from _points(item)
     elif hasattr(value, "dtype") and hasattr(value, "shape"):
         yield value
+
+
+def may_call(asked: Meant) -> bool:
+    """Whether the function may be called in the place of the check that never ran."""
+    name = getattr(asked.function, "__name__", "the function")
+    return may_run(f"whether the gradient of `{name}` is right", effect_of(asked.function))
 
 
 def examined(unknown: UnknownName, asked: Meant, options: Options) -> list[GradientReport]:
@@ -180,7 +182,7 @@ def diagnose(unknown: UnknownName, numbers: NumericalCheck | None) -> Diagnostic
 
 def _instead(unknown: UnknownName) -> Iterator[str]:
     """Names that are there, spelled as the program would: the library's gradient check, or similar ones."""
-    checker = _CHECKERS.get(unknown.module.__name__, "")
+    checker = framework(unknown.module.__name__).checker
     if unknown.is_check:
         if checker and looked_up(unknown.module, checker) is not None:
             yield f"{unknown.spelled}.{checker}"

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-# A framework by the name of its package, and the names under which it is distributed.
-DISTRIBUTIONS = {
-    "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly"),
-    "jax": ("jax",),
-    "torch": ("torch",),
-    "keras": ("keras",),
-    "numpy": ("numpy",),
-}
+from gradproof.frameworks import all_frameworks, framework
 
 
 def installed_version(package: str) -> str | None:
     """The version on disk, without importing anything; None where it is not installed."""
-    for name in DISTRIBUTIONS.get(package, (package,)):
+    for name in framework(package).distributions or (package,):
         try:
             return importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
@@ -29,17 +22,29 @@ def installed_version(package: str) -> str | None:
 def imported_frameworks(named: Iterable[str]) -> dict[str, str]:
     """The frameworks the program got gradients from, with their versions.
 
-    That a package is imported says little: TensorFlow itself imports JAX. Keras has no gradients of its own,
-    but its version matters to whoever reads about them.
+    That a package is imported says little: some frameworks import others. A package that belongs to a framework has
+    no gradients of its own, but its version matters to whoever reads about them.
     """
     wanted = set(named)
-    if "keras" in sys.modules and wanted & {"tensorflow", "jax", "torch"}:
-        wanted.add("keras")
     found = {}
-    for package in DISTRIBUTIONS:
-        version = _version(package) if package in wanted else None
-        if version is not None:
-            found[package] = version
+    for one in (each for each in all_frameworks() if each.name in wanted):
+        for package in (one.name, *one.companions):
+            version = _version(package) if package == one.name or package in sys.modules else None
+            if version is not None:
+                found[package] = version
+    return found
+
+
+def version_notes(frameworks: Mapping[str, str]) -> list[str]:
+    """A remark on every framework whose version is another than the one that everything was tried with."""
+    found = []
+    for name, version in frameworks.items():
+        known = framework(name)
+        if known.made_for and ".".join(version.split(".")[:2]) != known.made_for:
+            found.append(
+                f"{known.title} {version} is not the version that gradproof is made for, {known.made_for}: gradients "
+                "may be missed or called unverified"
+            )
     return found
 
 

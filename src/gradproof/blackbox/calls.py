@@ -28,6 +28,7 @@ class Calls:
     eps: float = 2.0**-52  # relative spacing of its values, as declared by their dtype or found to be
     declared_eps: float = 2.0**-52
     shape: tuple[int, ...] | None = None  # of the result, once known
+    whole: bool = True  # whether every value so far came as an integer: a step function by its own word
     takes_many: bool | None = (
         None  # whether it works point by point on arrays of points; None before it was tried
     )
@@ -56,6 +57,7 @@ class Calls:
                 "  the derivative of a function needs a point where the function can be computed"
             ) from error
         value = as_numbers(raw, self.name)
+        self.whole &= is_whole(raw)
         if np.iscomplexobj(value):
             raise InvalidInput(
                 f"`{self.name}` returned a complex number for a real input\n"
@@ -140,6 +142,12 @@ def as_numbers(raw: Any, name: str) -> Numbers:
         f"`{name}` returned {_described(raw)}, which is not a number\n"
         "  return a number or an array of numbers"
     )
+
+
+def is_whole(raw: Any) -> bool:
+    """Whether a result is declared to be of whole numbers, or of truth values."""
+    kind = getattr(getattr(from_tensor(raw), "dtype", None), "kind", None)
+    return isinstance(raw, int) if kind is None else kind in "iub"
 
 
 def _from_objects(value: Numbers, name: str) -> Numbers:

@@ -13,11 +13,15 @@ import numpy as np
 
 from gradproof.blackbox.calls import Numbers, as_numbers
 from gradproof.blackbox.explore import Region, informative
-from gradproof.blackbox.ladder import Ladder, Line
+from gradproof.blackbox.ladder import Ladder, LadderLine
 
 TINY = 2.0**-70  # of the region's step: its square is far below rounding
 NEIGHBOURS = 8  # spacings of the input between the slopes that are compared to see their rounding
 SAFETY = 4.0
+FLOAT32_EPS = float(np.finfo(np.float32).eps)
+SHORT_NEIGHBOURS = (5.3, 12.7)  # the same for numbers of float32, which may be all there is inside
+SHORT = 64.0  # units in the last place: noise of real values that tells of insides in float32
+NEAR = 2.0**-6  # of the region's step, within which slopes change little
 TIGHT = 1e-4  # real differences that know the slope less well than this prove nothing
 
 
@@ -29,8 +33,12 @@ class ComplexSlope:
     error: float
 
 
-def complex_step(line: Line, region: Region) -> ComplexSlope | None:
-    """The slope, or None where the function does not take complex numbers or is not shown to be analytic."""
+def complex_step(line: LadderLine, region: Region, known: ComplexSlope | None = None) -> ComplexSlope | None:
+    """The slope, or None where the function does not take complex numbers or is not shown to be analytic.
+
+    Where plain differences are too blurred to show it, a slope that is `known` with its bar may take their place;
+    then that bar stays, because nothing sharper has agreed.
+    """
     pairs = informative(line, set(region.exponents))
     if line.complex_place is None or not region.settled or region.base not in pairs.exponents:
         return None
@@ -42,8 +50,10 @@ def complex_step(line: Line, region: Region) -> ComplexSlope | None:
         pairs.rounding[base] + above[1] * abs(pairs.centre)
     ):
         return None
-    slope, eps = above[0].imag / tiny, above[1]
-    if not _agrees_with_differences(pairs, base, slope, region.noise):
+    slope, eps = above[0].imag / tiny, max(above[1], line.calls.eps)
+    if known is None and not _agrees_with_differences(pairs, base, slope, region.noise):
+        return None
+    if known is not None and not abs(slope - known.value) <= known.error:
         return None
     below, far = _at(line, 0.0, -tiny), _at(line, 0.0, step)
     if below is None or abs(below[0] - above[0].conjugate()) > SAFETY * eps * abs(above[0]):
@@ -52,10 +62,13 @@ def complex_step(line: Line, region: Region) -> ComplexSlope | None:
         return None
     if far is None or not _cauchy_riemann(pairs, base, slope, far[0], region.noise):
         return None
-    return _with_rounding(line, slope, tiny, max(line.size, step) * eps, eps)
+    if known is not None:
+        return ComplexSlope(slope, known.error + abs(slope - known.value))
+    found = _with_rounding(line, slope, tiny, max(line.size, step) * eps, eps)
+    return None if found is None else _with_short_insides(line, pairs, base, tiny, found, region.noise)
 
 
-def _at(line: Line, real: float, imaginary: float) -> tuple[complex, float] | None:
+def _at(line: LadderLine, real: float, imaginary: float) -> tuple[complex, float] | None:
     """The complex value and the spacing of its dtype; None where there is none."""
     step = complex(real, imaginary)
     if step not in line.known_complex:
@@ -67,7 +80,7 @@ def _at(line: Line, real: float, imaginary: float) -> tuple[complex, float] | No
     return (number, float(np.finfo(value.dtype).eps)) if np.isfinite(number) else None
 
 
-def _called(line: Line, step: complex) -> Numbers | None:
+def _called(line: LadderLine, step: complex) -> Numbers | None:
     assert line.complex_place is not None
     try:
         value = as_numbers(line.calls.raw(*line.complex_place(step)), line.calls.name)
@@ -100,10 +113,35 @@ def _cauchy_riemann(pairs: Ladder, base: int, slope: float, far: complex, noise:
     return odd_rest <= odd_allowed + blur / h and even_rest <= even_allowed + blur
 
 
-def _with_rounding(line: Line, slope: float, tiny: float, spacing: float, eps: float) -> ComplexSlope | None:
+def _with_rounding(
+    line: LadderLine, slope: float, tiny: float, spacing: float, eps: float
+) -> ComplexSlope | None:
     """Two slopes a few spacings of the input away show how far rounding moves this one."""
     moved = [_at(line, line.snapped(side * NEIGHBOURS * spacing), tiny) for side in (-1, 1)]
     if moved[0] is None or moved[1] is None:
         return None
     spread = max(abs(other[0].imag / tiny - slope) for other in moved if other is not None)
     return ComplexSlope(slope, SAFETY * (spread + eps * abs(slope)))
+
+
+def _with_short_insides(
+    line: LadderLine, pairs: Ladder, base: int, tiny: float, found: ComplexSlope, noise: float
+) -> ComplexSlope | None:
+    """The bar wide enough for insides in complex64, whose neighbours in float64 are all the same number.
+
+    Slopes at equal distances to both sides have the mean of the point's own, but for the third derivative. What is
+    left over is rounding.
+    """
+    step, slope = float(pairs.steps[base]), found.value
+    left = noise / max(abs(pairs.centre), float(abs(pairs.even[base]))) * abs(slope) if noise else 0.0
+    left = left if noise > SHORT * float(pairs.rounding[base]) else 0.0
+    for distance in (share * FLOAT32_EPS * max(line.size, step) for share in SHORT_NEIGHBOURS):
+        if distance > NEAR * step:
+            continue
+        moved = [_at(line, line.snapped(side * distance), tiny) for side in (-1, 1)]
+        if moved[0] is None or moved[1] is None:
+            return None
+        mean = (moved[0][0].imag + moved[1][0].imag) / (2 * tiny)
+        bent = 3 * abs(float(pairs.central[base]) - slope) * (distance / step) ** 2
+        left = max(left, abs(mean - slope) - 2 * bent)
+    return ComplexSlope(slope, found.error + SAFETY * left)

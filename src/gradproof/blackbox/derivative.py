@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from gradproof.blackbox.calls import Calls, Numbers
+from gradproof.blackbox.directions import along_direction, along_entry
 from gradproof.blackbox.inputs import Input, as_input, as_inputs, direction_like
-from gradproof.blackbox.ladder import Line
-from gradproof.blackbox.lines import along_direction, along_entry
+from gradproof.blackbox.ladder import LadderLine
 from gradproof.blackbox.result import Derivative, Derivatives
 from gradproof.blackbox.slope import slope
 from gradproof.errors import InvalidInput, NotScalar
@@ -87,7 +87,7 @@ def entry_slopes(
     return Derivatives.of(by_result, (*centre.shape, *values.shape), calls.n_points)
 
 
-def _slopes_of_all_entries(line: Line, n_entries: int) -> list[Derivative]:
+def _slopes_of_all_entries(line: LadderLine, n_entries: int) -> list[Derivative]:
     """One slope per entry of the result; they share the values, not what is learnt of an entry."""
     found = []
     for entry in range(n_entries):

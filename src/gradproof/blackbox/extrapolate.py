@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gradproof.blackbox.grid import Floats
 
 MAX_ORDER = 6  # a seventh step adds noise faster than it removes truncation
 MAX_GAP = 16.0  # across a wider gap nothing shows that the power series still holds

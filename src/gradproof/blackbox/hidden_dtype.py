@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradproof.blackbox.ladder import Floats
+from gradproof.blackbox.grid import Floats
 
 MIN_VALUES = 4  # fewer can be float32 by chance
 SHORT_BITS = 12  # a number of so few bits fits into every dtype and tells nothing

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gradproof.blackbox.calls import from_tensor
 from gradproof.errors import InvalidInput
+from gradproof.frameworks import all_frameworks
 
 Rebuild = Callable[[NDArray[Any]], Any]
 
@@ -90,9 +91,12 @@ def _tensor_maker(x: Any) -> Rebuild:
     """The constructor of the framework x belongs to, which must have been imported to have made x."""
     if hasattr(x, "new_tensor"):
         return lambda numbers: x.detach().new_tensor(numbers, dtype=x.dtype)
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and type(x).__module__.partition(".")[0] in ("tensorflow", "keras"):
-        return lambda numbers: tensorflow.constant(numbers, dtype=x.dtype)
+    package = type(x).__module__.partition(".")[0]
+    for one in all_frameworks():
+        module = sys.modules.get(one.module) if package in one.packages else None
+        if module is not None:
+            make = getattr(module, one.constant)
+            return lambda numbers: make(numbers, dtype=x.dtype)
     maker = type(x)
     return lambda numbers: maker(numbers)
 

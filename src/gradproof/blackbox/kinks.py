@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradproof.blackbox.extrapolate import Estimate, extrapolated
-from gradproof.blackbox.ladder import Floats, Ladder
+from gradproof.blackbox.grid import Floats
+from gradproof.blackbox.ladder import Ladder
 from gradproof.blackbox.refine import sided_quotients
 
 JUMP = 20.0  # how far a jump stands above the changes around it
@@ -17,7 +18,7 @@ INFINITE_SLOPE = (0.03, 0.9)  # powers of the step at which a continuous functio
 
 
 @dataclass(frozen=True)
-class Sides:
+class OneSided:
     """The slopes of both sides, each with its own error bar; None where a side has none."""
 
     left: Estimate | None
@@ -30,11 +31,11 @@ class Sides:
         return abs(self.left.value - self.right.value) > SEPARATE * (self.left.error + self.right.error)
 
 
-def sides_of(pairs: Ladder) -> Sides:
+def sides_of(pairs: Ladder) -> OneSided:
     """One-sided extrapolation from both sides."""
     left = pairs.where(np.isfinite(pairs.minus))
     right = pairs.where(np.isfinite(pairs.plus))
-    return Sides(
+    return OneSided(
         extrapolated(sided_quotients(left, left.left)), extrapolated(sided_quotients(right, right.right))
     )
 
@@ -64,7 +65,7 @@ def jump_of(pairs: Ladder, slope: float = 0.0) -> float:
     return height if height > JUMP * max(spread, float(pairs.rounding[:3].max())) else 0.0
 
 
-def rises_infinitely(pairs: Ladder, sides: Sides, noise: float) -> bool:
+def rises_infinitely(pairs: Ladder, sides: OneSided, noise: float) -> bool:
     """Whether a side's smallest changes follow a power of the step below one and its slopes do not settle."""
     plus, minus = abs(pairs.plus - pairs.centre), abs(pairs.minus - pairs.centre)
     return any(
@@ -99,7 +100,7 @@ def _powers(steps: Floats, change: Floats) -> Floats:
     return np.asarray(np.diff(np.log(change)) / np.diff(np.log(steps)))
 
 
-def is_kink(pairs: Ladder, sides: Sides, noise: float) -> bool:
+def is_kink(pairs: Ladder, sides: OneSided, noise: float) -> bool:
     """Two slopes that differ, and a second difference that falls like the step wherever it can be seen."""
     if not sides.differ or sides.left is None or sides.right is None:
         return False

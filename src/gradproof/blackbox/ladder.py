@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradproof.blackbox.calls import Calls, Numbers
-
-Floats = NDArray[np.float64]
+from gradproof.blackbox.grid import Floats, Grid
 
 WORTH_A_BATCH = 3  # points; fewer are called one by one
 SMALLEST_EXPONENT = -700  # around zero there is no spacing to stop at, only the end of the normal numbers
 
 
 @dataclass
-class Line:
+class LadderLine:
     """A function along one line through the point; values are kept, so no step is paid for twice."""
 
     calls: Calls
@@ -31,7 +30,7 @@ class Line:
     known_complex: dict[complex, Numbers | None] = field(default_factory=dict)
     entry: int = 0  # which entry of the result is looked at
     side: int = 0  # +1 or -1: only this side of the point exists, the other is its mirror image
-    quantum: float = 0.0  # spacing of the values, where they turned out to lie on a grid
+    grid: Grid | None = None  # on which the values turned out to lie
 
     def value(self, step: float) -> float:
         if self.side and step * self.side < 0:
@@ -85,7 +84,7 @@ class Ladder:
     plus: Floats
     minus: Floats
     eps: float
-    quantum: float = 0.0  # spacing of the values, where they turned out to lie on a grid
+    grid: Grid | None = None  # on which the values turned out to lie
     size: float = 0.0  # of the point, along the line
 
     @property
@@ -109,10 +108,15 @@ class Ladder:
         return (self.centre - self.minus) / self.steps
 
     @property
+    def largest(self) -> Floats:
+        return np.maximum(np.maximum(abs(self.plus), abs(self.minus)), abs(self.centre))
+
+    @property
     def rounding(self) -> Floats:
         """The least error of the values at each step: one unit in the last place, or the grid they lie on."""
-        largest = np.maximum(np.maximum(abs(self.plus), abs(self.minus)), abs(self.centre))
-        return np.maximum(self.eps * largest, self.quantum)
+        largest = self.largest
+        least = self.eps * largest
+        return least if self.grid is None else np.maximum(least, self.grid.at(largest))
 
     @property
     def flat(self) -> NDArray[np.bool_]:
@@ -122,25 +126,25 @@ class Ladder:
     def where(self, kept: NDArray[np.bool_]) -> "Ladder":
         exponents = tuple(e for e, keep in zip(self.exponents, kept) if keep)
         arrays = (self.steps[kept], self.plus[kept], self.minus[kept])
-        return Ladder(self.centre, exponents, *arrays, self.eps, self.quantum, self.size)
+        return Ladder(self.centre, exponents, *arrays, self.eps, self.grid, self.size)
 
     def both(self) -> "Ladder":
         return self.where(np.isfinite(self.plus) & np.isfinite(self.minus))
 
 
-def unit_of(line: Line) -> float:
+def unit_of(line: LadderLine) -> float:
     """A power of two near the size of the point: the step of exponent 0."""
     return float(2.0 ** np.floor(np.log2(line.size))) if line.size > 0 else 1.0
 
 
-def least_exponent(line: Line) -> int:
+def least_exponent(line: LadderLine) -> int:
     """Below it a step is only a few spacings of the floating-point numbers, or not a normal number."""
     if line.grain <= 0:
         return SMALLEST_EXPONENT
     return int(np.ceil(np.log2(8 * line.grain / unit_of(line))))
 
 
-def ladder(line: Line, exponents: Iterable[int]) -> Ladder:
+def ladder(line: LadderLine, exponents: Iterable[int]) -> Ladder:
     """The pairs at the steps unit * 2**e."""
     ordered = sorted(set(exponents))
     unit = unit_of(line)
@@ -148,5 +152,5 @@ def ladder(line: Line, exponents: Iterable[int]) -> Ladder:
     line.fetch([sign * step for step in steps for sign in (1, -1)])
     plus = np.array([line.value(step) for step in steps])
     minus = np.array([line.value(-step) for step in steps])
-    eps, quantum = line.calls.eps, line.quantum
-    return Ladder(line.value(0.0), tuple(ordered), np.array(steps), plus, minus, eps, quantum, line.size)
+    eps, grid = line.calls.eps, line.grid
+    return Ladder(line.value(0.0), tuple(ordered), np.array(steps), plus, minus, eps, grid, line.size)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from gradproof.blackbox.announce import announce
 from gradproof.blackbox.calls import Calls, Numbers, from_tensor
 from gradproof.blackbox.derivative import MAX_EVALUATIONS, entry_slopes
+from gradproof.blackbox.directions import along_entry
+from gradproof.blackbox.grid import Floats
 from gradproof.blackbox.inputs import Input, as_input
-from gradproof.blackbox.ladder import Floats
-from gradproof.blackbox.lines import along_entry
 from gradproof.blackbox.result import Derivative, Derivatives, counted, shown
 from gradproof.blackbox.step import STEP_FAULTS, StepJudgement
 from gradproof.errors import InvalidInput

@@ -18,8 +18,7 @@ from gradproof.clock import tick
 from gradproof.errors import GradproofError, NoDerivative
 from gradproof.ir import types
 from gradproof.ir.kernel import Kernel
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 MAX_ENTRIES = 64  # inputs that are moved one by one: some 30 runs of the op each
 DIRECTIONS = 4

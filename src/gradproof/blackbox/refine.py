@@ -4,7 +4,8 @@ import numpy as np
 
 from gradproof.blackbox.explore import LOWEST, MAX_PAIRS, Region, informative, learn_hidden_dtype
 from gradproof.blackbox.extrapolate import Estimate, Quotients, extrapolated, steady
-from gradproof.blackbox.ladder import Floats, Ladder, Line, ladder, least_exponent
+from gradproof.blackbox.grid import Floats
+from gradproof.blackbox.ladder import Ladder, LadderLine, ladder, least_exponent
 
 RUNGS_IN_THE_OPEN = (
     -1,
@@ -18,10 +19,12 @@ ENOUGH = 128.0  # units in the last place: nothing worth a call is left to gain
 STALE = 2  # additions without gain after which more will not help ...
 GOOD = 1e-6  # ... and one is enough where so many digits are right already
 GAIN = 0.7
+MAX_DESCENTS = 3
+CONTRADICTS = 4.0  # times the noise of a difference
 TINY = 1e-300  # in place of a slope of zero
 
 
-def refine(line: Line, region: Region) -> tuple[Ladder, Estimate | None]:
+def refine(line: LadderLine, region: Region) -> tuple[Ladder, Estimate | None]:
     """The pairs sampled in the end, and the best estimate of the slope they give."""
     exponents = set(region.exponents)
     lowest = max(least_exponent(line), LOWEST)
@@ -29,6 +32,12 @@ def refine(line: Line, region: Region) -> tuple[Ladder, Estimate | None]:
     pairs, estimate = _look(line, exponents)
     if estimate is None or estimate.misfit > estimate.error / 2:
         exponents |= _finer(pairs, lowest)
+        pairs, estimate = _look(line, exponents)
+    for _ in range(MAX_DESCENTS):
+        lower = _below_a_contradiction(line, pairs, estimate, region.noise)
+        if not lower:
+            break
+        exponents |= lower
         pairs, estimate = _look(line, exponents)
     stale = 0
     while estimate is not None and len(exponents) < MAX_PAIRS:
@@ -47,6 +56,36 @@ def refine(line: Line, region: Region) -> tuple[Ladder, Estimate | None]:
     return pairs, estimate
 
 
+def _below_a_contradiction(
+    line: LadderLine, pairs: Ladder, estimate: Estimate | None, noise: float
+) -> set[int]:
+    """Steps for a window of their own, where smaller steps contradict this one by more than noise explains.
+
+    Between the largest step that contradicts and the window the way is halved: a step belongs to the side whose
+    slope is closer to its own.
+    """
+    if estimate is None:
+        return set()
+    clear = CONTRADICTS * np.maximum(noise, pairs.rounding) / pairs.steps
+    off = abs(pairs.central - estimate.value) - estimate.truncation - estimate.noise_error > clear
+    witnesses = np.flatnonzero((off & ~pairs.flat)[: estimate.low])
+    if not len(witnesses):
+        return set()
+    witness = int(witnesses[-1])
+    below, above = pairs.exponents[witness], pairs.exponents[estimate.low]
+    slope = float(pairs.central[witness])
+    tried = set()
+    while above - below > 1:
+        middle = (below + above) // 2
+        tried.add(middle)
+        seen = float(ladder(line, [middle]).central[0])
+        if abs(seen - slope) < abs(seen - estimate.value):
+            below = middle
+        else:
+            above = middle
+    return tried | {below - k for k in range(3) if below - k >= least_exponent(line)}
+
+
 def _finer(pairs: Ladder, lowest: int) -> set[int]:
     """Steps around the largest one that agrees with those below it, for when no larger window fits these."""
     if len(pairs.steps) < 2:
@@ -58,7 +97,7 @@ def _finer(pairs: Ladder, lowest: int) -> set[int]:
     return {base + k for k in RUNGS_BELOW_A_CEILING if base + k >= lowest}
 
 
-def _first_rungs(line: Line, region: Region, lowest: int) -> set[int]:
+def _first_rungs(line: LadderLine, region: Region, lowest: int) -> set[int]:
     """Upwards from a base that looks almost linear, downwards from one that does not."""
     pairs = informative(line, set(region.exponents))
     k = pairs.exponents.index(region.base) if region.base in pairs.exponents else 0
@@ -68,7 +107,7 @@ def _first_rungs(line: Line, region: Region, lowest: int) -> set[int]:
     return {e for e in rungs if lowest <= e and (region.ceiling is None or e < region.ceiling)}
 
 
-def _look(line: Line, exponents: set[int]) -> tuple[Ladder, Estimate | None]:
+def _look(line: LadderLine, exponents: set[int]) -> tuple[Ladder, Estimate | None]:
     pairs = ladder(line, exponents).both()
     return pairs, extrapolated(sided_quotients(pairs, pairs.right) if line.side else central_quotients(pairs))
 

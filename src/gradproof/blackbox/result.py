@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gradproof.blackbox.ladder import Floats
+from gradproof.blackbox.grid import Floats
 
 Status = Literal["ok", "one-sided", "kink", "jump", "infinite slope", "cannot tell"]
 

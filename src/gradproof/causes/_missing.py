@@ -12,6 +12,7 @@ from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._source import assigned, line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
 
@@ -26,9 +27,13 @@ def broken(case: Case, kind: str) -> Break | None:
 
 
 def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | None) -> Iterator[Diagnostic]:
+    """In these words, unless the frontend has words of its own for it."""
+    if "headline" in missing.facts:  # the frontend's own words, whole
+        headline, why, fix = missing.facts["headline"], missing.facts["why"], Fix(missing.facts["remedy"])
     yield Diagnostic(
         kind=missing.kind,
-        severity="error",
+        # A part of a model that takes no part may be meant so, and then nobody reads its gradient.
+        severity="warning" if "unread" in missing.facts else "error",
         certainty="measured",
         headline=headline,
         primary=None if missing.span is None else Annotation(missing.span, missing.label),
@@ -36,7 +41,7 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         subject=subject(case),
         evidence=_evidence(case, missing),
         why=why,
-        fix=case.fix or (fix if fix is None or fix.checked else replace(fix, checked=case.replayed)),
+        fix=fix if fix is None or fix.checked else replace(fix, checked=case.replayed),
     )
 
 
@@ -56,15 +61,15 @@ def with_origin(case: Case, missing: Break, label: str) -> Break:
 
 
 def lacks(case: Case) -> str:
-    """How the headline begins: TensorFlow returns None or raises, gradproof's own tape says why it has nothing."""
+    """How the headline begins: a framework returns None or raises, or says why it has nothing."""
     name = case.source.name
-    is_none = case.capture.framework != "numpy" and not case.capture.facts.get("exception")
+    is_none = framework(case.capture.framework).returns_none and not case.capture.exception
     return f"the gradient for `{name}` is None" if is_none else f"there is no gradient for `{name}`"
 
 
 def no_zero(case: Case) -> str:
     """The first sentence of most explanations corrects what a reader of None is likely to believe."""
-    is_none = case.capture.framework != "numpy" and not case.capture.facts.get("exception")
+    is_none = framework(case.capture.framework).returns_none and not case.capture.exception
     return "None does not mean zero. " if is_none else ""
 
 

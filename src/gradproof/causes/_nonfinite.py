@@ -90,7 +90,7 @@ def way_row(found: Nonfinite) -> Rows:
     told = [f"line {line}: {value}" for line, value in stations]
     if len(told) > MOST_STATIONS:
         told = [*told[: MOST_STATIONS - 1], "...", told[-1]]
-    return (("its way", " -> ".join(told)),)
+    return (("path", " -> ".join(told)),)
 
 
 def line_of(span: Span | None) -> str:

@@ -51,6 +51,7 @@ def diagnose(
     why: str,
     fix: Fix | None = None,
     severity: Severity = "error",
+    notes: tuple[str, ...] = (),
 ) -> Iterator[Diagnostic]:
     primary = None if loss.place.span is None else Annotation(loss.place.span, label)
     yield Diagnostic(
@@ -66,6 +67,7 @@ def diagnose(
         fix=case.fix or fix,  # one that was run before one that is only advice
         op=loss.place.op,
         share=loss.share,
+        notes=notes,
     )
 
 

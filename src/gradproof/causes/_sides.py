@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradproof.causes._evidence import Rows, observed_text
@@ -15,8 +13,6 @@ from gradproof.engine.decisions import Side, Sides
 from gradproof.ir.program import Node, Program
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
-
-Array = np.ndarray[Any, Any]
 
 SHOWN_DIGITS = 6
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 from gradproof.diagnosis.case import Case
+from gradproof.fixes.edit import replaced
+from gradproof.fixes.source import parsed
+from gradproof.frameworks import framework
 from gradproof.ir.span import Span
+from gradproof.ir.syntax import tree_of_text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -30,15 +33,15 @@ def text_of(case: Case, span: Span | None) -> str:
 
 def function_around(case: Case, span: Span | None) -> Function | None:
     """The innermost function that a span lies in."""
-    tree = None if span is None else _tree(case.sources.get(span.file, ""))
+    tree = None if span is None else tree_of_text(case.sources.get(span.file, ""))
     if tree is None or span is None:
         return None
     around = [node for node in ast.walk(tree) if isinstance(node, Function) and _covers(node, span.line)]
     return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
-def returned(case: Case, span: Span | None) -> tuple[ast.Return, str] | None:
-    """The `return` statement of the function around a span if it is its only one, with its text."""
+def returned(case: Case, span: Span | None) -> tuple[ast.expr, str] | None:
+    """What the function around a span returns if it does so in one place, with its text."""
     function = function_around(case, span)
     if function is None or isinstance(function, ast.Lambda) or span is None:
         return None
@@ -47,12 +50,12 @@ def returned(case: Case, span: Span | None) -> tuple[ast.Return, str] | None:
         return None
     value = returns[0].value
     assert value is not None
-    return returns[0], ast.get_source_segment(case.sources[span.file], value) or ""
+    return value, ast.get_source_segment(case.sources[span.file], value) or ""
 
 
 def assigned(case: Case, name: str, before: Span) -> Span | None:
     """The expression that a name was last given before a place, in the same function and by a call."""
-    tree = _tree(case.sources.get(before.file, ""))
+    tree = tree_of_text(case.sources.get(before.file, ""))
     around = function_around(case, before)
     body = tree if around is None or isinstance(around, ast.Lambda) else around
     if body is None or not name.isidentifier():
@@ -70,19 +73,25 @@ def assigned(case: Case, name: str, before: Span) -> Span | None:
     return Span(before.file, value.lineno, value.col_offset, value.end_lineno, value.end_col_offset)
 
 
-def first_parameter(case: Case, span: Span | None) -> str | None:
+def upstream_parameter(case: Case, span: Span | None) -> str | None:
+    """The name of the gradient that comes into a rule; some frameworks pass what was kept for it before that."""
     function = function_around(case, span)
-    if function is None or not function.args.args:
-        return None
-    return function.args.args[0].arg
+    names = [] if function is None else [one.arg for one in function.args.args]
+    place = int(framework(case.capture.framework).rule_is_passed_kept)
+    return names[place] if len(names) > place else None
 
 
-def replaced_line(case: Case, file: str, number: int, old: str, new: str) -> str:
-    """A patch of one line in which the text `old` becomes `new`; empty where that is not possible."""
-    line = line_of(case, Span(file, number))
-    if not old or old not in line or old == new:
-        return ""
-    return f"-{line}\n+{line.replace(old, new, 1)}"
+def replaced_text(case: Case, file: str, part: ast.expr, new: str) -> str:
+    """A diff in which an expression on one line becomes another text; empty where that is not possible."""
+    source = parsed(case.sources.get(file, ""))
+    return "" if source is None else replaced(source, [(part, new)], file)
+
+
+def replaced_span(case: Case, span: Span, new: str) -> str:
+    """The same for the expression that a span covers."""
+    source = parsed(case.sources.get(span.file, ""))
+    part = None if source is None else source.at(span)
+    return "" if part is None or text_of(case, span) == new else replaced_text(case, span.file, part, new)
 
 
 def _covers(node: Function, line: int) -> bool:
@@ -97,11 +106,3 @@ def _own(function: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> Itera
         yield node
         if not isinstance(node, Function | ast.ClassDef):
             pending.extend(ast.iter_child_nodes(node))
-
-
-@lru_cache(maxsize=64)
-def _tree(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text) if text else None
-    except (SyntaxError, ValueError):
-        return None

@@ -29,6 +29,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.steepness import ADDITIONS, SUMS
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -39,17 +40,27 @@ def find(case: Case) -> Iterator[Diagnostic]:
     ops = sum(
         1 for id in case.budget if (span := case.node(id).span) is not None and (span.file, span.line) == line
     )
+    is_sum = loss.place.op in ADDITIONS | SUMS
+    what = "a long sum" if is_sum else "a repeated line"
+    step = f"Every addition rounds to the {loss.place.dtype} nearest to the running total"
     yield from diagnose(
         case,
         loss,
-        headline=f"the roundings of a long sum add up to {words.share(loss.share)} of the gradient's error",
+        headline=f"the roundings of {what} add up to {words.share(loss.share)} of the gradient's error",
         label=f"{words.count(ops, 'op')} rounded here",
         lost_at=f"{words.share(loss.share)} of the error arises here",
         why=(
-            f"Every addition rounds to the {loss.place.dtype} nearest to the running total. One such error is "
-            "harmless; over a long sum they add up, and the gradient is computed from the total."
+            f"{step}. One such error is harmless; over a long sum they add up, and the gradient is computed from the "
+            "total."
+            if is_sum
+            else f"Every op rounds to the nearest {loss.place.dtype}. One such error is harmless; here many of them "
+            "add up, and the gradient is computed from what they leave."
         ),
-        fix=Fix("add in pairs with the framework's own sum, or accumulate in a wider dtype"),
+        fix=Fix(
+            "add in pairs with the framework's own sum, or accumulate in a wider dtype"
+            if is_sum
+            else "compute these steps in a wider dtype"
+        ),
     )
 
 

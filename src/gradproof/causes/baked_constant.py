@@ -35,6 +35,7 @@ from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.frameworks import framework
 from gradproof.ir.capture import Baked
 from gradproof.judge.verdict import Verdict
 
@@ -46,7 +47,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
             continue
         seen.add(baked.name)
         if baked.is_drawn:
-            yield _drawn_once(baked)
+            yield _drawn_once(case, baked)
         elif baked.before:
             yield _diagnose(baked)
         elif case.verdict is Verdict.WRONG and baked.name == case.source.name:
@@ -73,7 +74,8 @@ def _diagnose(baked: Baked) -> Diagnostic:
     )
 
 
-def _drawn_once(baked: Baked) -> Diagnostic:
+def _drawn_once(case: Case, baked: Baked) -> Diagnostic:
+    library = framework(case.capture.framework).random
     return Diagnostic(
         kind="baked-constant",
         severity="warning",
@@ -86,7 +88,7 @@ def _drawn_once(baked: Baked) -> Diagnostic:
             "its graph, and this later call has used the same ones: value and gradient are those of that one draw."
         ),
         fix=Fix(
-            "draw with `tf.random` inside the function, or draw outside and pass the numbers as an argument"
+            f"draw with `{library}` inside the function, or draw outside and pass the numbers as an argument"
         ),
     )
 

@@ -32,30 +32,34 @@ Stays silent when
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._misfit import called, misfits, none_for_argument
-from gradproof.causes._mistakes import Said, entry, op_span, say
+from gradproof.causes._mistakes import Said, entry, op_span, say, unless_overwritten
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of
-from gradproof.causes._source import first_parameter, replaced_line, returned
+from gradproof.causes._source import returned, upstream_parameter
+from gradproof.causes._unheard_rules import forward_rule, without_history
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.loss import Loss, custom_scope
+from gradproof.fixes.edit import replaced
+from gradproof.fixes.source import parsed
+from gradproof.frameworks import framework
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault
+from gradproof.judge.mistake import find_mistakes
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
 
 _WITHOUT_ADVICE = ("entries", "other", "not linear")  # the derivative itself says more than words could
-_MODULES = {"tensorflow": "tf", "numpy": "np"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -73,7 +77,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if loss is not None:
         yield _narrow(case, loss)
     if case.source.missing is None or case.source.missing.kind == "not-connected":
-        yield from (_suspected(case, suspicion) for suspicion in _once(case.suspicions))
+        found = case.suspicions or tuple(without_history(case))
+        yield from (_suspected(case, suspicion) for suspicion in _once(found))
+        yield from forward_rule(case)
 
 
 def _narrow(case: Case, loss: Loss) -> Diagnostic:
@@ -108,7 +114,19 @@ def _once(found: Iterable[Suspicion]) -> Iterator[Suspicion]:  # a rule in a loo
 def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
     scope = suspicion.scope
     span = scope.rule_at or scope.defined_at or scope.used_at
-    if suspicion.kind == "ignores upstream":
+    if suspicion.kind == "off by a little":
+        size = words.significant(suspicion.relative, 2)
+        fault, label = (
+            f"is off by {size} of its size",
+            f"not the derivative: {size} of it is missing or too much",
+        )
+        why = (
+            f"In exact arithmetic the formula of the rule and the derivative differ by {size} of the largest entry. "
+            f"Here the rounding of {case.source.dtype} hides it, and the gradient is right to its digits. In a wider "
+            "dtype, at other inputs or after many steps it shows."
+        )
+        fix = "return the exact derivative of the forward"
+    elif suspicion.kind == "ignores upstream":
         fault, label = "ignores the gradient that comes in", "right only because 1 comes in"
         why = (
             "A rule has to multiply the gradient that comes in with its own slope. This one returns the slope alone. "
@@ -159,7 +177,9 @@ def rule_span(case: Case, fault: CustomFault) -> Span | None:
     result = fault.mistake.rule.results[fault.mistake.input]
     node = None if result is None else fault.mistake.rule.program[result]
     scope, rule = fault.scope, fault.mistake.rule
-    if node is not None and node.span is not None and node.id not in (*rule.inputs, *rule.upstream):
+    # What the rule only hands on was computed by the forward, which is not to blame for it.
+    given = {*rule.inputs, *rule.upstream, *(one.id for one in rule.forward.nodes)}
+    if node is not None and node.span is not None and node.id not in given:
         inside = scope.defined_at is None or node.span.file == scope.defined_at.file
         if inside and node.span != case.capture.call:
             return node.span
@@ -192,7 +212,7 @@ def _rows(case: Case, fault: CustomFault) -> Rows:
     if rule.has_upstream and rule.results[mistake.input] != case.source.recorded:
         up = rule.here.upstream[0]
         if up.size == 1:
-            rows.append(("comes in", words.significant(float(np.real(up.reshape(-1)[0])), 10)))
+            rows.append(("comes in", words.significant(up.item(), 10)))
         rows.append(("rule alone", entry(mistake.meant, mistake.worst)))
         rows.append(("derivative", entry(mistake.true, mistake.worst)))
     if mistake.kind == "finite difference":
@@ -220,20 +240,32 @@ def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
 
 
 def _patch(case: Case, fault: CustomFault, said: Said, span: Span | None) -> str:
-    found = returned(case, span) if said.edit and len(fault.scope.inputs) == 1 else None
-    upstream = first_parameter(case, span)
-    if found is None or span is None or upstream is None:
+    found = returned(case, span) if said.edit else None
+    upstream = upstream_parameter(case, span)
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    if found is None or span is None or upstream is None or source is None:
         return ""
-    statement, value = found
-    plain = value.isidentifier() or value.replace(".", "").isdecimal()
-    edit = said.edit.replace("({value})", "{value}") if plain else said.edit
-    return replaced_line(
-        case,
-        span.file,
-        statement.lineno,
-        value,
-        edit.format(value=value, upstream=upstream, module=_MODULES.get(case.capture.framework, "")),
-    )
+    module = framework(case.capture.framework).alias
+    edits = []
+    for part in _returned_for(fault, found[0]):
+        value = ast.get_source_segment(source.text, part) or ""
+        plain = value.isidentifier() or value.replace(".", "").isdecimal()
+        edit = said.edit.replace("({value})", "{value}") if plain else said.edit
+        edits.append((part, edit.format(value=value, upstream=upstream, module=module)))
+    return replaced(source, edits, span.file) if edits else ""
+
+
+def _returned_for(fault: CustomFault, value: ast.expr) -> list[ast.expr]:
+    """The parts of what a rule returns that have the mistake: that for one input, and others with the same mistake."""
+    mistake = fault.mistake
+    if not isinstance(value, ast.Tuple | ast.List):
+        return [value] if len(fault.scope.inputs) == 1 else []
+    # A rule returns None for what is no array.
+    parts = [one for one in value.elts if not (isinstance(one, ast.Constant) and one.value is None)]
+    if len(parts) != len(mistake.rule.inputs):
+        return []
+    same = {one.input for one in find_mistakes(mistake.rule, Options()) if one.kind == mistake.kind}
+    return [part for k, part in enumerate(parts) if k == mistake.input or k in same]
 
 
 def _checked(fault: CustomFault, said: Said) -> str:
@@ -243,4 +275,4 @@ def _checked(fault: CustomFault, said: Said) -> str:
     return "with this change the rule returns the derivative here and at the other points and gradients tried"
 
 
-CAUSE = Cause(name="custom-gradient", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="custom-gradient", find=unless_overwritten(find), doc=__doc__ or "")

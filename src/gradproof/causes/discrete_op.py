@@ -23,6 +23,7 @@ Stays silent when
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _missing(case: Case, missing: Break) -> Diagnostic:
             "its derivative is zero, and on them there is none, so no gradient is passed on. Zero instead of None "
             "would not help either: it tells an optimiser nothing."
         ),
-        fix=case.fix or Fix(_FIX),
+        fix=Fix(_FIX),
     )
 
 
@@ -102,22 +103,46 @@ def _is_step(program: Program, node: Node) -> bool:
 def _zero(case: Case, node: Node) -> Diagnostic:
     name, target = case.source.name, case.capture.target
     assert node.span is not None
+    said = _STRAIGHT if case.capture.order > 1 else _STEPS
+    words = {"name": name, "target": target, "op": op_words(node), "Op": capital(op_words(node))}
     return Diagnostic(
         kind="discrete-op",
         severity="warning",
         certainty="proven",
-        headline=f"the gradient for `{name}` is 0 everywhere: {op_words(node)} changes only in steps",
-        primary=Annotation(node.span, "the result stays the same for small changes"),
+        headline=said.headline.format(**words),
+        primary=Annotation(node.span, said.label),
         subject=subject(case, (0,) * len(case.source.shape)),
         evidence=comparison_rows(case),
-        why=(
-            f"Zero is right, and of no use. {capital(op_words(node))} on line {node.span.line} turns `{name}` into a "
-            f"result that changes only in steps, and `{target}` depends on `{name}` in no other way. Training cannot "
-            f"move `{name}`."
-        ),
-        fix=case.fix or Fix(_FIX),
+        why=said.why.format(line=node.span.line, **words),
+        fix=Fix(said.fix),
         op=node.op,
     )
+
+
+@dataclass(frozen=True)
+class _Said:
+    headline: str
+    label: str
+    why: str
+    fix: str
+
+
+_STEPS = _Said(
+    "the gradient for `{name}` is 0 everywhere: {op} changes only in steps",
+    "the result stays the same for small changes",
+    "Zero is right, and of no use. {Op} on line {line} turns `{name}` into a result that changes only in steps, and "
+    "`{target}` depends on `{name}` in no other way. Training cannot move `{name}`.",
+    _FIX,
+)
+# The first derivative of a function that decides between straight pieces is made of the decisions alone.
+_STRAIGHT = _Said(
+    "the second derivative for `{name}` is 0 everywhere: this is made of straight pieces",
+    "straight pieces, such as those of `relu`: no curvature between the corners",
+    "Zero is right, and of no use. The slope of a function like `relu` is the same number on a whole piece, so that "
+    "its own slope is 0 there, however the weights are. `{target}` depends on `{name}` through such slopes alone, and "
+    "training cannot move `{name}`.",
+    "use a smooth function where second derivatives are needed: tanh, softplus, gelu or sin in place of relu",
+)
 
 
 CAUSE = Cause(name="discrete-op", find=find, doc=__doc__ or "")

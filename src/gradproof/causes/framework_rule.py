@@ -30,7 +30,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradproof.causes._evidence import comparison_rows, proven_text, subject, worst
-from gradproof.causes._mistakes import entry, say
+from gradproof.causes._labels import NO_SUM, SUM_TO_1, of_labels, sum_of_labels
+from gradproof.causes._mistakes import entry, say, unless_overwritten
+from gradproof.causes._mixed_rows import mixed_rows
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of, proven_at, value_at
 from gradproof.diagnosis import words
@@ -53,14 +55,17 @@ def find(case: Case) -> Iterator[Diagnostic]:
     brought = [one for one in case.mistakes if one.scope.library is not None and not one.mistake.is_intended]
     if brought:
         yield _brought_along(case, brought[0])
-    faults = [fault for fault in case.library_faults if not fault.is_intended]
+    # A rule that stands for a step in one of its gradients is meant as a whole.
+    intended = {fault.departure.pullback.op for fault in case.library_faults if fault.is_intended}
+    faults = [fault for fault in case.library_faults if fault.departure.pullback.op not in intended]
     tied = list(_tied(case)) if faults and all(_is_at_tie(case, fault) for fault in faults) else []
     if faults:
         yield tied[0] if tied else _wrong_rule(case, faults[0])
     elif case.hidden_stop is not None and case.hidden_stop.is_neutral:
         yield _hidden_stop(case, case.hidden_stop)
     elif case.verdict is Verdict.WRONG and not (case.mistakes or case.library_faults or case.suspicions):
-        yield from _boundless(case) if case.boundless_rules else (*_partial(case), *_tied(case))[:1]
+        others = (*mixed_rows(case), *_partial(case), *_tied(case))[:1]
+        yield from _boundless(case) if case.boundless_rules else others
     loss = loss_of(case, "framework-rule")
     if loss is not None:
         yield _wrong_value(case, loss)
@@ -69,10 +74,12 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
     departure = fault.departure
     pullback, framework = departure.pullback, words.framework_name(case.capture.framework)
+    sums = sum_of_labels(case, pullback)
+    label = f"the rule of {pullback.op} is wrong here" if sums is None else NO_SUM
     off = np.abs(departure.meant.mid - departure.true.mid)
     worst = np.unravel_index(int(np.argmax(off)), off.shape)
     returned, right = (
-        words.significant(float(np.real(part.mid[worst])), 10) for part in (departure.meant, departure.true)
+        words.significant(part.mid[worst].item(), 10) for part in (departure.meant, departure.true)
     )
     how = (
         "The op itself, run again beside these inputs, has another slope: the rule returned "
@@ -83,10 +90,9 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
         kind="framework-rule",
         severity="error",
         certainty="measured" if departure.is_measured else "proven",
-        headline=f"{framework}'s own gradient of {pullback.op} is not its derivative here",
-        primary=None
-        if pullback.span is None
-        else Annotation(pullback.span, f"the rule of {pullback.op} is wrong here"),
+        headline=of_labels(pullback.op, sums)
+        or f"{framework}'s own gradient of {pullback.op} is not its derivative here",
+        primary=None if pullback.span is None else Annotation(pullback.span, label),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
         why=(
@@ -94,7 +100,9 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
             f"inputs and the incoming gradient it had. {how}"
             f"{returned} where the derivative is {right}. More precision does not help."
         ),
-        fix=Fix(f"write this step without {pullback.op}, or give it a custom gradient"),
+        fix=Fix(
+            (sums and SUM_TO_1) or f"write this step without {pullback.op}, or give it a custom gradient"
+        ),
         op=pullback.op,
     )
 
@@ -207,7 +215,7 @@ def _partial(case: Case) -> Iterator[Diagnostic]:
     framework = words.framework_name(case.capture.framework)
     for rule in case.capture.pullbacks:
         for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):
-            if result is None and id in reached and rule.span is not None:
+            if result is None and id in reached and rule.span is not None and program[id].scope is None:
                 yield Diagnostic(
                     kind="framework-rule",
                     severity="error",
@@ -260,8 +268,8 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     name = "compiled function" if node.op == "identity" else node.op.replace("_", " ")
     called = f"a {name}" if node.op == "identity" else f"the function {name}"
     exact = proven_at(case, node, loss.index)
-    value = complex(np.asarray(node.value)[loss.index]).real
-    true = exact or words.significant(value - float(np.real(case.local_errors[node.id][loss.index])), 7)
+    value = np.asarray(node.value)[loss.index].item()
+    true = exact or words.significant(value - np.asarray(case.local_errors[node.id])[loss.index].item(), 7)
     computed = value_at(case, node, loss.index)
     return Diagnostic(
         kind="framework-rule",
@@ -288,4 +296,4 @@ def _short(text: str) -> str:
         return text
 
 
-CAUSE = Cause(name="framework-rule", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="framework-rule", find=unless_overwritten(find), doc=__doc__ or "")

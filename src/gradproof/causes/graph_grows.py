@@ -2,7 +2,8 @@
 
 What it finds
     A gradient call in a loop behind which more ops stand at each later execution, in proportion to the number of
-    steps.
+    steps; or one that failed because its way leads through a step whose record is gone; or a persistent tape that
+    stays open around a loop and is asked in every round.
 
 Why it spoils a gradient
     The recorded computation reaches back through all earlier steps. Time and memory grow until the program fails, and
@@ -24,14 +25,35 @@ Stays silent when
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.capture import OpenRecord
+
+MIN_ROUNDS = 4
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    missing = broken(case, "graph-grows")
+    if missing is not None:
+        yield from diagnose(
+            case,
+            missing,
+            headline=f"{lacks(case)}: the path leads through steps whose record is gone",
+            why=(
+                f"`{case.capture.target}` is computed from results of an earlier step. The record of that step was "
+                "given up when its gradient had been computed."
+            ),
+            fix=Fix("cut the history where a step begins"),
+        )
+        return
+    kept = case.capture.open_tape
+    if kept is not None and _grows(kept.held):
+        yield _around_a_loop(case, kept)
     history = case.capture.history
     if history is None or history.contains or not history.grows:
         return
@@ -49,6 +71,41 @@ def find(case: Case) -> Iterator[Diagnostic]:
             "The gradient runs back through all of it, so time and memory grow with the number of steps."
         ),
         fix=Fix("open a new tape in every step, or cut the history with `stop_gradient`"),
+    )
+
+
+def _grows(held: Sequence[int]) -> bool:
+    """By about the same number of ops each time, seen at least four times, and doubled since the second."""
+    steps = [after - before for before, after in pairwise(held)]
+    return (
+        len(held) >= MIN_ROUNDS
+        and min(steps) > 0
+        and max(steps) <= 2 * min(steps)
+        and held[-1] >= 2 * held[1]
+    )
+
+
+def _around_a_loop(case: Case, kept: OpenRecord) -> Diagnostic:
+    call = Annotation(case.capture.call, "asked in every round")
+    return Diagnostic(
+        kind="graph-grows",
+        severity="warning",
+        certainty="measured",
+        headline="a persistent tape stays open around a loop and keeps what every round computed",
+        primary=call
+        if kept.entered is None
+        else Annotation(kept.entered, "records from here to the end of its block"),
+        secondary=() if kept.entered is None else (call,),
+        subject="ops on the tape",
+        evidence=(
+            ("counted", ", ".join(f"{n:,}" for n in kept.held[-MIN_ROUNDS:]) + " at the latest calls"),
+        ),
+        why=(
+            "A persistent tape keeps the ops and numbers of its block until it is deleted. Each round adds its own, "
+            "and the ops of its gradient, since they are computed inside the block: memory grows with the number of "
+            "rounds."
+        ),
+        fix=Fix("open the tape inside the loop, and ask it after its block"),
     )
 
 

@@ -28,10 +28,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gradproof.causes._missing import broken, diagnose, lacks
-from gradproof.causes._source import assigned, replaced_line, text_of
+from gradproof.causes._source import assigned, replaced_span, text_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 
 _INTEGER = re.compile(r"(?<=[(\[])((?:-?\d+, )*-?\d+)(?=[,)\]])")
@@ -44,14 +45,14 @@ def find(case: Case) -> Iterator[Diagnostic]:
     name, dtype = case.source.name, case.source.dtype
     made = assigned(case, name, case.capture.call)
     if made is not None and missing.span == case.capture.call:
-        missing = replace(missing, span=made, contributing=((case.capture.call, "returns None"),))
+        missing = replace(missing, span=made, contributing=((case.capture.call, _ending(case)),))
     yield from diagnose(
         case,
         missing,
         headline=f"{lacks(case)} because `{name}` holds {dtype}, not real numbers",
         why=(
-            "A derivative says what a small change does, and an integer cannot change by a little. A tape records "
-            f"nothing for a tensor of {dtype}, even where the formula would have a slope."
+            "A derivative says what a small change does, and an integer cannot change by a little. "
+            f"{_refused(case)} {dtype}, even where the formula would have a slope."
         ),
         fix=Fix(
             f"give `{name}` a floating-point dtype; a number with a decimal point has one",
@@ -60,12 +61,22 @@ def find(case: Case) -> Iterator[Diagnostic]:
     )
 
 
+def _ending(case: Case) -> str:
+    return "returns None" if case.capture.exception is None else "fails here"
+
+
+def _refused(case: Case) -> str:
+    if case.capture.exception is None:
+        return "A tape records nothing for a tensor of"
+    return f"{framework(case.capture.framework).title} takes no derivative for an array of"
+
+
 def _patch(case: Case, missing: Break) -> str:
     """Every whole number in the call that made the array gets a decimal point; a dtype that is named stays."""
     text = text_of(case, missing.span)
     if missing.span is None or "dtype" in text or re.search(r"tf\.u?int|np\.u?int", text):
         return ""
-    return replaced_line(case, missing.span.file, missing.span.line, text, _INTEGER.sub(_floats, text))
+    return replaced_span(case, missing.span, _INTEGER.sub(_floats, text))
 
 
 def _floats(numbers: re.Match[str]) -> str:

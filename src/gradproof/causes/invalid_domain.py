@@ -148,7 +148,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
             "numbers. A function without a value has no slope. A number that is returned all the same comes from "
             "the formula of the slope, which does not know where its function ends."
         ),
-        fix=case.fix or Fix("keep the argument inside the domain, or use a function that is defined there"),
+        fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
         op=node.op,
     )
 

@@ -53,7 +53,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"{where} decides by {op_words(node)}, exactly on the edge between two branches, and their values differ "
             f"by {size}. A step has no slope. The number returned belongs to one side and does not see the step."
         ),
-        fix=case.fix or Fix("replace the step by a smooth switch, or move the edge away from this point"),
+        fix=Fix("replace the step by a smooth switch, or move the edge away from this point"),
         op=node.op,
     )
 

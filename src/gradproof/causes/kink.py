@@ -64,8 +64,7 @@ def _at_the_kink(case: Case) -> Diagnostic:
             f"derivative. The number that {words.framework_name(case.capture.framework)} returns is a convention; "
             "beside this point the gradient is one slope or the other."
         ),
-        fix=case.fix
-        or Fix("move the point off the kink, or use a smooth function with a width that suits the scale"),
+        fix=Fix("move the point off the kink, or use a smooth function with a width that suits the scale"),
         op=node.op,
     )
 

@@ -29,14 +29,16 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gradproof.causes._evidence import observed_text, subject
+from gradproof.causes._lost import lost
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
-from gradproof.causes._source import line_of, replaced_line, text_of
+from gradproof.causes._source import line_of, replaced_span, text_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.engine.refine import Enclosure
-from gradproof.ir.capture import Break, Cut
+from gradproof.frameworks import framework as language
+from gradproof.ir.capture import Break, Cut, LostPart
 
 _NUMPY = re.compile(r"\b(np|numpy)\.")
 
@@ -44,6 +46,7 @@ _NUMPY = re.compile(r"\b(np|numpy)\.")
 def find(case: Case) -> Iterator[Diagnostic]:
     if case.uncut is not None:
         yield _part(case, case.uncut)
+    yield from lost(case, "left-framework", _possible)
     missing = broken(case, "left-framework")
     if missing is None:
         return
@@ -62,6 +65,30 @@ def find(case: Case) -> Iterator[Diagnostic]:
         fix=Fix(
             remedy(missing, f"stay in {framework}: use its own functions on the tensor itself"),
             _patch(case, missing),
+        ),
+    )
+
+
+def _possible(case: Case, part: LostPart) -> Diagnostic:
+    name, target, framework = (
+        case.source.name,
+        case.capture.target,
+        words.framework_name(case.capture.framework),
+    )
+    return Diagnostic(
+        kind="left-framework",
+        severity="note",
+        certainty="likely",
+        headline=f"a part of `{target}` may be plain numbers that were computed from `{name}`",
+        primary=None
+        if part.back is None
+        else Annotation(part.back, f"takes numbers that {framework} did not make"),
+        secondary=()
+        if part.left in (None, part.back)
+        else (Annotation(part.left, "they may come from here"),),
+        why=(
+            f"The source mentions what depends on `{name}` where these numbers come from, and for {framework} they are "
+            "a constant. If they were computed from it, the gradient lacks their part."
         ),
     )
 
@@ -95,7 +122,7 @@ def _part(case: Case, uncut: Enclosure) -> Diagnostic:
         ),
         fix=Fix(
             f"leave out `{first.how}` and use the tensor itself; if a constant is meant, "
-            "`tf.stop_gradient` says so and silences this"
+            f"`{language(case.capture.framework).stop_gradient}` says so and silences this"
         ),
     )
 
@@ -113,7 +140,7 @@ def _patch(case: Case, missing: Break) -> str:
     for head, tail in (("float(", ")"), ("", ".numpy()"), ("", ".item()")):
         inner = text[len(head) : len(text) - len(tail)]
         if text.startswith(head) and text.endswith(tail) and inner and inner.count("(") == inner.count(")"):
-            return replaced_line(case, span.file, span.line, text, inner)
+            return replaced_span(case, span, inner)
     return ""
 
 

@@ -32,7 +32,7 @@ from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.ir import types
 
 _MOST_BITS_OF_16 = 11  # the precision of float16; bfloat16 has 8
-_MEANT = " The gradient is as good as that allows: where mixed precision is meant, there is nothing to mend."
+_MEANT = " The gradient is as good as that allows: where mixed precision is meant, there is nothing to fix."
 
 
 def find(case: Case) -> Iterator[Diagnostic]:

@@ -33,10 +33,10 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, operand
+from gradproof.frameworks import framework
 from gradproof.ir.program import Node
 
-_WHERE = {"tensorflow": "`tf.where`", "numpy": "`np.where`", "jax": "`jnp.where`", "torch": "`torch.where`"}
-_WHERE_RULES = frozenset({"SelectV2", "Select", "select", "select_n", "WhereBackward0"})
+_WHERE_RULES = frozenset({"SelectV2", "Select", "select", "select_n"})
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -72,12 +72,12 @@ def _argument(found: Nonfinite, op: Node) -> Place | None:
 def _chooser(case: Case, found: Nonfinite) -> str:
     """What drops the branch, by the user's name for it where the rule tells."""
     assert found.zero is not None
-    node = found.zero.node
+    node, where = found.zero.node, framework(case.capture.framework).where
     rules = {pullback.op for pullback in case.capture.pullbacks if pullback.span == node.span}
     if found.zero.why == "not selected" and (
-        rules & _WHERE_RULES or (not rules and case.capture.framework == "numpy")
+        rules & {*_WHERE_RULES, where} or (not rules and case.capture.framework == "numpy")
     ):
-        return _WHERE.get(case.capture.framework, "the selection")
+        return f"`{where}`"
     return {"not selected": "the selection", "not used": "the slice", "multiplied by 0": "the mask"}[
         found.zero.why
     ]
@@ -92,7 +92,7 @@ def _is_cut_before(found: Nonfinite) -> bool:
 def _headline(case: Case, found: Nonfinite) -> str:
     assert found.zero is not None
     if _is_cut_before(found):
-        return "an infinite slope is multiplied by 0 on its way back, which leaves NaN"
+        return "an infinite slope is multiplied by 0 in the backward pass, which leaves NaN"
     if found.zero.why == "multiplied by 0":
         return "multiplying by 0 does not remove the NaN from the gradient"
     what = {

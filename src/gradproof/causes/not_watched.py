@@ -29,20 +29,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._missing import (
-    broken,
-    diagnose,
-    indentation,
-    indented_below,
-    lacks,
-    no_zero,
-    tape_line,
-    with_origin,
-)
+from gradproof.causes._missing import broken, diagnose, lacks, no_zero, tape_line, with_origin
 from gradproof.causes._source import line_of
+from gradproof.causes._watching import watched_early
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 
 
@@ -78,6 +71,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 def _plain(case: Case, missing: Break, what: str) -> Diagnostic:
     name = case.source.name
+    made = framework(case.capture.framework).variable.format(name=name)
     (found,) = diagnose(
         case,
         with_origin(case, missing, f"`{name}` is {what}"),
@@ -86,7 +80,7 @@ def _plain(case: Case, missing: Break, what: str) -> Diagnostic:
             f"A gradient is taken for a tensor or a variable. `{name}` is {what}: a tensor is made of it wherever it "
             "is used, each time another one, and no tape knows that they are the same."
         ),
-        fix=Fix(f"make it one tensor first: `{name} = tf.Variable({name})`, and use that in the tape"),
+        fix=Fix(f"make it one tensor first: `{made}`, and use that in the tape"),
     )
     return found
 
@@ -111,23 +105,19 @@ def _earlier(case: Case, missing: Break) -> str:
     tape, watch = tape_line(case), line_of(case, missing.span)
     if tape is None or missing.span is None or missing.span.file != tape[0].file:
         return ""
-    first = case.sources[tape[0].file].split("\n")[tape[0].line : missing.span.line - 1]
-    is_plain = all(indentation(line) == indentation(watch) for line in first if line.strip())
-    if not first or not is_plain or not watch.strip().endswith(")"):
+    if not watch.strip().endswith(")"):
         return ""
-    between = "".join(f" {line}\n" for line in first)
-    return f" {tape[1]}\n+{watch}\n{between}-{watch}"
+    return watched_early(case, tape[0], watch.strip(), case.source.name, drop=missing.span.line)
 
 
 def _patch(case: Case, name: str) -> str:
     tape = tape_line(case)
-    below = "" if tape is None else indented_below(case, tape[0])
-    if tape is None or not below or not name.isidentifier():
+    if tape is None:
         return ""
     watch = f"{tape[2]}.watch({name})"
     # The tape on NumPy returns what it watches; a plain array cannot be followed.
     watch = f"{name} = {watch}" if case.capture.framework == "numpy" else watch
-    return f" {tape[1]}\n+{indentation(below)}{watch}\n {below}"
+    return watched_early(case, tape[0], watch, name)
 
 
 CAUSE = Cause(name="not-watched", find=find, doc=__doc__ or "")

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradproof.causes._lost import lost
 from gradproof.causes._missing import (
     broken,
     diagnose,
@@ -40,11 +41,13 @@ from gradproof.causes._missing import (
 from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
-from gradproof.ir.capture import Break
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.capture import Break, LostPart
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    yield from lost(case, "outside-tape", _part)
+    yield from lost(case, "stored", _stored)
     missing = broken(case, "outside-tape")
     if missing is None:
         return
@@ -59,6 +62,38 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"`{name}` ends there."
         ),
         fix=Fix("move the whole computation into the `with` block of the tape", _patch(case, missing)),
+    )
+
+
+def _part(case: Case, part: LostPart) -> Diagnostic:
+    name, target = case.source.name, case.capture.target
+    return Diagnostic(
+        kind="outside-tape",
+        severity="note",
+        certainty="measured",
+        headline=f"a part of `{target}` was computed from `{name}` outside the tape and counts as constant",
+        primary=None if part.left is None else Annotation(part.left, "the tape did not see this"),
+        secondary=() if part.back in (None, part.left) else (Annotation(part.back, "used here"),),
+        why=(
+            "A tape records only the ops that run inside its `with` block. This gradient is that of the rest: it is "
+            "right if a constant is meant, and lacks a term if not."
+        ),
+    )
+
+
+def _stored(case: Case, part: LostPart) -> Diagnostic:
+    name, target = case.source.name, case.capture.target
+    return Diagnostic(
+        kind="outside-tape",
+        severity="note",
+        certainty="measured",
+        headline=f"a part of `{target}` passes through a variable that holds what was computed from `{name}`",
+        primary=None if part.left is None else Annotation(part.left, "put into a variable"),
+        secondary=() if part.back in (None, part.left) else (Annotation(part.back, "read from it"),),
+        why=(
+            "No gradient passes through an assignment. This gradient is that of the rest: it is right if a constant is "
+            "meant, and lacks a term if not."
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 What it finds
     A gradient of None for a name that stood for a variable and now stands for a plain tensor, such as after
-    `w = w - rate * gradient`.
+    `w = w - rate * gradient`; and a gradient computed from numbers that were overwritten since they were used.
 
 Why it spoils a gradient
     A tape watches variables by itself, but not tensors. After the assignment the name means a tensor that no tape
@@ -21,21 +21,26 @@ Stays silent when
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 
+from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._missing import broken, diagnose, lacks
-from gradproof.causes._source import line_of
+from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.fixes.edit import diff
+from gradproof.fixes.source import parsed
 from gradproof.ir.capture import Break
 
-_STEP = re.compile(r"^(\s*)(\w+) (?:= \2 ([-+])|([-+])=) (.+)$")
-_METHOD = {"-": "assign_sub", "+": "assign_add"}
+_METHOD = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    if case.was_overwritten and case.source.overwritten is not None:
+        yield _overwritten(case, case.source.overwritten)
+        return
     missing = broken(case, "reassigned-variable")
     if missing is None:
         return
@@ -54,13 +59,66 @@ def find(case: Case) -> Iterator[Diagnostic]:
     )
 
 
+def _overwritten(case: Case, change: Break) -> Diagnostic:
+    """A number was changed behind the back of the graph, and the rules went on with the new one."""
+    target, title = case.capture.target, words.framework_name(case.capture.framework)
+    return Diagnostic(
+        kind="reassigned-variable",
+        severity="error",
+        certainty="measured",
+        headline=f"a number that the gradient of `{target}` needs was overwritten unnoticed",
+        primary=None if change.span is None else Annotation(change.span, change.label),
+        secondary=tuple(Annotation(span, label) for span, label in change.contributing),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"{title} keeps the numbers an op was given, because its derivative is computed from them. This line "
+            "changes such a tensor in a way that is not recorded, by `.data` or where no graph is kept, and the "
+            "derivative is computed from the new number."
+        ),
+        fix=Fix("compute a new tensor here, or change it after the gradient was computed"),
+    )
+
+
 def _patch(case: Case, missing: Break) -> str:
-    line = line_of(case, missing.span)
-    found = _STEP.match(line)
-    if found is None or "#" in line or " if " in line:  # what stands after a condition is no step
+    """`w = w - step` and `w -= step` as `w.assign_sub(step)`; any other value of the whole line as `w.assign(...)`."""
+    span, name = missing.span, case.source.name
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    if span is None or source is None or not name.isidentifier():
         return ""
-    space, name, sign, other, rest = found.groups()
-    return f"-{line}\n+{space}{name}.{_METHOD[sign or other]}({rest})"
+    lines = source.text.splitlines(keepends=True)
+    here = [node for node in ast.walk(source.tree) if isinstance(node, ast.stmt) and node.lineno == span.line]
+    if len(here) != 1 or here[0].end_lineno != span.line or "#" in lines[span.line - 1]:
+        return ""
+    call = _in_place(source.text, here[0], name)
+    line = lines[span.line - 1]
+    if not call or line[: here[0].col_offset].strip():
+        return ""
+    lines[span.line - 1] = f"{line[: here[0].col_offset]}{name}.{call}\n"
+    return diff(source, lines, span.file)
+
+
+def _in_place(text: str, statement: ast.stmt, name: str) -> str:
+    """What a step does to the variable; what stands after a condition is no step."""
+    if isinstance(statement, ast.AugAssign) and _is(statement.target, name) and type(statement.op) in _METHOD:
+        method, value = _METHOD[type(statement.op)], statement.value
+    elif (
+        isinstance(statement, ast.Assign) and len(statement.targets) == 1 and _is(statement.targets[0], name)
+    ):
+        method, value = "assign", statement.value
+        if isinstance(value, ast.BinOp) and _is(value.left, name) and type(value.op) in _METHOD:
+            method, value = _METHOD[type(value.op)], value.right
+        if not isinstance(value, ast.BinOp | ast.Call | ast.Name | ast.UnaryOp | ast.Constant) or (
+            method == "assign" and not any(_is(part, name) for part in ast.walk(value))
+        ):
+            return ""
+    else:
+        return ""
+    return f"{method}({ast.get_source_segment(text, value)})"
+
+
+def _is(part: ast.AST, name: str) -> bool:
+    return isinstance(part, ast.Name) and part.id == name
 
 
 CAUSE = Cause(name="reassigned-variable", find=find, doc=__doc__ or "")

@@ -69,7 +69,7 @@ def _diagnose(case: Case, program: Program, node: Node) -> Diagnostic:
             f"{n} predictions is compared with all {n} labels, and the sum runs over every pair. The gradient is "
             "right for this loss, but the loss is most likely not the one that was meant."
         ),
-        fix=case.fix or Fix("give both sides the same shape, such as with `[:, 0]` on the column"),
+        fix=Fix("give both sides the same shape, such as with `[:, 0]` on the column"),
         op=node.op,
     )
 

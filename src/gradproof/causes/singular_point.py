@@ -69,7 +69,7 @@ def _guarded(case: Case) -> Iterator[Diagnostic]:
         severity="warning",
         certainty="proven",
         headline=f"`{case.capture.target}` has no derivative here: beside this point its slope grows without bound",
-        primary=Annotation(guard.span, "treats this point apart"),
+        primary=Annotation(guard.span, "a special case for this one point"),
         subject=subject(case, index),
         evidence=(*returned_rows(case, index), *_behaviour(case)),
         why=(
@@ -77,7 +77,7 @@ def _guarded(case: Case) -> Iterator[Diagnostic]:
             "function grows without bound. What was returned is the slope of the code for this one point, and no "
             "derivative."
         ),
-        fix=case.fix or Fix(_FIX),
+        fix=Fix(_FIX),
         op=guard.op,
     )
 
@@ -134,7 +134,7 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
             *(() if case.nonfinite is None else way_row(case.nonfinite)),
         ),
         why=_why(case, program, node, at),
-        fix=case.fix or Fix(_FIX),
+        fix=Fix(_FIX),
         op=node.op,
     )
 
@@ -156,15 +156,17 @@ def _why(case: Case, program: Program, node: Node, at: str) -> str:
     assert case.singular is not None
     if case.singular.is_beside:
         return (
-            f"{capital(line_of(node.span))} treats this point apart. Just beside it {op_words(node)} is computed where "
-            "its curve stands upright. What was returned is the slope of the code for this point alone, no derivative."
+            f"{capital(line_of(node.span))} has a special case for this point. Just beside it {op_words(node)} is "
+            "computed where its slope is infinite. What was returned is the slope of the code for this point alone, "
+            "and no derivative."
         )
     value = number_at(program, case.singular.operand)
-    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its curve stands upright. "
-    second = "There is no number that is its slope. "
+    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its slope is infinite. "
     if case.nonfinite is not None:
-        return f"{first}{second}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."
-    return f"{first}{second}What was returned for an argument of {value} is a convention, and no derivative."
+        return (
+            f"{first}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."
+        )
+    return f"{first}What was returned for an argument of {value} is a convention, and no derivative."
 
 
 CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "")

@@ -1,7 +1,8 @@
 """The target still contains the targets of earlier steps.
 
 What it finds
-    A gradient call in a loop whose target was computed from the target of an earlier execution of the same line.
+    A gradient call in a loop whose target was computed from the target of an earlier execution of the same line; or
+    a gradient that was added to one of an earlier step, after that one had been used for an update.
 
 Why it spoils a gradient
     The gradient of a running total is the sum of the gradients of all steps so far. It is right for the total, but
@@ -28,13 +29,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.ir.capture import Stale
+from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    if case.source.stale is not None and case.verdict is not Verdict.CORRECT:
+        yield _kept(case, case.source.stale)
+        return
     history = case.capture.history
     if history is None or not history.contains:
         return
@@ -52,6 +59,30 @@ def find(case: Case) -> Iterator[Diagnostic]:
             "sum over all steps since. Each update repeats the earlier ones, and every step takes longer."
         ),
         fix=Fix("start a new total and a new tape in every step"),
+    )
+
+
+def _kept(case: Case, stale: Stale) -> Diagnostic:
+    """A framework that adds every gradient to the ones before, and nobody who took those away."""
+    name, title = case.source.name, words.framework_name(case.capture.framework)
+    updated = stale.updated
+    return Diagnostic(
+        kind="stale-accumulation",
+        severity="error",
+        certainty="measured",
+        headline=f"the gradient for `{name}` still contains those of earlier steps",
+        primary=Annotation(case.capture.call, "adds to the gradient that is there"),
+        secondary=() if updated is None else (Annotation(updated, "used it, and left it there"),),
+        subject=subject(case),
+        evidence=(
+            *comparison_rows(case),
+            ("was there before", words.array_text(stale.held, case.source.dtype)),
+        ),
+        why=(
+            f"{title} adds every gradient to the one that is there. `{name}` was updated with that one and it was "
+            "not set back, so that this step repeats the earlier ones."
+        ),
+        fix=Fix("set the gradients back before each step: `optimizer.zero_grad()`"),
     )
 
 

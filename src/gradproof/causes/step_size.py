@@ -2,7 +2,8 @@
 
 What it finds
     A finite difference inside a hand-written gradient whose step is so small that rounding drowns it; and a gradient
-    check by finite differences, `gradient_check_numerical`, that fails because of the epsilon it was given.
+    check by finite differences, `gradient_check_numerical`, that fails because of the epsilon it was given; and one
+    of the framework's own, `tf.test.compute_gradient`, whose differences miss a gradient that is right.
 
 Why it spoils a gradient
     A difference quotient has two errors. The function bends within the step, which costs more for a larger step; and
@@ -26,6 +27,7 @@ from collections.abc import Iterator
 
 from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.blackbox.step import STEP_FAULTS, StepJudgement
+from gradproof.causes._differences import diagnose, missed
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._rounding import loss_of
 from gradproof.diagnosis import words
@@ -37,6 +39,9 @@ from gradproof.ir import types
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    off = missed(case)
+    if off is not None and off.kind == "step-size":
+        yield diagnose(case, off)
     loss = loss_of(case, "step-size")
     if loss is None:
         return

@@ -40,7 +40,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from diagnose(
             case,
             missing,
-            headline=f"{lacks(case)} because `stop_gradient` ends its way to `{target}`",
+            headline=f"{lacks(case)} because `stop_gradient` cuts the path to `{target}`",
             why=(
                 f"`{target}` does depend on `{name}`, but only through a value that `stop_gradient` makes a constant. "
                 "That is what it is for, and a constant has no gradient."

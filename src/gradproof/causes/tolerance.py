@@ -2,7 +2,7 @@
 
 What it finds
     A gradient that is as good as its dtype allows and fails a tolerance that is tighter; and a gradient check by finite
-    differences whose tolerance is below what differences of this function can tell.
+    differences, ours or the framework's own, whose tolerance is below what differences of this function can tell.
 
 Why it spoils a gradient
     It does not: the check is to blame. A float32 holds 7 digits, and a result of several ops has fewer. A tolerance
@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradproof.blackbox.numerical_check import NumericalCheck
+from gradproof.causes._differences import diagnose, missed
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -34,6 +35,9 @@ from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    off = missed(case)
+    if off is not None and off.kind == "tolerance":
+        yield diagnose(case, off)
     if case.verdict is not Verdict.INACCURATE or not is_beyond_dtype(case):
         return
     dtype = case.source.dtype

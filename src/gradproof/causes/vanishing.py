@@ -35,7 +35,7 @@ from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.closed import Closed, closed_at
+from gradproof.diagnosis.dead_units import Closed, closed_at
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.growth import Growth
 from gradproof.ir.span import Span
@@ -46,6 +46,9 @@ _FIX = "give the gradient a direct way past these steps, normalise between them,
 _FIX_DEAD = (
     "begin with smaller biases or a smaller learning rate, scale the inputs, or use a function with a slope on both "
     "sides, such as a leaky relu"
+)
+_FIX_BEYOND = (
+    "begin inside the bounds, or use a function that bends towards them, such as a sigmoid or softplus"
 )
 MIN_ENTRIES = 4  # a switch of one or two numbers may be off on purpose
 
@@ -72,7 +75,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
     elif case.verdict is Verdict.CORRECT and _is_nothing(case):
         closed = closed_at(case.capture.program, _nodes(case), case.index) if case.capture.program else None
         if closed is not None and closed.node.span is not None:
-            yield _dead(case, closed, closed.node.span)
+            is_dead = closed.is_layer and int(np.prod(case.source.shape)) >= MIN_ENTRIES
+            yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
 
 
 def _has_rest(case: Case, growth: Growth) -> bool:
@@ -120,7 +124,7 @@ def _lost(case: Case) -> Diagnostic:
 def _is_nothing(case: Case) -> bool:
     """All entries are zero, and proven to be."""
     observed, true = case.source.observed, case.true
-    if observed is None or true is None or observed.size < MIN_ENTRIES or case.capture.copies is not None:
+    if observed is None or true is None or not observed.size or case.capture.copies is not None:
         return False
     return not (np.any(observed) or np.any(true.mid) or np.any(true.rad))
 
@@ -150,6 +154,26 @@ def _dead(case: Case, closed: Closed, span: Span) -> Diagnostic:
             "off as long as they get such inputs."
         ),
         fix=Fix(_FIX_DEAD),
+        op=closed.node.op,
+    )
+
+
+def _beyond(case: Case, closed: Closed, span: Span) -> Diagnostic:
+    """A note: a clip may be meant to hold a number, and a hinge to be satisfied; but nothing moves."""
+    name = case.source.name
+    return Diagnostic(
+        kind="vanishing",
+        severity="note",
+        certainty="proven",
+        headline=f"the gradient for `{name}` is exactly 0: all that it reaches is on the flat side of this",
+        primary=Annotation(span, "flat here, as beyond the bound of a clip or below 0 in a relu"),
+        subject=subject(case, (0,) * len(case.source.shape)),
+        evidence=returned_rows(case, (0,) * len(case.source.shape)),
+        why=(
+            f"Zero is right. On this side the result does not change with `{name}`, and `{case.capture.target}` "
+            f"depends on `{name}` in no other way, so that a training step leaves `{name}` as it is."
+        ),
+        fix=Fix(_FIX_BEYOND),
         op=closed.node.op,
     )
 

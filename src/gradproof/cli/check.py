@@ -17,8 +17,10 @@ from gradproof.cli import output
 from gradproof.cli.github import tell_github
 from gradproof.cli.progress import showing
 from gradproof.cli.values import DTYPES, parse_values
-from gradproof.errors import InvalidInput
+from gradproof.diagnosis.report import Report
+from gradproof.errors import InvalidInput, NotScalar
 from gradproof.frontends.select import FRAMEWORKS, to_framework
+from gradproof.options import Options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--order", type=int, choices=(1, 2), default=1, help="2 checks the second derivatives"
     )
     parser.add_argument("--each", action="store_true", help="check every entry of a result that is an array")
+    output.add_witness(parser)
     output.configure(parser)
 
 
@@ -68,18 +71,30 @@ def execute(given: argparse.Namespace) -> int:
     gradient = None if given.gradient is None else _function(module, given.gradient)
     args, kwargs = parse_values(given.at, given.dtype)
     with showing(given.detail == "quiet"):
-        report = check(
+        report = _checked(
             function,
             *(to_framework(given.framework, value) for value in args),
             gradient=gradient,
             order=given.order,
             output="each" if given.each else None,
+            options=Options(witness=given.witness),
             **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
         )
-    output.write_files(report, paths, given.full)
+    written = output.write_files(report, paths, given.full)
     output.print_report(report, sys.stdout, given.detail)
     tell_github(report, sys.stderr, os.getcwd())
-    return report.exit_status(given.fail_on)
+    if given.detail != "quiet":
+        output.say_written(written, os.getcwd())
+    return report.exit_status(given.fail_on) if len(written) == len(paths) else output.NOT_WRITTEN
+
+
+def _checked(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+    """What is wrong with the call is said in the words of the command line."""
+    try:
+        return check(function, *args, **kwargs)
+    except NotScalar as error:
+        fault = str(error).partition("\n")[0].removeprefix("check() needs")
+        raise InvalidInput(f"check needs{fault}\n  to check every entry of the result, add --each") from error
 
 
 def _module(name: str) -> ModuleType:

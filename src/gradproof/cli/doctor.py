@@ -9,11 +9,15 @@ import sys
 from collections.abc import Sequence
 
 from gradproof import __version__
+from gradproof.audit.settings import FILE, TABLE, find_settings
 from gradproof.audit.versions import installed_version
+from gradproof.cli.anonymous import anonymous_lines
 from gradproof.cli.quiet import QUIET
-from gradproof.diagnosis.words import FRAMEWORKS, wrap
+from gradproof.cli.render import read_report
+from gradproof.diagnosis.words import framework_name, printable, wrap
 from gradproof.errors import InvalidInput
-from gradproof.frontends.select import SUPPORTED, Coverage, coverage
+from gradproof.frontends.select import SUPPORTED, WITH_COVERAGE, Coverage, coverage
+from gradproof.render.to_json import to_json
 
 WIDTH = 100
 LIBRARIES = ("numpy", "scipy", "python-flint", "ml_dtypes", "rich")
@@ -22,12 +26,21 @@ LIBRARIES = ("numpy", "scipy", "python-flint", "ml_dtypes", "rich")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--coverage",
-        choices=("tensorflow",),
+        choices=WITH_COVERAGE,
         help="list the ops of a framework: those with an exact meaning, the opaque ones, those out of scope",
     )
 
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="what an issue about a report needs: FILE is one that `--json` has written; of it are shown verdicts, "
+        "causes and ops, and neither numbers nor names nor source",
+    )
+    parser.add_argument("--with-data", action="store_true", help="with --report: the whole report as well")
+
 
 def execute(given: argparse.Namespace) -> int:
+    report = None if given.report is None else read_report(given.report)
     if given.coverage is not None:
         return _print_coverage(given.coverage)
     print(f"gradproof     {__version__}")
@@ -40,19 +53,40 @@ def execute(given: argparse.Namespace) -> int:
     print()
     for package, supported in SUPPORTED.items():
         version = installed_version(package) or "not installed"
-        print(f"{FRAMEWORKS.get(package, package):<14}{version:<16}{supported}")
+        print(f"{framework_name(package):<14}{version:<16}{supported}")
+    _print_settings()
+    if report is not None:
+        print()
+        for text in anonymous_lines(report):
+            print(printable(text))
+        if given.with_data:
+            print(f"\n{to_json(report)}", end="")
     if lacking:
         print(f"\ngradproof cannot work without {', '.join(lacking)}", file=sys.stderr)
     return 1 if lacking else 0
 
 
+def _print_settings() -> None:
+    """What holds for a run that is started here."""
+    settings = find_settings(os.getcwd())
+    if settings.path is None:
+        print(f"\nsettings      none: no {FILE} at or above this folder has a table {TABLE}")
+        return
+    print(printable(f"\nsettings      {TABLE} in {settings.path}"))
+    for name, value in settings.given.items():
+        text = ", ".join(value) if isinstance(value, tuple) else value
+        print(printable(f"{name:<14}{text}"))
+
+
 def _print_coverage(framework: str) -> int:
     if installed_version(framework) is None:
-        raise InvalidInput(f"{FRAMEWORKS[framework]} is not installed, so its list of ops cannot be read")
+        raise InvalidInput(f"{framework_name(framework)} is not installed, so its list of ops cannot be read")
     os.environ.update(QUIET | os.environ)
     found = coverage(framework)
     total = len(found.covered) + len(found.opaque) + len(found.out_of_scope)
-    print(f"{FRAMEWORKS[framework]} {installed_version(framework)}: {total} ops with a registered gradient")
+    print(
+        f"{framework_name(framework)} {installed_version(framework)}: {total} ops with a registered gradient"
+    )
     _print_list("exact meaning", found.covered)
     _print_list(
         "opaque: measured by differences where they can be run again, else unverified by name", found.opaque

@@ -1,4 +1,4 @@
-"""`gradproof explain`: prints the long explanation of a cause, or the list of all."""
+"""`gradproof explain`: prints the long explanation of a cause or a symptom, or the list of all."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import argparse
 import os
 import shutil
 import sys
-from difflib import get_close_matches
 
-from gradproof.causes import causes
+from gradproof.causes import described, names
+from gradproof.cli.similar import similar
 from gradproof.errors import InvalidInput
-from gradproof.render.diagnostic_text import PROSE_WIDTH
+from gradproof.fixes.kinds import described as fixes_of
 from gradproof.render.encoding import encodable
-from gradproof.render.explain import explain, list_causes
+from gradproof.render.explain import explain, explain_symptom, list_causes, list_symptoms
+from gradproof.render.line import PROSE_WIDTH
+from gradproof.render.symptoms import SYMPTOMS, symptom
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "cause", nargs="?", metavar="CAUSE", help="the name of a cause; without it, all are listed"
+        "cause",
+        nargs="?",
+        metavar="CAUSE|SYMPTOM",
+        help="the name of a cause, or one of "
+        + ", ".join(one.name for one in SYMPTOMS)
+        + "; without it, all are listed",
     )
 
 
@@ -26,17 +33,22 @@ def execute(given: argparse.Namespace) -> int:
     width = min(shutil.get_terminal_size().columns, PROSE_WIDTH) if is_terminal else PROSE_WIDTH
     colour = is_terminal and not os.environ.get("NO_COLOR")
     if given.cause is None:
-        text = list_causes(causes(), width=width, colour=colour)
+        text = list_symptoms(SYMPTOMS, width=width, colour=colour)
+        text += list_causes(map(described, names()), width=width, colour=colour)
     else:
-        named = {cause.name: cause for cause in causes()}
-        if given.cause not in named:
-            raise InvalidInput(_unknown(given.cause, list(named)))
-        text = explain(named[given.cause], width=width, colour=colour)
+        text = _page(given.cause, width, colour)
     sys.stdout.write(encodable(text, sys.stdout.encoding))
     return 0
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    close = get_close_matches(name.lower().replace("_", "-"), known, 1)
-    similar = f"; there is one with a similar name: {close[0]}" if close else ""
-    return f"there is no cause named `{name}`{similar}\n  `gradproof explain` lists all of them"
+def _page(name: str, width: int, colour: bool) -> str:
+    found = symptom(name.lower())
+    if found is not None:
+        return explain_symptom(found, map(described, found.causes), width=width, colour=colour)
+    if name not in names():
+        known = [*names(), *(one.name for one in SYMPTOMS)]
+        raise InvalidInput(
+            f"there is no cause named `{name}`{similar(name.lower().replace('_', '-'), known)}\n"
+            "  `gradproof explain` lists all of them"
+        )
+    return explain(described(name), fixes_of(name), width=width, colour=colour)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import sys
 from collections.abc import Sequence
 
 from gradproof import __version__
+from gradproof.cli.parser import Parser
 from gradproof.errors import GradproofError
+from gradproof.ir.launcher import note_launcher
 
 MISUSED = 2
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the output takes no more
 
 # A command is the module of this name. Only the one that is called is imported, so that help comes at once.
 COMMANDS = {
@@ -19,6 +23,7 @@ COMMANDS = {
     "check": "check one function",
     "tour": "the examples one after the other, with what each teaches",
     "render": "show a saved report again, or write it in another form",
+    "compare": "what changed between two saved reports",
     "explain": "the long explanation of a cause, or the list of all causes",
     "doctor": "versions, frameworks found, what is supported",
     "schema": "the JSON Schema of the machine format",
@@ -27,11 +32,17 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status."""
+    if arguments is None:  # as the script calls it that an installer has made
+        note_launcher(sys._getframe(1).f_code.co_filename)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _command(given)
+        status = _command(given)
+        if given[:1] != ["run"]:  # there the standard output is the program's, and ends as Python ends it
+            sys.stdout.flush()
+        return status
     except GradproofError as error:
         print(f"gradproof: error: {error}", file=sys.stderr)
+        _let_go_of_full_output()
         return MISUSED
     except KeyboardInterrupt:
         return INTERRUPTED  # in a run: the second Ctrl-C, since the first one asks for the report
@@ -39,6 +50,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the output has gone; Python would complain once more when it closes the stream.
         sys.stdout = None
         return 0
+    except MemoryError:
+        print("gradproof: error: out of memory", file=sys.stderr)
+        return MISUSED
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise  # a fault of ours, with its traceback
+        print(f"gradproof: error: the output could not be written: {error.strerror}", file=sys.stderr)
+        _let_go_of_full_output()
+        return MISUSED
+
+
+def _let_go_of_full_output() -> None:
+    """Python would try once more to write what did not fit, and complain that it does not."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = None
 
 
 def _command(given: list[str]) -> int:
@@ -46,7 +74,7 @@ def _command(given: list[str]) -> int:
         _overview().parse_args(given or ["--help"])
     name, rest = given[0], given[1:]
     module = importlib.import_module(f"gradproof.cli.{name}")
-    parser = argparse.ArgumentParser(prog=f"gradproof {name}", description=COMMANDS[name], allow_abbrev=False)
+    parser = Parser(prog=f"gradproof {name}", description=COMMANDS[name], allow_abbrev=False)
     module.configure(parser)
     status = module.execute(parser.parse_args(rest))
     assert isinstance(status, int)
@@ -55,7 +83,7 @@ def _command(given: list[str]) -> int:
 
 def _overview() -> argparse.ArgumentParser:
     commands = "\n".join(f"  {name:<9}{summary}" for name, summary in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="gradproof",
         description="Proof that a gradient is right, or the reason why it is not.",
         epilog=f"commands:\n{commands}\n\n`gradproof COMMAND --help` says more about one of them.",

@@ -6,18 +6,26 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TextIO
 
+from gradproof.cli.writing import is_stream, write_whole
+from gradproof.diagnosis.diagnostic import CRASH
 from gradproof.diagnosis.report import Report
-from gradproof.errors import InvalidInput
+from gradproof.diagnosis.words import count, printable
+from gradproof.errors import InvalidInput, NotWritten
 from gradproof.render.encoding import encodable
+from gradproof.render.faults import roots
+from gradproof.render.to_diff import count_fixes, shown_only
 from gradproof.render.to_html import to_html
 from gradproof.render.to_json import to_json
 from gradproof.render.to_junit import to_junit
 from gradproof.render.to_sarif import to_sarif
 from gradproof.render.to_text import WIDTH, Detail, to_text
+
+NOT_WRITTEN = 2  # the exit status where a report that was asked for is not there
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(detail="normal")
 
 
+def add_witness(parser: argparse.ArgumentParser) -> None:
+    """The option of every command that judges gradients."""
+    parser.add_argument(
+        "--witness",
+        action="store_true",
+        help="confirm every reference by differences of the function itself, also where that takes long",
+    )
+
+
 def configure_forms(parser: argparse.ArgumentParser) -> None:
     """How a report is shown, and the files it is written to."""
     for name, form in FORMATS.items():
@@ -81,7 +98,9 @@ def writable_path(path: str | None) -> str | None:
         raise InvalidInput(f"the report cannot be written to `{path}`: it is a folder")
     if not os.path.isdir(folder):
         raise InvalidInput(f"the report cannot be written to `{path}`: there is no folder `{folder}`")
-    if not os.access(whole if os.path.exists(whole) else folder, os.W_OK):
+    # A report takes the place of an older one when it is complete, so that its folder has to be writable too.
+    needed = [whole] if is_stream(whole) else [folder, *([whole] if os.path.exists(whole) else [])]
+    if not all(os.access(each, os.W_OK) for each in needed):
         raise InvalidInput(f"the report cannot be written to `{path}`: permission denied")
     return whole
 
@@ -89,7 +108,11 @@ def writable_path(path: str | None) -> str | None:
 def writable_paths(given: argparse.Namespace) -> dict[str, str]:
     """The files that were asked for, by format, each refused now if it cannot be written."""
     paths = {name: writable_path(getattr(given, name)) for name in FORMATS}
-    return {name: path for name, path in paths.items() if path is not None}
+    wanted = {name: path for name, path in paths.items() if path is not None}
+    for path in wanted.values():
+        if list(wanted.values()).count(path) > 1 and not is_stream(path):
+            raise InvalidInput(f"two reports cannot both be written to `{path}`")
+    return wanted
 
 
 def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
@@ -98,19 +121,71 @@ def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
     width = shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal else WIDTH
     colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     text = to_text(report, width=width, detail=detail, colour=colour)
-    stream.write(encodable(text, stream.encoding))
-    stream.flush()
+    print_text(encodable(text, stream.encoding), stream)
 
 
-def write_files(report: Report, paths: Mapping[str, str], full: bool) -> None:
-    """Write the report to each path in the format it stands for."""
-    for name, path in paths.items():
-        write_text(FORMATS[name].render(report, full), path)
-
-
-def write_text(text: str, path: str) -> None:
+def print_text(text: str, stream: TextIO) -> None:
+    """`NotWritten` where the stream takes no more, as a full disk does; a pipe that nobody reads is not a fault."""
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        print(f"gradproof: the report could not be written to `{path}`: {error.strerror}", file=sys.stderr)
+        raise NotWritten(f"the report could not be printed: {error.strerror or error}") from error
+
+
+def say_error(text: str) -> None:
+    say(f"gradproof: error: {text}")
+
+
+def say(text: str) -> None:
+    """Not on `sys.stderr`, which the program may have put its own stream in the place of, or closed."""
+    stream = sys.__stderr__
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.write(encodable(printable(text), stream.encoding) + "\n")
+        stream.flush()
+    except OSError:
+        return  # nobody can be told; the exit status still says it
+
+
+def say_written(paths: Iterable[str], folder: str, fix: str | None = None, n_fixes: int = 0) -> None:
+    """Which files were written, the shorter way to each, and how many fixes there are in that of the fixes."""
+    shown = []
+    for path in paths:
+        if not is_stream(path):
+            name = min(path, os.path.relpath(path, folder), key=len)
+            shown.append(f"{name} ({count(n_fixes, 'fix', 'fixes')})" if path == fix else name)
+    if shown:
+        say(f"written: {', '.join(shown)}")
+
+
+def hint(report: Report, has_fix: bool) -> str:
+    """How to go on from a report with faults: how many have a patch, and how to accept what is meant."""
+    kinds = [one.kind for one in roots(report) if one.kind != CRASH]
+    n_fixes = 0 if has_fix else count_fixes(shown_only(report))
+    said = [f"{n_fixes:,} fixable with --fix FILE"] if n_fixes else []
+    said += [f"to accept what is meant, end its line with `# gradproof: ignore[{kinds[0]}]`"] if kinds else []
+    return printable("; ".join(said))
+
+
+def write_files(report: Report, paths: Mapping[str, str], full: bool) -> list[str]:
+    """Write the report to each path in the format it stands for; the paths that were written."""
+    return [
+        path for name, path in paths.items() if write_text(partial(FORMATS[name].render, report, full), path)
+    ]
+
+
+def write_text(render: Callable[[], str], path: str) -> bool:
+    """Whether the text was written. If not, it is said why, and what stood there before still does."""
+    try:
+        write_whole(render(), path)
+    except NotWritten as error:
+        say_error(str(error))
+        return False
+    except MemoryError:
+        say_error(f"`{path}` could not be written: out of memory")
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from gradproof.cli import output
@@ -10,7 +11,7 @@ from gradproof.diagnosis.report import Report
 from gradproof.diagnosis.words import printable
 from gradproof.errors import UnreadableReport
 from gradproof.render.from_json import from_json
-from gradproof.render.to_diff import to_diff
+from gradproof.render.to_diff import count_fixes, to_diff
 
 # Reading takes several times the size of the file in memory. A report of ten million gradients' entries in
 # full stays below this; what is larger is no report, or not one that should be opened by accident.
@@ -27,22 +28,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     output.configure_forms(parser)
     parser.add_argument("--text", action="store_true", help="print the text as well as writing files")
     parser.add_argument(
-        "--fix", metavar="FILE", help="write the changes that mend what was found as a diff for `patch -p1`"
+        "--fix", metavar="FILE", help="write the changes that fix what was found as a diff for `patch -p1`"
     )
 
 
 def execute(given: argparse.Namespace) -> int:
     paths, fix = output.writable_paths(given), output.writable_path(given.fix)
-    report = _read(given.report)
+    report = read_report(given.report)
     if given.text or given.detail is not None or not (paths or fix):
         output.print_report(report, sys.stdout, given.detail or "normal")
-    output.write_files(report, paths, given.full)
-    if fix is not None:
-        output.write_text(to_diff(report), fix)
-    return 0
+    written = output.write_files(report, paths, given.full)
+    if fix is not None and output.write_text(lambda: to_diff(report), fix):
+        written.append(fix)
+    if given.detail != "quiet":
+        output.say_written(written, os.getcwd(), fix, count_fixes(report) if fix else 0)
+    return 0 if len(written) == len(paths) + (fix is not None) else output.NOT_WRITTEN
 
 
-def _read(path: str) -> Report:
+def read_report(path: str) -> Report:
     name = "the standard input" if path == "-" else f"`{printable(path)}`"
     try:
         if path == "-":

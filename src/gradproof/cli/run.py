@@ -3,78 +3,36 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from gradproof.audit.budget import Budget, Policy, parse_checks
+from gradproof.audit.budget import Budget, parse_checks
 from gradproof.audit.crash import connect
+from gradproof.audit.patched_run import with_tried_patches
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.runner import INTERRUPTED, Outcome, before_hard_exit, run
+from gradproof.audit.second_run import Mended, RerunProgram, with_second_run
 from gradproof.audit.session import Session
-from gradproof.audit.target import Target, find_module, find_script
+from gradproof.audit.settings import Settings, find_settings
+from gradproof.audit.target import AuditTarget, find_module, find_script
 from gradproof.cli import output
+from gradproof.cli.apply import apply_fixes
 from gradproof.cli.github import tell_github
 from gradproof.cli.progress import on_errors
+from gradproof.cli.run_arguments import configure
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
-from gradproof.errors import InvalidInput
-from gradproof.render.to_diff import to_diff
+from gradproof.errors import InvalidInput, NotWritten
+from gradproof.frontends.select import unserved
+from gradproof.internal_error import fault_reason
+from gradproof.options import Options
+from gradproof.render.to_diff import count_fixes, to_diff
 
 NOTICED = 1.0  # seconds: what the checks of a run took is said from here on; less goes unnoticed
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.usage = (
-        "gradproof run [options] SCRIPT [ARGS...]\n       gradproof run [options] -m MODULE [ARGS...]"
-    )
-    parser.epilog = (
-        "The script runs as `python SCRIPT ARGS` would run it. The report goes to the error stream, after "
-        "everything the script prints. Exit status: 0 nothing found, 1 a fault at the level of --fail-on, "
-        "2 gradproof was called wrongly, 130 Ctrl-C ended it; else that of the script."
-    )
-    output.configure(parser)
-    parser.add_argument(
-        "--checks",
-        type=_checks,
-        default="powers",
-        metavar="WHICH",
-        help="the executions of a gradient call that are checked: powers (1st, 2nd, 10th, 100th ...; the "
-        "default), all, first, or a list such as 1,5,20",
-    )
-    parser.add_argument(
-        "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
-    )
-    parser.add_argument(
-        "--fix",
-        metavar="FILE",
-        help="write the changes that mend what was found as a diff for `patch -p1`; no source is changed",
-    )
-    parser.add_argument(
-        "-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`"
-    )
-    parser.add_argument(
-        "script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS...]", help=argparse.SUPPRESS
-    )
-
-
-def _checks(text: str) -> Policy:
-    try:
-        return parse_checks(text)
-    except InvalidInput as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not seconds >= 0:
-        raise argparse.ArgumentTypeError(f"a number of seconds is needed, not {text!r}")
-    return seconds
 
 
 @dataclass(eq=False)
@@ -82,13 +40,19 @@ class _Audit:
     """One run: the session, and what is needed to say how it went, once and wherever the program ends."""
 
     given: argparse.Namespace
-    target: Target
+    target: AuditTarget
     paths: dict[str, str]
     folder: str
     session: Session
     fix: str | None = None
     started: float = field(default_factory=time.perf_counter)
     is_reported: bool = False
+    written: list[str] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def wants_fixes(self) -> bool:
+        return self.fix is not None or self.given.apply
 
     def finish(self, outcome: Outcome, is_sudden: bool = False) -> int:
         """Print and write the report; the exit status of the whole.
@@ -98,50 +62,111 @@ class _Audit:
         if self.is_reported or not self.session.is_ours:
             return outcome.exit_status
         self.is_reported = True
+        report, is_interrupted = self.concluded(outcome, is_sudden)
+        if not is_sudden:
+            _flush_output()
+        if self.session.withheld and not is_interrupted:
+            try:
+                report = self._with_withheld(report)
+            except KeyboardInterrupt:
+                is_interrupted = True
+        if self.wants_fixes and not is_interrupted and not is_sudden:
+            try:
+                report = with_tried_patches(report, self._program(), time.perf_counter() - self.started)
+            except KeyboardInterrupt:
+                is_interrupted = True
+            except Exception as error:  # costs the trial, not the report
+                report = replace(
+                    report, notes=(*report.notes, fault_reason(error, "the trial of the patches"))
+                )
+        report = self.settings.applied(report)
+        # Files first: pictures are drawn for them, which a framework may comment on, and our words stay the last.
+        # After Ctrl-C somebody waits for the text.
+        is_told = True
+        if is_interrupted:
+            self._print(report)
+            self._write(report)
+        else:
+            try:
+                is_told = self._write(report)
+            except KeyboardInterrupt:
+                is_interrupted = True
+            is_told &= self._print(report)
+        if self.given.detail != "quiet":
+            output.say_written(self.written, self.folder, self.fix, count_fixes(report) if self.fix else 0)
+        if self.given.apply and not is_interrupted:
+            is_told &= apply_fixes(report, self.folder)
+        if is_interrupted:
+            return INTERRUPTED
+        return report.exit_status(self.given.fail_on) if is_told else output.NOT_WRITTEN
+
+    def concluded(self, outcome: Outcome, is_sudden: bool = False) -> tuple[Report, bool]:
+        """The report, and whether Ctrl-C has ended the program or what we did after it."""
         is_interrupted, crash = isinstance(outcome.exception, KeyboardInterrupt), None
-        # Once more code of the user's may run: never where the program ended in mid-air, or Ctrl-C ended it.
+        # Code of the user's may run here: never where the program ended in mid-air, or Ctrl-C ended it.
         if not is_sudden and not is_interrupted:
             try:
                 crash = self.session.conclude(outcome.exception)
             except KeyboardInterrupt:
                 is_interrupted = True
         self.session.stop()
-        report = self._report(outcome, crash)
-        if not is_sudden:
-            _flush_output()
-        # Files first: pictures are drawn for them, which a framework may comment on, and our last line stays the last.
-        # After Ctrl-C somebody waits for the text.
-        if is_interrupted:
-            self._print(report)
-            self._write(report)
-        else:
-            try:
-                self._write(report)
-            except KeyboardInterrupt:
-                is_interrupted = True
-            self._print(report)
-        return INTERRUPTED if is_interrupted else report.exit_status(self.given.fail_on)
+        return self.report(outcome, crash), is_interrupted
 
-    def _write(self, report: Report) -> None:
-        output.write_files(report, self.paths, self.given.full)
+    def _with_withheld(self, report: Report) -> Report:
+        """What was not run again here: run in a child process, or named."""
+        if not self.given.rerun:
+            left_out = tuple(
+                f"not looked at: {what}; `gradproof run --rerun` looks, in a second process"
+                for what in self.session.withheld
+            )
+            return replace(report, notes=(*report.notes, *left_out))
+        return with_second_run(report, self._program(), time.perf_counter() - self.started)
+
+    def _program(self) -> RerunProgram:
+        """What would have to be run once more."""
+        words = [*(["-m", *self.given.module] if self.given.module is not None else self.given.script)]
+        folders = [self.folder, os.path.dirname(os.path.abspath(self.target.path)), tempfile.gettempdir()]
+        return RerunProgram(words, folders, os.path.abspath(self.target.path))
+
+    def _write(self, report: Report) -> bool:
+        """Whether every file that was asked for was written."""
+        self.written = output.write_files(report, self.paths, self.given.full)
+        wanted = len(self.paths)
         if self.fix is not None:
-            output.write_text(to_diff(report), self.fix)
+            wanted += 1
+            self.written += [self.fix] if output.write_text(lambda: to_diff(report), self.fix) else []
+        return len(self.written) == wanted
 
-    def _print(self, report: Report) -> None:
+    def _print(self, report: Report) -> bool:
+        """Whether the report was printed, if there is somewhere to print it."""
         # Not `sys.stderr`, which the program may have put its own stream in the place of, or closed.
         stream = sys.__stderr__
         if stream is None or stream.closed:
-            return
-        if self.given.detail in ("normal", "verbose"):
-            stream.write("\n")  # apart from what the program and its libraries have written there
-        output.print_report(report, stream, self.given.detail)
-        tell_github(report, stream, self.folder)
+            return True
+        try:
+            if self.given.detail in ("normal", "verbose"):
+                output.print_text("\n", stream)  # apart from what the program has written there
+            output.print_report(report, stream, self.given.detail)
+            if self.given.detail in ("normal", "verbose") and (hint := output.hint(report, self.wants_fixes)):
+                output.print_text(f"{hint}\n", stream)
+            tell_github(report, stream, self.folder)
+        except BrokenPipeError:
+            return True  # whoever read it has gone, and what the run came to is not changed by that
+        except NotWritten:
+            return False
+        return True
 
-    def _report(self, outcome: Outcome, crash: Diagnostic | None) -> Report:
+    def report(self, outcome: Outcome, crash: Diagnostic | None = None) -> Report:
         spent = self.session.budget.spent
         own = max(time.perf_counter() - self.started - spent, 0.0)
         report = self.session.report(
-            Script(self.target.name, outcome.words, outcome.exit_status), {"script": own}
+            Script(
+                self.target.name,
+                outcome.words,
+                outcome.exit_status,
+                unserved=tuple(unserved(self.session.attachments)),
+            ),
+            {"script": own},
         )
         if spent >= NOTICED:
             cost = (
@@ -153,20 +178,57 @@ class _Audit:
 
 def execute(given: argparse.Namespace) -> int:
     folder = os.getcwd()
-    paths, fix = output.writable_paths(given), output.writable_path(given.fix)
+    if given.fix == "" and not given.apply:
+        raise InvalidInput("`--fix` needs a file for the diff, or `--apply`: gradproof run --fix FILE SCRIPT")
+    paths, fix = output.writable_paths(given), output.writable_path(given.fix or None)
     target, arguments = _target(given)
-    session = Session(budget=Budget(given.budget), policy=given.checks)
+    session, settings = _session(given, folder)
     progress = on_errors(session.budget, given.detail == "quiet")
     if progress is not None:
         session.show, session.hide = progress.show, progress.hide
-    audit = _Audit(given, target, paths, folder, session, fix)
+    audit = _Audit(given, target, paths, folder, session, fix, settings=settings)
     audit.session.start()
     with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):
         outcome = run(target, arguments)
         return audit.finish(outcome)
 
 
-def _target(given: argparse.Namespace) -> tuple[Target, list[str]]:
+def _session(given: argparse.Namespace, folder: str) -> tuple[Session, Settings]:
+    """The audit that was asked for; what the command line leaves open follows the settings of the project."""
+    settings = find_settings(folder)
+    given.fail_on = given.fail_on or settings.fail_on or "error"
+    session = Session(
+        Options(witness=given.witness, fixes=not given.no_fix),
+        budget=Budget(settings.budget if given.budget is None else given.budget),
+        policy=given.checks or parse_checks(settings.checks or "powers"),
+        excludes=settings.excludes if settings.exclude else None,
+    )
+    return session, settings
+
+
+def silent_report(words: Sequence[str], mended: Mended | None, send: Callable[[Report], None]) -> None:
+    """Send the report of a run of which nothing is printed or written; for the child process of `--rerun`.
+
+    With the program's crash mended, it is sent as soon as the gradient that the crash prevented is there.
+    """
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    configure(parser)
+    given = parser.parse_args(words)
+    target, arguments = _target(given)
+    audit = _Audit(given, target, {}, os.getcwd(), _session(given, os.getcwd())[0])
+    if mended is not None:
+        audit.target = replace(target, text=mended.text)
+    stops_early = mended is not None and mended.line is not None
+    if mended is not None and stops_early:
+        audit.session.heard = lambda: (
+            send(audit.report(Outcome(0))) if mended.is_reached(audit.session.gradients) else None
+        )
+    audit.session.start()
+    outcome = run(audit.target, arguments)
+    send(audit.report(outcome) if stops_early else audit.concluded(outcome)[0])
+
+
+def _target(given: argparse.Namespace) -> tuple[AuditTarget, list[str]]:
     words = [*(given.module or ()), *given.script]
     if words[:1] == ["--"]:
         del words[0]

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,13 +19,14 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from gradproof.cli.quiet import QUIET
+from gradproof.cli.similar import similar
 from gradproof.errors import InvalidInput
+from gradproof.frameworks import Framework, all_frameworks
 
 # A wheel carries the examples inside the package; a clone has them beside `src`.
 _HOMES = (Path(__file__).parents[1] / "examples", Path(__file__).parents[3] / "examples")
 _LISTED = re.compile(r"^\d+\. \[`(\w+)\.py`\]", re.MULTILINE)
 _LINE_BREAK = re.compile(r"(?<=\S)\n(?=\S)")  # within a paragraph: the screen's width decides where lines end
-_MODULES_OF_TENSORFLOW = {"tensorflow", "keras"}
 _FAULT_FOUND = 1  # the exit status of a run that found what the example is about
 _WIDTH = 100
 
@@ -40,7 +40,7 @@ class Example:
     lesson: str
     source: str
     first_line: int  # of the code, below the docstring
-    needs_tensorflow: bool
+    needs: Framework | None  # beyond NumPy
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -84,9 +84,8 @@ def _read(path: Path) -> Example:
         alias.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for alias in node.names
     }
     first_line = tree.body[1].lineno
-    return Example(
-        path.stem, title, lesson.strip("\n"), source, first_line, bool(imported & _MODULES_OF_TENSORFLOW)
-    )
+    needs = next((one for one in all_frameworks() if one.returns_none and imported & {*one.packages}), None)
+    return Example(path.stem, title, lesson.strip("\n"), source, first_line, needs)
 
 
 def _home() -> Path:
@@ -117,20 +116,18 @@ def _chosen(examples: list[Example], which: str | None) -> list[tuple[int, Examp
     found = [(number, one) for number, one in numbered if which == str(number) or name == one.name]
     if found:
         return found
-    close = get_close_matches(name, [one.name for one in examples], 1)
-    similar = f"; there is one with a similar name: {close[0]}" if close else ""
+    meant = similar(name, [one.name for one in examples])
     raise InvalidInput(
-        f"there is no example `{which}`{similar}\n  `gradproof tour --list` lists all {len(examples)} of them"
+        f"there is no example `{which}`{meant}\n  `gradproof tour --list` lists all {len(examples)} of them"
     )
 
 
 def _walk(chosen: list[tuple[int, Example]], folder: Path, console: Console, may_pause: bool) -> int:
-    has_tensorflow = find_spec("tensorflow") is not None
     failed = 0
     for number, example in chosen:
         console.print(_heading(number, example), soft_wrap=True)
-        if example.needs_tensorflow and not has_tensorflow:
-            console.print("\nskipped: it needs TensorFlow, which is not installed\n")
+        if example.needs is not None and find_spec(example.needs.name) is None:
+            console.print(f"\nskipped: it needs {example.needs.title}, which is not installed\n")
             continue
         failed += not _show(example, folder, console)
         if may_pause and number != chosen[-1][0] and not _goes_on(console):

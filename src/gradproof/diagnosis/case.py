@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -22,14 +21,13 @@ from gradproof.engine.run import Run
 from gradproof.ir.capture import Capture, Cut, Pullback, Source
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 from gradproof.judge.blame import Departure
 from gradproof.judge.custom import CustomFault, LibraryFault
 from gradproof.judge.judge import Judgement
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +83,11 @@ class Case:
     replayed: str = ""
     uncut: Enclosure | None = None
     cuts: tuple[Cut, ...] = ()
+
+    @property
+    def was_overwritten(self) -> bool:
+        """Whether the rules were given other numbers than their ops had, which explains any wrong gradient."""
+        return self.source.overwritten is not None and self.verdict in (Verdict.WRONG, Verdict.NONFINITE)
 
     @property
     def source(self) -> Source:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from gradproof.ir.span import Span
@@ -15,6 +17,13 @@ CERTAINTIES: tuple[Certainty, ...] = ("likely", "measured", "proven")
 
 CRASH = "crash"
 """The kind of the diagnostic that explains why a program ended; it belongs to the script, not to a gradient."""
+
+
+BY_NORM = "single entries are off, but the gradient is right by norm to its dtype's tolerance"
+"""The note of a cause that is a warning for this reason."""
+
+
+_NAMES_AND_NUMBERS = re.compile(r"`[^`]*`|[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -31,13 +40,15 @@ class Fix:
 
     `text` is one imperative clause. `patch` is a unified diff, or only its `-`, `+` and context lines.
     `checked` says what the changed program returned; empty means it was not run. `changes_meaning` says for
-    which inputs the changed program computes something else; empty means for none.
+    which inputs the changed program computes something else; empty means for none. `others` are changes that would
+    serve too, the better first.
     """
 
     text: str
     patch: str = ""
     checked: str = ""
     changes_meaning: str = ""
+    others: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,11 @@ class Diagnostic:
         """0 for a note, 1 for a warning, 2 for an error."""
         return SEVERITIES.index(self.severity)
 
-    @property
+    @cached_property  # asked for by every renderer, for every gradient
     def says_the_same_as(self) -> tuple[str, Span | None, str]:
-        """What two diagnostics share if they are one fault seen from two gradients."""
-        return self.kind, self.span, self.headline
+        """What two diagnostics share if they are one fault seen from two gradients, or in two executions.
+
+        Names and numbers differ between them: at one place `the gradient for x is None` and the same of y are one.
+        """
+        said = self.headline if self.span is None else _NAMES_AND_NUMBERS.sub("*", self.headline)
+        return self.kind, self.span, said

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from gradproof.ir.types import Array
 
 # An entry is measured against no less than this share of the largest one: beside entries of size 1 the
 # digits of an entry of size 1e-9 do not matter.
@@ -79,6 +77,12 @@ def entry_digits(observed: Array, reference: Array, radius: Array, possible: flo
     return np.where(known, digits, np.nan)
 
 
+def norm(array: Array) -> float:
+    """The Euclidean norm, the same to the last digit on every machine, which that of a BLAS library is not."""
+    with np.errstate(all="ignore"):
+        return float(np.sqrt(np.sum(np.square(np.abs(np.ravel(array))))))
+
+
 def tabulate(observed: Array, reference: Array, radius: Array | None, possible: float) -> EntryTable:
     """The table of a gradient whose entries are all at hand."""
     # Half-precision numbers would overflow in the norms.
@@ -90,7 +94,7 @@ def tabulate(observed: Array, reference: Array, radius: Array | None, possible: 
     bins = np.floor(digits[finite]).astype(int)
     with np.errstate(all="ignore"):
         arrays = (observed, reference, observed - reference)
-        norms = [float(np.linalg.norm(np.ravel(array))) for array in arrays]
+        norms = [norm(array) for array in arrays]
     return EntryTable(
         count=int(observed.size),
         not_finite=int(observed.size - np.count_nonzero(np.isfinite(observed))),
@@ -110,13 +114,15 @@ def _worst(observed: Array, reference: Array, radius: Array, digits: Array) -> t
     limit = np.partition(key, count - 1)[count - 1] if count else 0.0
     candidates = np.flatnonzero(key <= limit)
     order = candidates[np.argsort(key[candidates], kind="stable")][:count]
+    # By index and not by `flat`, which ends at 32 axes; an array may have 64.
+    indices = [tuple(int(i) for i in np.unravel_index(flat, observed.shape)) for flat in order]
     return tuple(
         Entry(
-            index=tuple(int(i) for i in np.unravel_index(flat, observed.shape)),
-            observed=observed.flat[flat].item(),
-            reference=reference.flat[flat].item(),
-            radius=float(radius.flat[flat]),
-            digits=float(digits.flat[flat]),
+            index=index,
+            observed=observed[index].item(),
+            reference=reference[index].item(),
+            radius=float(radius[index]),
+            digits=float(digits[index]),
         )
-        for flat in order
+        for index in indices
     )

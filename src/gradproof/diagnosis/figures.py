@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
 
 from gradproof.ir.program import Phase
 from gradproof.ir.span import Span
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 @dataclass(frozen=True, eq=False)

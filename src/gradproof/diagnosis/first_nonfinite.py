@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact, exact_entry
-from gradproof.diagnosis.flow import Place, operand, trail, value_at
+from gradproof.diagnosis.flow import Place, forward_op, operand, trail, value_at
 from gradproof.diagnosis.zero import Zero, rounded_zero, zero_at
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ieee import Ieee
@@ -22,9 +22,9 @@ from gradproof.engine.refine import entry_count
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program, ancestors, prune
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE
 
-Array = np.ndarray[Any, Any]
 Kind = Literal["masked-branch", "overflow", "underflow", "cancellation", "singular-point", "invalid-domain"]
 
 MAX_EXACT = 20_000  # numbers in a program that is run as a whole in balls
@@ -136,7 +136,7 @@ def _masked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
         if factor is None or value_at(program, factor) != 0:
             continue
         zero = zero_at(program, factor)
-        if zero.is_masked:
+        if zero.is_masked and not _is_of_the_op(program, program[way[0].id], zero.node):
             return Nonfinite(
                 "masked-branch",
                 program,
@@ -147,6 +147,12 @@ def _masked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
                 zero=zero,
             )
     return None
+
+
+def _is_of_the_op(program: Program, origin: Node, zero: Node) -> bool:
+    """Whether a zero is an argument of the very op whose slope is infinite, as the exponent of a power is: no mask."""
+    op = forward_op(program, origin)
+    return origin.phase == "backward" and zero.phase == "forward" and zero.id in op.inputs
 
 
 def _other_factor(program: Program, place: Place, way: tuple[Place, ...]) -> Place | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from gradproof.engine.run import Policy, Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node
+from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
-from gradproof.ops import TABLE
 from gradproof.options import Options
-
-Array = np.ndarray[Any, Any]
 
 NEAR_UNITS = 4  # units of the last place: a rounding or two away from the other branch
 MAX_LOOKED_AT = 3  # each costs a run of the program; more would tell the same story
@@ -94,8 +91,3 @@ def _gradient(proven: Run, node: int, other: Array, source: int) -> Enclosure:
     gradients = vjp(result, [seed], [source])
     with proven.m.domain.active():
         return Enclosure(*proven.m.domain.leave(gradients[0]))
-
-
-def decides(node: Node) -> str:
-    """How a decision compares what it is given."""
-    return TABLE[node.op].compares

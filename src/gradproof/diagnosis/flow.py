@@ -12,9 +12,9 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import input_gradient
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic
 
-Array = np.ndarray[Any, Any]
 Index = tuple[int, ...]
 
 MAX_STEPS = 100_000  # the longest way followed; a loop of ten thousand steps fits

@@ -22,8 +22,6 @@ from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
 
-Array = np.ndarray[Any, Any]
-
 MIN_REPEATS = 8  # a pattern, and not a coincidence of a few layers
 _PRODUCTS = ("matmul", "einsum", "convolution")
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gradproof.errors import GradproofError
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
-from gradproof.judge.again import VISIBLE, gradient_without
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
+from gradproof.judge.second_order import VISIBLE, gradient_without
 
 
 @dataclass(frozen=True)

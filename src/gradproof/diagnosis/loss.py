@@ -7,7 +7,7 @@ error matter: a subtraction that cancelled all other digits, a function that is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,10 +25,9 @@ from gradproof.diagnosis.steepness import (
 from gradproof.ir import types
 from gradproof.ir.capture import Scope
 from gradproof.ir.program import Node, ancestors
-from gradproof.judge.custom import rule_of
+from gradproof.judge.custom import behind_copies, rule_of
 from gradproof.ops import TABLE
 
-Array = np.ndarray[Any, Any]
 Kind = Literal[
     "underflow", "low-precision", "cancellation", "absorption", "accumulation", "ill-conditioned", "framework-rule",
     "custom-gradient", "step-size",
@@ -161,7 +160,8 @@ def difference_step(case: Case, place: Node) -> float | None:
         return None
     behind = ancestors(rule.piece, [place.id])
     for node in rule.piece.nodes:
-        if node.id not in behind or node.op not in ADDITIONS or not set(node.inputs) & set(rule.inputs):
+        moved = {behind_copies(rule.piece, id) for id in node.inputs}  # a variable is read anew by the rule
+        if node.id not in behind or node.op not in ADDITIONS or not moved & set(rule.inputs):
             continue
         steps = [
             rule.piece[id] for id in node.inputs if rule.piece[id].op == "constant" and id not in rule.inputs

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic, Severity
-from gradproof.diagnosis.entries import Array, EntryTable, tabulate
+from gradproof.diagnosis.entries import EntryTable, tabulate
 from gradproof.diagnosis.figures import Figures
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict, worst
 
 SCHEMA = 1
+UNSEEN = 2  # the exit status where nothing is known of a program that may well compute gradients
 
 FailOn = Literal["error", "warning", "never"]
 
@@ -76,6 +78,7 @@ class GradientReport:
     intended: bool = False
     computed: bool = True
     drawing: Callable[[], Figures] | None = None
+    faults: tuple[str, ...] = ()  # of gradproof itself, a sentence each; told once for the whole report
 
     @cached_property
     def figures(self) -> Figures | None:
@@ -121,13 +124,15 @@ class GradientReport:
 class Script:
     """The program that was run: the user's file, the exception it ended with, its own exit status.
 
-    `crash` explains the exception in the user's terms, where it is understood.
+    `crash` explains the exception in the user's terms, where it is understood. `unserved` are the frameworks it
+    uses whose gradients cannot be seen.
     """
 
     path: str
     exception: str | None = None
     exit_status: int = 0
     crash: Diagnostic | None = None
+    unserved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,12 +177,19 @@ class Report:
         return tuple(once.values())
 
     def exit_status(self, fail_on: FailOn = "error") -> int:
-        """1 if a gradient reaches the level, else the script's own exit status."""
+        """1 if a gradient reaches the level, 2 if none could be seen, else the script's own exit status."""
         if fail_on != "never":
             least = SEVERITIES.index(fail_on)
             if any(SEVERITIES.index(gradient.level) >= least for gradient in self.gradients):
                 return 1
+        if self.is_blind and not (self.script and self.script.exit_status):
+            return UNSEEN
         return 0 if self.script is None else self.script.exit_status
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the program is written in a framework that is not served, and nothing else was there to judge."""
+        return not self.gradients and self.script is not None and bool(self.script.unserved)
 
     def __str__(self) -> str:
         # The renderers stand above this layer. `print(report)` is worth the one import that points upwards;
@@ -196,3 +208,10 @@ class Report:
         """What IPython shows on a terminal, and a notebook where HTML cannot be seen."""
         del is_cycle
         printer.text(str(self).rstrip("\n"))
+
+
+def untold_faults(gradients: Iterable[GradientReport]) -> Iterator[str]:
+    """What went wrong in gradproof itself. A gradient without a diagnostic tells its reason, and so its own fault."""
+    for gradient in gradients:
+        told = None if gradient.diagnostics else gradient.reason
+        yield from (fault for fault in gradient.faults if fault != told)

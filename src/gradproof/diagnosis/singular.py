@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.flow import Place, operand, trail
-from gradproof.engine.absorbed import unbounded_slopes
+from gradproof.engine.hidden_infinities import unbounded_slopes
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import numpy as np
 from gradproof.diagnosis.case import Case
 from gradproof.ir import types
 from gradproof.ir.program import Node
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 MIN_FLOW = 0.3  # a node is on the way of the error if at least this share of it passes through
 MIN_GROWTH = 30.0  # one and a half decimal digits lost at one op; smaller growths are spread over many ops
@@ -80,14 +79,12 @@ def _relative(case: Case, node: Node, index: tuple[int, ...], shape: tuple[int, 
     return abs(error) / true if true else (np.inf if error else 0.0)
 
 
-def entry_at(array: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> float:
+def entry_at(array: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> complex:
     array = np.asarray(array)
     try:
-        return float(np.real(np.broadcast_to(array, shape)[index]))
+        return complex(np.broadcast_to(array, shape)[index])
     except ValueError:  # the op does not act entry by entry: any entry will do for an order of magnitude
-        return (
-            float(np.real(array.reshape(-1)[largest_entry(np.abs(array).reshape(-1))])) if array.size else 0.0
-        )
+        return complex(array.reshape(-1)[largest_entry(np.abs(array).reshape(-1))]) if array.size else 0.0
 
 
 def amplified(case: Case, origin: Node) -> float:

@@ -33,10 +33,15 @@ def tables(program: Program, source: int) -> Iterator[Table]:
 
 
 def shape_before(program: Program, id: int) -> tuple[int, ...]:
-    """The shape before broadcasting."""
-    while program[id].op == "broadcast":
+    """The shape before broadcasting; JAX writes a row as (1, n) first."""
+    while program[id].op == "broadcast" or _is_made_a_row(program, id):
         id = program[id].inputs[0]
     return program[id].shape
+
+
+def _is_made_a_row(program: Program, id: int) -> bool:
+    node = program[id]
+    return node.op == "reshape" and node.shape == (1, *program[node.inputs[0]].shape)
 
 
 def _is_table(program: Program, node: Node, moving: set[int]) -> bool:

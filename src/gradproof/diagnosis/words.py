@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -12,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.entries import digits_possible
+from gradproof.diagnosis.terminal import columns as columns
+from gradproof.diagnosis.terminal import printable as printable
+from gradproof.diagnosis.terminal import wrap as wrap
+from gradproof.frameworks import framework
 
 LIST_CAP = 5  # a reader compares five things at a glance; of more, the number says enough
 MOST_DIGITS = 1000.0  # more than any number format has; a forged report may claim more
 FEWEST_PLAIN, MOST_PLAIN = -4, 6  # powers of ten between which a number is written without an exponent
-
-
-FRAMEWORKS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "numpy": "NumPy"}
 
 
 def number(value: Any, radius: float = 0.0, dtype: str = "float64") -> str:
@@ -47,8 +46,12 @@ def number(value: Any, radius: float = 0.0, dtype: str = "float64") -> str:
     return _arrange(Decimal(f"{value:.{min(exponent - unit, most - 1)}e}"), strip=False)
 
 
-def significant(value: float, digits: int) -> str:
-    """A number rounded to so many digits, for sizes and ratios where more would only distract."""
+def significant(value: complex, digits: int) -> str:
+    """A number, or both parts of one, rounded to so many digits: more would only distract."""
+    if isinstance(value, complex):
+        real, imaginary = significant(value.real, digits), significant(value.imag, digits)
+        return f"{real}{'' if imaginary.startswith('-') else '+'}{imaginary}i"
+    value = float(value)
     return number(value) if not math.isfinite(value) else _round(value, digits)
 
 
@@ -115,67 +118,33 @@ def array_text(array: Any, dtype: str = "float64", cap: int = LIST_CAP) -> str:
     return f"[{', '.join(shown + left)}]"
 
 
+def nonfinite_text(array: Any) -> str:
+    """`NaN in 1 of 2 entries`, `infinite`; empty where every entry is a number."""
+    array = np.asarray(array)
+    if array.dtype.kind in "biuO":
+        return ""
+    with np.errstate(all="ignore"):
+        n_nan, n_bad = int(np.isnan(array).sum()), int((~np.isfinite(array)).sum())
+    if not n_bad:
+        return ""
+    what = "infinite" if not n_nan else "NaN" if n_nan == n_bad else "NaN or infinite"
+    return what if array.size == 1 else f"{what} in {n_bad:,} of {array.size:,} entries"
+
+
 def shape_text(shape: Sequence[int]) -> str:
     """A shape as Python writes a tuple."""
     return str(tuple(int(n) for n in shape))
 
 
-def framework_name(framework: str) -> str:
+def framework_name(name: str) -> str:
     """The name a framework gives itself."""
-    return FRAMEWORKS.get(framework, framework)
+    return framework(name).title
 
 
 def gradient_name(target: str, source: str, index: tuple[int, ...] = ()) -> str:
     """`d loss / d x[1]`. For a second derivative too: its target is what was computed from a gradient."""
     entry = f"[{', '.join(map(str, index))}]" if index else ""
     return f"d {target} / d {source}{entry}"
-
-
-def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:
-    """A paragraph as lines; `first` begins the first, `rest` (blanks of the same length) the others.
-
-    Widths are those of a terminal, which `textwrap` does not know: it counts characters. A word that is longer
-    than a line is not broken.
-    """
-    rest = " " * columns(first) if rest is None else rest
-    lines, line, gap, is_empty = [], first, "", True
-    for part in re.findall(r"\s+|\S+", printable(text)):
-        if part.isspace():
-            gap = part
-        elif is_empty or columns(line) + columns(gap) + columns(part) <= width:
-            line, gap, is_empty = line + gap + part, "", False
-        else:
-            lines.append(line)
-            line, gap = rest + part, ""
-    return [*lines, line if not is_empty else first.rstrip()]
-
-
-def columns(text: str) -> int:
-    """The columns of a terminal that the text takes: East Asian wide characters two, marks none."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def printable(text: str) -> str:
-    """The text on one line without control characters: names and source come from outside."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_printable_character(character) for character in text)
-
-
-def _printable_character(character: str) -> str:
-    if character in "\t\n\r":
-        return " "
-    # Also the marks that reverse the reading order: with them a line can show something else than it says.
-    hidden = unicodedata.category(character) in ("Cc", "Cs") or unicodedata.bidirectional(character) in (
-        "LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI",
-    )  # fmt: skip
-    return "\N{REPLACEMENT CHARACTER}" if hidden else character
 
 
 def _shortest(value: float, dtype: str) -> str:

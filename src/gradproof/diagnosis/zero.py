@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from gradproof.diagnosis.exact_entry import Exact, exact_entry
 from gradproof.diagnosis.flow import MAX_STEPS, Place, feeding, places, value_at
 from gradproof.engine.margins import moving_nodes
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 
-Array = np.ndarray[Any, Any]
 Why = Literal["not selected", "not used", "multiplied by 0", "computed"]
 
 _PRODUCTS = frozenset({"mul", "absorbing_mul", "div", "xdivy"})
@@ -39,6 +39,7 @@ def zero_at(program: Program, place: Place) -> Zero:
     """
     moving = moving_nodes(program)
     select: Node | None = None
+    is_product = False
     for _ in range(MAX_STEPS):
         node = program[place.id]
         if node.op == "select" and node.phase == "backward":
@@ -46,7 +47,10 @@ def zero_at(program: Program, place: Place) -> Zero:
         if node.phase == "forward":
             return Zero("computed" if node.id in moving else "multiplied by 0", node)
         if node.op == "constant":
-            return Zero("not selected", select) if select is not None else Zero("multiplied by 0", node)
+            if select is not None:
+                return Zero("not selected", select)
+            # Zeros that a rule filled in where it had nothing to send back came by no product.
+            return Zero("multiplied by 0" if is_product else "not used", node)
         if node.op == "cast" and program[node.inputs[0]].is_discrete:
             return Zero("not selected", node)
         fed = list(feeding(program, place))
@@ -55,6 +59,7 @@ def zero_at(program: Program, place: Place) -> Zero:
         following = [one for id, mask in fed for one in _zeros(program, id, mask)]
         if not following or not (node.op in _PRODUCTS or _all_zero(program, fed)):
             return Zero("computed", node)
+        is_product = is_product or node.op in _PRODUCTS
         place = _preferred(program, following, moving)
     return Zero("computed", program[place.id])
 

@@ -17,8 +17,7 @@ from gradproof.domains import ball_special, matrix
 from gradproof.domains.flint_matrix import UNKNOWN, from_flint, to_flint
 from gradproof.domains.pieces import PIECE, in_pieces
 from gradproof.errors import NotSupported
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 ZERO = arb(0)
 UNIT_BALL = arb(0, 1)

@@ -19,8 +19,7 @@ from gradproof.domains.fused64 import (
     widened,
 )
 from gradproof.domains.rounding64 import TINY, UNIT, up
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 class Ball64:

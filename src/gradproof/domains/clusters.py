@@ -9,8 +9,7 @@ import numpy as np
 from flint import arb
 
 from gradproof.domains.flint_matrix import UNKNOWN
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 MOST_SWEEPS = 30  # Jacobi's method converges quadratically; from a float64 start a handful suffices
 

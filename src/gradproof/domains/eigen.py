@@ -11,8 +11,7 @@ from flint import arb
 from gradproof.domains.clusters import enclose_values
 from gradproof.domains.flint_matrix import GUARD_BITS, UNKNOWN, is_complex, real, to_flint, unknown
 from gradproof.errors import NotSupported
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 def eigh(a: Array, anchors: Array) -> tuple[Array, Array]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradproof.domains.fused64 import each_block
-from gradproof.domains.rounding64 import TINY, Array, Bound, up
+from gradproof.domains.rounding64 import TINY, Bound, up
+from gradproof.ir.types import Array
 
 # Entries per block, measured best: with fewer NumPy's call overhead shows, with more the cache overflows.
 BLOCK = 16384

@@ -12,8 +12,7 @@ from scipy import special
 from gradproof.domains import ball_bessel, ball_gamma, ball_parameter
 from gradproof.domains.ball_elementary import CONSTANTS
 from gradproof.domains.ball_precise import precision
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 BALL_BITS = 80  # a float64 is then rounded once, but for the rarest of ties
 

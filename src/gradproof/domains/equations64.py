@@ -13,10 +13,9 @@ import scipy.linalg
 
 from gradproof.domains.ball64 import Ball64, all_finite, known, sub
 from gradproof.domains.entrywise64 import kernel_of
+from gradproof.domains.exact_product64 import entrywise_product, is_known, sharp_product
 from gradproof.domains.rounding64 import up
-from gradproof.domains.sharp64 import entrywise_product, is_known, sharp_product
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 _CONTRACTS = 0.125  # how far a product that should be the identity may be from it
 _REFINEMENTS = 2  # steps after which the residual is as small as float64 has it

@@ -11,7 +11,8 @@ import numpy as np
 from gradproof.domains.enclosure64 import Elementary, bending, straight_ends
 from gradproof.domains.exp64 import exp_of
 from gradproof.domains.polynomial64 import horner
-from gradproof.domains.rounding64 import UNIT, Array, Bound
+from gradproof.domains.rounding64 import UNIT, Bound
+from gradproof.ir.types import Array
 
 _PEAK = 2.0 / np.pi**0.5  # the slope of erf at 0
 _UPPER_BITS = np.int64(-(1 << 27))  # keeps 26 bits of a significand, so that the square is exact

@@ -10,7 +10,8 @@ import numpy as np
 
 from gradproof.domains.enclosure64 import Elementary, folded_ends, steady, straight_ends
 from gradproof.domains.polynomial64 import MAGIC, horner
-from gradproof.domains.rounding64 import UNIT, Array, Bound
+from gradproof.domains.rounding64 import UNIT, Bound
+from gradproof.ir.types import Array
 
 HIGHEST = 709.0  # exp overflows at 709.78
 LOWEST = -708.0  # exp(-708) is still a normal number; below, exp is taken as exp(-708) < 2^-1021

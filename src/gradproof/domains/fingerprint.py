@@ -19,8 +19,7 @@ import numpy as np
 
 from gradproof.domains.ball import ENTRYWISE
 from gradproof.errors import NotSupported
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 PRIME = 2**61 - 1
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from gradproof.clock import tick
 from gradproof.domains.cores import cores, on_all_cores
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 # The layout of a ball is not part of the library's promises: it was looked at in these versions. A test alone would
 # not do, since a call with another layout may crash.

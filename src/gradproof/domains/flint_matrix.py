@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 UNKNOWN = arb("nan")  # a ball without information: what cannot be enclosed is not guessed
 GUARD_BITS = 64  # more precision inside, where a method is known to lose some

@@ -15,8 +15,8 @@ import numpy as np
 
 from gradproof.domains.cores import on_all_cores
 from gradproof.domains.rounding64 import UNIT
+from gradproof.ir.types import Array
 
-Array = np.ndarray[Any, Any]
 Result = TypeVar("Result")
 
 # Only a result smaller than this can have underflowed, or lost a term of its radius that way: with it every

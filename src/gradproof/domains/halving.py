@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 def rows_along(x: Array, axes: tuple[int, ...]) -> Array:

@@ -11,8 +11,7 @@ import numpy as np
 from gradproof.domains import matrix_ieee
 from gradproof.domains.entrywise_ieee import SPELLINGS
 from gradproof.ir import types
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 class Ieee:

@@ -11,8 +11,9 @@ import numpy as np
 
 from gradproof.domains.enclosure64 import Elementary, bending, steady, straight_ends
 from gradproof.domains.log64 import log1p_of
-from gradproof.domains.rounding64 import TINY, UNIT, Array, Bound
+from gradproof.domains.rounding64 import TINY, UNIT, Bound
 from gradproof.domains.trig64 import atan_of
+from gradproof.ir.types import Array
 
 _INSIDE_ONE = float(np.nextafter(1.0, 0.0))
 _VAST = 1e300  # beyond, twice the argument may overflow

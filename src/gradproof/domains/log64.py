@@ -11,7 +11,8 @@ import numpy as np
 from gradproof.domains.enclosure64 import Elementary, bending, steady, straight_ends
 from gradproof.domains.exp64 import LN2_HIGH, LN2_LOW, exp_of
 from gradproof.domains.polynomial64 import MAGIC, horner
-from gradproof.domains.rounding64 import TINY, UNIT, Array, Bound
+from gradproof.domains.rounding64 import TINY, UNIT, Bound
+from gradproof.ir.types import Array
 
 # (artanh(s)/s - 1) / z with z = s^2 <= 0.0295: the interpolant at Chebyshev's points, rounded; the tests
 # prove that 1 + z R(z) is artanh(s)/s to within 0.1 u.

@@ -20,8 +20,7 @@ from gradproof.domains.flint_matrix import (
     unknown,
 )
 from gradproof.domains.matrix_root import matrix_sqrt
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 def per_matrix(kernel: Callable[..., Any]) -> Callable[..., Any]:

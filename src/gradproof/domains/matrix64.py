@@ -14,8 +14,7 @@ from gradproof.domains import equations64, matrix
 from gradproof.domains.ball import float_ball
 from gradproof.domains.ball64 import Ball64, as_ball
 from gradproof.domains.flint_matrix import UNKNOWN
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 # The first suffices unless a matrix is nearly singular; the second then may, if the input is known that well.
 BITS = (128, 640)

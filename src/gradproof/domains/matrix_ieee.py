@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 def _widened(function: Callable[..., Any]) -> Callable[..., Any]:

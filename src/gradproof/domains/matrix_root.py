@@ -11,8 +11,7 @@ from flint import acb, arb
 from scipy import linalg
 
 from gradproof.domains.flint_matrix import from_flint, is_complex, to_flint, unknown
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 MOST_STEPS = 20  # digits double with every step, from float64's to thousands of bits
 WIDENINGS = 6  # how often a box that does not contain its image is widened before giving up

@@ -10,8 +10,7 @@ from flint import acb, arb
 from gradproof.domains.flint_library import BITS, WORDS, library
 from gradproof.domains.rounding64 import TINY, up
 from gradproof.errors import NotSupported
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 # One ball is one entry for NumPy, so that whatever moves entries moves balls; all bytes zero is the number zero.
 CELL = np.dtype((np.void, 8 * WORDS))

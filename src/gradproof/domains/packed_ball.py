@@ -28,8 +28,7 @@ from gradproof.domains.packed import (
 )
 from gradproof.domains.packed_product import sliced_product
 from gradproof.errors import NotSupported
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 # Functions that the library knows under the same name and with the same meaning.
 UNARY = frozenset({

@@ -16,8 +16,7 @@ import numpy as np
 
 from gradproof.domains.flint_library import WORDS, Library, in_parts
 from gradproof.domains.rounding64 import UNIT
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 SLICES = 6
 MOST_BITS = 21  # of a slice: six of them are the 126 highest bits of a mantissa of 128

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.clock import tick
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 PIECE = (
     4096  # entries: less than a tenth of a second for the costliest functions, and not felt by the cheapest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradproof.domains.rounding64 import Array
+from gradproof.ir.types import Array
 
 # Added to |t| < 2^31 this leaves the integer nearest to t in the low bits of the significand, correctly
 # rounded by the addition itself; subtracting it again gives that integer as a float, exactly.

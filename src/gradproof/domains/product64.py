@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradproof.domains.ball64 import Ball64, all_finite, known
 from gradproof.domains.rounding64 import TINY, UNIT, up
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 def matmul(a: Ball64, b: Ball64) -> Ball64:

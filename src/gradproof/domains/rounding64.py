@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 UNIT = 2.0**-53  # half an ulp of 1: the relative error of one correctly rounded operation
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from gradproof.domains.enclosure64 import Elementary, steady, straight_ends
 from gradproof.domains.polynomial64 import MAGIC, horner
-from gradproof.domains.rounding64 import TINY, UNIT, Array, Bound
+from gradproof.domains.rounding64 import TINY, UNIT, Bound
+from gradproof.ir.types import Array
 
 FARTHEST = 2.0**17  # with k below 2^17 the products with the 36-bit parts of pi/2 are exact
 

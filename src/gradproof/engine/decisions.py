@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.engine.beside import (
+from gradproof.engine.directional import MAX_NUMBERS, Resolving, directional
+from gradproof.engine.identity import with_proven_ties
+from gradproof.engine.linearise import pull_back
+from gradproof.engine.margins import Decision, margins
+from gradproof.engine.refine import Enclosure, entry_count
+from gradproof.engine.run import run
+from gradproof.engine.sides import (
     Beside,
-    Comparison,
     Fact,
+    SideComparison,
     Tied,
     besides,
     compare,
@@ -25,21 +31,18 @@ from gradproof.engine.beside import (
     jump,
     opposite_sides,
 )
-from gradproof.engine.directional import MAX_NUMBERS, Resolving, directional
-from gradproof.engine.identity import with_proven_ties
-from gradproof.engine.linearise import pull_back
-from gradproof.engine.margins import Array, Decision, margins
-from gradproof.engine.refine import Enclosure, entry_count
-from gradproof.engine.run import run
 from gradproof.errors import GradproofError, NotScalar
 from gradproof.ir.program import Program
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE
 
 __all__ = ["Decision", "Side", "Sides", "directional", "margins", "sides"]
 
 MAX_ENTRIES = 64  # entries whose left and right slopes are worked out one by one
 MAX_SUSPECTS = 16  # decisions that are resolved one by one to find the guilty
-WORK = 10**6  # numbers in the programs run for either: keeps large ones to seconds
+# Numbers in the programs run for either: what a check costs does not grow with the number of ties.
+WORK = 10**5
+NODE = 300  # a node of few numbers takes as long as one of so many
 CHECKED_ENTRIES = 8  # entries probed alone although random directions agree: narrow wedges hide from those
 
 
@@ -110,10 +113,11 @@ def _judge(tied: Tied, nothing: Sides, max_entries: int) -> Sides:
         odd = tuple(side for side in slopes if _is_odd(found[0], side))
         if not odd:
             return replace(nothing, decisions=found[0].along.decisions)
-        comparison = Comparison("jump" if any(map(_jumps, odd)) else "kink", _mask(tied, odd))
+        comparison = SideComparison("jump" if any(map(_jumps, odd)) else "kink", _mask(tied, odd))
     differing = _influence(tied) if comparison.fact == "jump" else comparison.differing
     places = _places(differing)
-    max_entries = min(max_entries, 1 + WORK // entry_count(tied.program))
+    work = entry_count(tied.program) + NODE * len(tied.program.nodes)
+    max_entries = min(max_entries, 1 + WORK // work)
     slopes = tuple(_side(tied, *place) for place in places[:max_entries])
     return replace(
         nothing,
@@ -126,7 +130,7 @@ def _judge(tied: Tied, nothing: Sides, max_entries: int) -> Sides:
     )
 
 
-def _compared(tied: Tied) -> tuple[list[Beside], Comparison]:
+def _compared(tied: Tied) -> tuple[list[Beside], SideComparison]:
     found = besides(tied, clear_only=False)
     comparison = compare(tied, found)
     unclear = [id for id in tied.ties if bool(tied.decisions[id].is_unclear.any())]
@@ -137,7 +141,7 @@ def _compared(tied: Tied) -> tuple[list[Beside], Comparison]:
     comparison = compare(tied, found)
     if comparison.fact == "agree":
         reason = f"{tied.base.m.domain.name} cannot tell whether node %{unclear[0]} is at a tie"
-        comparison = Comparison("cannot tell", comparison.differing, reason)
+        comparison = SideComparison("cannot tell", comparison.differing, reason)
     return found, comparison
 
 
@@ -162,7 +166,8 @@ def _side(tied: Tied, id: int, index: tuple[int, ...]) -> Side:
 def _is_odd(beside: Beside, side: Side) -> bool:
     """Whether an entry moved alone finds a side that the random directions have missed."""
     gradient = beside.gradient[side.input]
-    expected = Enclosure(gradient.mid[side.index], gradient.rad[side.index])
+    # The entry moves along the real axis; of a complex gradient that is the real part.
+    expected = Enclosure(np.real(gradient.mid[side.index]), gradient.rad[side.index])
     return _jumps(side) or any(bool(differences(expected, slope)[0]) for slope in (side.left, side.right))
 
 

@@ -112,8 +112,19 @@ def vjp(result: Run, seeds: Sequence[Any], wrt: Sequence[int] | None = None) -> 
     merged: dict[int, Any] = {}
     for id, seed in zip(program.outputs, seeds):
         merged[id] = seed if id not in merged else result.m.add(merged[id], seed)
-    gradients = pull_back(result, merged, wrt)
-    return [gradients.get(id, result.m.zeros(program[id].shape)) for id in wrt]
+    return _in_kind(result, pull_back(result, merged, wrt), wrt)
+
+
+def _in_kind(result: Run, gradients: Mapping[int, Any], wrt: Sequence[int]) -> list[Any]:
+    """Zeros where nothing arrived, and for complex inputs complex numbers, also where only zeros did."""
+    found = [gradients.get(id, result.m.zeros(result.program[id].shape)) for id in wrt]
+    with result.m.domain.active():
+        return [
+            result.m.complex(result.m.real(g), result.m.imag(g))
+            if types.is_complex(result.program[id].dtype)
+            else g
+            for id, g in zip(wrt, found)
+        ]
 
 
 def jvp(result: Run, tangents: Sequence[Any]) -> list[Any]:
@@ -135,8 +146,8 @@ def jacobian(result: Run, output: int | None = None, wrt: Sequence[int] | None =
         unit = np.zeros(size)
         unit[place] = 1.0
         gradients = pull_back(result, {output: result.m.literal(unit.reshape(shape))}, wrt)
-        for row, id in zip(rows, wrt):
-            row.append(gradients.get(id, result.m.zeros(program[id].shape)))
+        for row, gradient in zip(rows, _in_kind(result, gradients, wrt)):
+            row.append(gradient)
     return [
         result.m.domain.lift(lambda *parts: np.reshape(np.stack(parts), (*shape, *parts[0].shape)), *row)
         if row

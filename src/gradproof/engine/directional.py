@@ -15,11 +15,12 @@ import numpy as np
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.linearise import push_node
-from gradproof.engine.margins import Array, Decision, assess, bounds, can_switch, margins, moving_nodes
+from gradproof.engine.margins import Decision, assess, bounds, can_switch, margins, moving_nodes
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import Policy, Run, evaluate, run
 from gradproof.engine.ties import gaps, nudges, snapped
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic, Op
 
 # The step ahead: so small that only ties can switch, with bits enough to see its effect of third order.

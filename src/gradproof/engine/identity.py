@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.domains.fingerprint import Fingerprint
-from gradproof.engine.margins import Array, Decision, bounds
+from gradproof.engine.margins import Decision, bounds
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import Run, run
 from gradproof.engine.ties import gaps
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE
 
 MAX_NUMBERS = 2_000_000  # a few seconds; residues are Python objects

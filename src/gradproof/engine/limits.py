@@ -23,8 +23,7 @@ from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Policy, run
 from gradproof.ir import types
 from gradproof.ir.program import Program
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 PRECISION_BITS = 1280
 # Steps of 2**-s relative to the size of each input: far below any length that matters in a program. The

@@ -77,6 +77,8 @@ def _pull_back_node(
             gx = edit(node, i, gy, gx)
         if gx is None:
             continue
+        if types.is_complex(node.dtype) and types.is_real(run.program[node.inputs[i]].dtype):
+            gx = run.m.real(gx)  # a real number moves along the real axis only
         gx = run.m.fit(gx, xs[i])
         if watcher is not None:
             watcher(node, i, gy, gx)

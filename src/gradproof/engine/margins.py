@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.engine.fixed_ties import Moving, unbreakable
+from gradproof.engine.origins import Origins, with_itself
 from gradproof.engine.run import Run, decisions
-from gradproof.engine.still import Moving, unbreakable
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +70,12 @@ def margins(result: Run) -> list[Decision]:
 
 def _without_unbreakable(result: Run, found: list[Decision], moving: set[int]) -> list[Decision]:
     """What stands still on both sides of a tie stays as it was decided: such a decision is clear."""
-    tied = [decision.node for decision in found if decision.moves and bool(decision.ties.any())]
+    tied = [one.node for one in found if one.moves and bool((one.ties | one.is_unclear).any())]
     if not tied:
         return found
     by_node = {decision.node: decision for decision in found}
     entries = Moving(result, moving)
+    origins = Origins(result, entries.unsure)
     with result.m.domain.active():
         for node in result.program.nodes:
             if node.id > tied[-1]:
@@ -82,11 +83,15 @@ def _without_unbreakable(result: Run, found: list[Decision], moving: set[int]) -
             decision = by_node.get(node.id)
             if decision is None:
                 entries.follow(node)
+                origins.follow(node)
                 continue
             if node.id in tied:
                 clear = unbreakable(entries, node, decision.ties, lambda x: bounds(result.m, x))
+                clear = clear | (~decision.agrees & with_itself(origins, node))
                 decision = by_node[node.id] = replace(
-                    decision, margin=np.where(clear, np.inf, decision.margin)
+                    decision,
+                    margin=np.where(clear, np.inf, decision.margin),
+                    radius=np.where(clear, 0.0, decision.radius),
                 )
             if not decision.agrees.all():
                 entries.unsure[node.id] = ~decision.agrees

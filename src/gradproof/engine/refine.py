@@ -14,17 +14,16 @@ import numpy as np
 from gradproof.clock import TimeIsOver, doing
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64, all_finite
+from gradproof.domains.exact_product64 import SharpBallDomain64
 from gradproof.domains.flint_library import library
 from gradproof.domains.packed_ball import PackedBallDomain
-from gradproof.domains.sharp64 import SharpBallDomain64
 from gradproof.engine.derive import vjp
 from gradproof.engine.run import Run, run
 from gradproof.errors import BeyondMemory, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Program
+from gradproof.ir.types import Array
 from gradproof.options import Options
-
-Array = np.ndarray[Any, Any]
 
 FIRST_ARB_BITS = 128
 BYTES_PER_BALL = {

@@ -23,9 +23,8 @@ from gradproof.engine.run import Run
 from gradproof.errors import NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic
-
-Array = np.ndarray[Any, Any]
 
 LOCAL_BITS = 160  # more than twice float64, so that a local error of float64 is known to 16 digits
 

@@ -17,9 +17,8 @@ from gradproof.engine.linearise import input_gradient
 from gradproof.engine.run import Run
 from gradproof.ir import types
 from gradproof.ir.program import Node, descendants
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic
-
-Array = np.ndarray[Any, Any]
 
 
 def term_sizes(result: Run, wrt: Sequence[int]) -> list[Array]:

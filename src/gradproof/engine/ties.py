@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradproof.ir.program import Node
+from gradproof.ir.types import Array
 from gradproof.ops import Arithmetic, Op
 
-Array = np.ndarray[Any, Any]
 Bounds = tuple[Array, Array]  # midpoints and radii
 
 RATE_SHARE = 2.0**-40  # tangents that agree to twelve digits do not settle a tie

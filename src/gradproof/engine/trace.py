@@ -98,6 +98,8 @@ class Tracer(Arithmetic):
     def fit(self, gx: Any, x: Any) -> Any:
         if gx.value.dtype == x.value.dtype or gx.value.dtype.kind == "c":
             return gx
+        if x.value.dtype.kind == "c":
+            return self.complex(gx, np.zeros(gx.shape, gx.value.dtype))
         return self.cast(gx, dtype=types.dtype_name(x.value))
 
     def _append(self, name: str, xs: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -162,7 +164,7 @@ def _changes_nothing(name: str, arguments: list[Traced], params: dict[str, Any])
     """Derivative rules are written for the general case; its trivial instances need no node."""
     if name in ("reshape", "broadcast", "sum_to"):
         return arguments[0].shape == tuple(params["shape"])
-    return name == "conj" and arguments[0].value.dtype.kind != "c"
+    return name in ("conj", "real") and arguments[0].value.dtype.kind != "c"
 
 
 class _Quiet:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
-from gradproof.fixes.source import Source, position
+from gradproof.fixes.source import ParsedSource, position
+from gradproof.frameworks import all_frameworks
 from gradproof.ir.program import Node, Program
 
 STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
@@ -22,7 +24,7 @@ class Alignment:
     """Expressions by the ids of the nodes they computed, the outermost first found, and the names looked behind."""
 
     program: Program
-    source: Source
+    source: ParsedSource
     expressions: dict[int, ast.expr] = field(default_factory=dict)
     behind: dict[int, tuple[str, ...]] = field(
         default_factory=dict
@@ -121,6 +123,10 @@ def _is_method(function: ast.expr) -> bool:
     base: ast.expr = function
     while isinstance(base, ast.Attribute):
         base = base.value
-    return not (
-        isinstance(base, ast.Name) and base.id in ("tf", "np", "numpy", "tensorflow", "jnp", "jax", "torch")
-    )
+    return not (isinstance(base, ast.Name) and base.id in _modules())
+
+
+@cache
+def _modules() -> frozenset[str]:
+    """The names that programs usually give to the modules of frameworks."""
+    return frozenset(name for one in all_frameworks() for name in (one.alias, one.name))

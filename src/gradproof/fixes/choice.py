@@ -12,8 +12,9 @@ import numpy as np
 from gradproof.diagnosis.case import Case
 from gradproof.fixes.edit import enclosed, replaced
 from gradproof.fixes.rewrite import bound_array, finished, tracing, with_nodes
-from gradproof.fixes.source import Source, parsed
-from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of, spell
+from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
 
 _MEAN = "use the mean index under softmax in the place of the argmax"
@@ -82,12 +83,13 @@ def _made(program: Program, choice: _Choice) -> list[Node]:
 
 
 def _patch(case: Case, program: Program, choice: _Choice) -> str:
-    """TensorFlow's own words for it, if the scores and the labels can be written where the number is used."""
+    """The framework's own words for it, if the scores and the labels can be written where the number is used."""
     span = choice.node.span
     source = None if span is None else parsed(case.sources.get(span.file, ""))
     place, call = (None, None) if source is None else (source.at(span), source.at(choice.argmax.span))
-    alias = None if source is None else alias_of(source.tree, "tensorflow")
-    if span is None or source is None or alias is None or case.capture.framework != "tensorflow":
+    language = framework(case.capture.framework)
+    alias = None if source is None else alias_of(source.tree, language.name)
+    if span is None or source is None or alias is None or not language.one_hot:
         return ""
     if not isinstance(place, ast.Call) or not isinstance(call, ast.Call) or not call.args:
         return ""
@@ -99,18 +101,21 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
     written = [ast.get_source_segment(source.text, part) or "" for part in parts]
     axis, ndim = choice.axis(program), len(program[choice.argmax.inputs[0]].shape)
     n = program[choice.argmax.inputs[0]].shape[axis]
-    along = "" if axis == ndim - 1 else f", axis={axis}"
-    weights = (
-        f"{alias}.range({n}.0)" if choice.labels is None else f"{alias}.one_hot({written[1]}, {n}{along})"
-    )
-    total = "" if ndim == 1 else f", axis={axis}"
-    if choice.labels is None and along:
+    along = "" if axis == ndim - 1 else f", {language.axis}={axis}"
+    if along and (choice.labels is None or "{axis}" not in language.one_hot):
         return ""
-    text = f"{alias}.reduce_sum({alias}.nn.softmax({written[0]}{along}) * {weights}{total})"
+    named = language.places if choice.labels is None else language.one_hot
+    weights = named.format(n=n, axis=along, labels=written[-1]).replace(f"{language.alias}.", f"{alias}.")
+    chances = spell(language.name, alias, "softmax", [ast.Name("SCORES")], {"axes": (axis,)}, ndim)
+    if chances is None:
+        return ""
+    total = spell(language.name, alias, "sum", [ast.Name("PRODUCT")], {"axes": (axis,)}, ndim)
+    product = f"{ast.unparse(chances).replace('SCORES', written[0])} * {weights}"
+    text = "" if total is None else ast.unparse(total).replace("PRODUCT", product)
     return replaced(source, [(place, enclosed(source, place, text))], span.file)
 
 
-def _labels(source: Source, choice: _Choice) -> list[ast.expr]:
+def _labels(source: ParsedSource, choice: _Choice) -> list[ast.expr]:
     if choice.compared is None or choice.labels is None:
         return []
     expression = source.at(choice.compared.span)
@@ -119,7 +124,7 @@ def _labels(source: Source, choice: _Choice) -> list[ast.expr]:
     return [sides[choice.compared.inputs.index(choice.labels)]] if len(sides) == 2 else []
 
 
-def _reach(source: Source, part: ast.expr, place: ast.expr) -> bool:
+def _reach(source: ParsedSource, part: ast.expr, place: ast.expr) -> bool:
     if source.statement(part) is source.statement(place):
         return True
     names = [name for name in ast.walk(part) if isinstance(name, ast.Name)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,19 +17,20 @@ from gradproof.engine.refine import Enclosure
 from gradproof.errors import GradproofError
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.formula import Formula
+from gradproof.fixes.kept_names import forward_of, kept_names
 from gradproof.fixes.render_term import Unwritten
-from gradproof.fixes.source import Source, parsed
+from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.fixes.tried import recomputed
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.custom import CustomFault, rule_of
 from gradproof.judge.mistake import Mistake, find_mistakes
-from gradproof.judge.rule import Rule, read
+from gradproof.judge.rule import HandWrittenRule, read
 from gradproof.judge.verdict import Verdict
 
-Array = np.ndarray[Any, Any]
 Function = ast.FunctionDef | ast.Lambda
 
 MOST_CHARACTERS = 96  # of an expression that is still easier to read than to derive
@@ -96,7 +97,7 @@ def _fix(case: Case, fault: CustomFault) -> Fix | None:
 
 
 def _edit(
-    case: Case, fault: CustomFault, source: Source, written: _Written, position: int
+    case: Case, fault: CustomFault, source: ParsedSource, written: _Written, position: int
 ) -> tuple[tuple[ast.expr, str], str] | None:
     """What the rule should return for one input in the place of what it does, and what that returned when run."""
     rule = fault.mistake.rule
@@ -123,14 +124,15 @@ class _Written:
 
     function: Function
     outer: ast.AST | None
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # empty for one that the rule has no name for
     upstream: tuple[str, ...]
+    kept: Mapping[str, str] | None = None  # names of the outer function that have others in the rule
 
-    def named(self, rule: Rule) -> dict[int, str]:
-        return dict(zip(rule.inputs, self.inputs))
+    def named(self, rule: HandWrittenRule) -> dict[int, str]:
+        return {id: name for id, name in zip(rule.inputs, self.inputs) if name}
 
 
-def _place(source: Source, line: int, rule: Rule) -> _Written | None:
+def _place(source: ParsedSource, line: int, rule: HandWrittenRule) -> _Written | None:
     around = [
         node
         for node in ast.walk(source.tree)
@@ -142,6 +144,12 @@ def _place(source: Source, line: int, rule: Rule) -> _Written | None:
     own = tuple(argument.arg for argument in function.args.args)
     if not rule.has_upstream:  # a gradient on its own takes what its function takes
         return _Written(function, None, own, ()) if len(own) == len(rule.inputs) else None
+    if isinstance(function, ast.FunctionDef) and (forward := forward_of(source.tree, function)) is not None:
+        kept = kept_names(forward, function)
+        given = [argument.arg for argument in forward.args.args[1:]]
+        if len(given) != len(rule.inputs) or len(own) != 1 + len(rule.upstream):
+            return None
+        return _Written(function, forward, tuple(kept.get(name, "") for name in given), own[1:], kept)
     outer = source.scope(function)
     if not isinstance(outer, ast.FunctionDef) or len(own) != len(rule.upstream):
         return None
@@ -164,7 +172,7 @@ def _returned(function: Function, fault: CustomFault, position: int) -> ast.expr
     return value if len(fault.mistake.rule.inputs) == 1 else None
 
 
-def _assigned(source: Source, written: _Written, rule: Rule) -> dict[int, str]:
+def _assigned(source: ParsedSource, written: _Written, rule: HandWrittenRule) -> dict[int, str]:
     """Names that the outer function gives to what it computes, once and before the rule is written down."""
     found: dict[int, str] = {}
     for statement in getattr(written.outer, "body", ()):
@@ -176,12 +184,13 @@ def _assigned(source: Source, written: _Written, rule: Rule) -> dict[int, str]:
         same = [
             node for node in rule.forward.nodes if node.inputs and source.at(node.span) is statement.value
         ]
-        if same:
-            found[same[-1].id] = target.id  # the last of the nodes of one call is its value
+        name = target.id if written.kept is None else written.kept.get(target.id, "")
+        if same and name:
+            found[same[-1].id] = name  # the last of the nodes of one call is its value
     return found
 
 
-def _with_weights(rule: Rule) -> tuple[Program, tuple[int, ...]]:
+def _with_weights(rule: HandWrittenRule) -> tuple[Program, tuple[int, ...]]:
     """The forward as one number: its results times the gradients that came in, as inputs of their own."""
     forward = rule.forward
     nodes = [replace(node, op="input") if node.id in rule.inputs else node for node in forward.nodes]

@@ -5,25 +5,26 @@ from __future__ import annotations
 import ast
 import difflib
 
-from gradproof.fixes.source import Source
+from gradproof.fixes.source import ParsedSource
+from gradproof.ir import syntax
 
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 
 
-def replaced(source: Source, changes: list[tuple[ast.expr, str]], file: str) -> str:
-    """Expressions, each on one line, with other texts in their places; empty where one does not fit."""
-    after = _with_texts(source, changes)
+def replaced(source: ParsedSource, changes: list[tuple[ast.expr, str]], file: str) -> str:
+    """Expressions with other texts in their places; empty where one does not fit."""
+    after = with_texts(source, changes)
     return "" if after is None else diff(source, after, file)
 
 
-def named_before(source: Source, expression: ast.expr, text: str, name: str, file: str) -> str:
+def named_before(source: ParsedSource, expression: ast.expr, text: str, name: str, file: str) -> str:
     """A new line gives `text` a name, and the name takes the place of an expression.
 
     Where no line can come before, or could have another meaning there, the text itself does.
     """
     statement = source.statement(expression)
     name = _unused(source, name)
-    after = _with_texts(source, [(expression, name)])
+    after = with_texts(source, [(expression, name)])
     if statement is None or after is None or not _runs_once(source, expression, statement):
         return replaced(source, [(expression, text)], file)
     first = after[statement.lineno - 1]
@@ -32,7 +33,7 @@ def named_before(source: Source, expression: ast.expr, text: str, name: str, fil
     return diff(source, after, file)
 
 
-def without_keyword(source: Source, call: ast.expr | None, name: str, file: str) -> str:
+def without_keyword(source: ParsedSource, call: ast.expr | None, name: str, file: str) -> str:
     """A call on one line without one of its keyword arguments; empty where it has none, or nothing stands before it."""
     found = [one for one in call.keywords if one.arg == name] if isinstance(call, ast.Call) else []
     if not found or not isinstance(call, ast.Call) or call.end_lineno != call.lineno:
@@ -48,12 +49,12 @@ def without_keyword(source: Source, call: ast.expr | None, name: str, file: str)
     return diff(source, lines, file)
 
 
-def enclosed(source: Source, expression: ast.expr, text: str) -> str:
+def enclosed(source: ParsedSource, expression: ast.expr, text: str) -> str:
     """In parentheses where what stands around the expression would otherwise bind stronger than its new text."""
     around = source.parents.get(expression)
     if not isinstance(around, ast.expr):
         return text
-    new = ast.parse(text, mode="eval").body
+    new = syntax.expression(text)
     for name, part in ast.iter_fields(around):
         if part is expression:
             fields = {**dict(ast.iter_fields(around)), name: new}
@@ -66,24 +67,29 @@ def enclosed(source: Source, expression: ast.expr, text: str) -> str:
     return text
 
 
-def diff(source: Source, after: list[str], file: str) -> str:
-    before = source.text.splitlines(keepends=True)
-    return "".join(difflib.unified_diff(before, after, file, file, n=0))
+def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) -> str:
+    before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, now, file, file, n=context))
 
 
-def _with_texts(source: Source, changes: list[tuple[ast.expr, str]]) -> list[str] | None:
-    lines = source.text.splitlines(keepends=True)
-    # From the back, so that earlier columns still count.
+def with_texts(source: ParsedSource, changes: list[tuple[ast.expr, str]]) -> list[str] | None:
+    """The lines of a file with other texts in the places of expressions; None where two of them overlap."""
+    data = source.text.encode()
+    starts = [0]
+    for line in source.text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line.encode()))
+    last = len(data) + 1
+    # From the back, so that earlier places still count.
     for expression, text in sorted(changes, key=lambda one: (one[0].lineno, one[0].col_offset), reverse=True):
-        if expression.end_lineno != expression.lineno:
+        first = starts[expression.lineno - 1] + expression.col_offset
+        end = starts[(expression.end_lineno or 1) - 1] + (expression.end_col_offset or 0)
+        if end > last:
             return None
-        line = lines[expression.lineno - 1].encode()
-        changed = line[: expression.col_offset] + text.encode() + line[expression.end_col_offset :]
-        lines[expression.lineno - 1] = changed.decode()
-    return lines
+        data, last = data[:first] + text.encode() + data[end:], first
+    return data.decode().splitlines(keepends=True)
 
 
-def _runs_once(source: Source, expression: ast.expr, statement: ast.stmt) -> bool:
+def _runs_once(source: ParsedSource, expression: ast.expr, statement: ast.stmt) -> bool:
     """Whether an expression is computed exactly once when its statement runs, and the statement has its own line."""
     around: ast.AST | None = expression
     while around is not None and around is not statement:
@@ -95,7 +101,7 @@ def _runs_once(source: Source, expression: ast.expr, statement: ast.stmt) -> boo
     return simple and not line.encode()[: statement.col_offset].strip()
 
 
-def _unused(source: Source, name: str) -> str:
+def _unused(source: ParsedSource, name: str) -> str:
     taken = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
     taken |= {node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)}
     while name in taken:

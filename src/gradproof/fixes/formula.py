@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from gradproof.fixes.render_term import Unwritten, number_expression
-from gradproof.fixes.spelling import COMPARISONS, MODULES, spell
+from gradproof.fixes.spelling import COMPARISONS, spell
+from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.ops import TABLE
 
 _THROUGH = frozenset({"identity", "cast"})
 _ENTRYWISE = frozenset({"select", *COMPARISONS})
 _PRODUCTS = frozenset({"mul", "absorbing_mul"})
-
-
-Array = np.ndarray[Any, Any]
 
 
 class Formula:
@@ -40,14 +38,17 @@ class Formula:
 
         Nothing of the user's runs: the text consists of the framework's functions, numbers, and these names.
         """
-        module = sys.modules.get(MODULES[self.framework][0]) if self.framework in MODULES else None
-        if module is None or (self.alias is None and self.framework != "numpy"):
+        language = framework(self.framework)
+        module = sys.modules.get(language.module)
+        if module is None or (self.alias is None and language.returns_none):
             return None
-        made = np.asarray if self.framework == "numpy" else module.constant
+        made = getattr(module, language.constant)
         values = {name: made(self.program[id].value) for id, name in self.names.items()}
         try:
             with np.errstate(all="ignore"):
-                found = eval(text, {"__builtins__": {}, self.alias or "np": module, **values})
+                # What a framework imports at its first use it imports with the builtins of whoever calls it.
+                builtins = {"__import__": __import__}
+                found = eval(text, {"__builtins__": builtins, self.alias or language.alias: module, **values})
         except Exception:  # what the framework refuses was not run
             return None
         return np.asarray(found)

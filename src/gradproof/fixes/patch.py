@@ -12,8 +12,9 @@ from keyword import iskeyword
 from gradproof.fixes.align import STEPS, Alignment
 from gradproof.fixes.edit import enclosed
 from gradproof.fixes.render_term import Renderer, Unwritten
-from gradproof.fixes.source import Position, Source, parsed, position
+from gradproof.fixes.source import ParsedSource, Position, parsed, position
 from gradproof.fixes.spelling import alias_of
+from gradproof.ir import syntax
 from gradproof.ir.program import Node, Program
 
 Edit = tuple[Position, str]
@@ -49,7 +50,7 @@ def patch_of(
 
 
 def _edits(
-    old: Program, new: Program, roots: list[Node], source: Source, framework: str, alias: str | None
+    old: Program, new: Program, roots: list[Node], source: ParsedSource, framework: str, alias: str | None
 ) -> tuple[list[Edit], list[ast.stmt]]:
     """New texts by position, and statements that nothing needs any more."""
     if any(_is_inner(old, root) for root in roots):
@@ -77,7 +78,7 @@ def _is_inner(program: Program, root: Node) -> bool:
     )
 
 
-def _outermost(roots: list[Node], source: Source) -> Iterator[tuple[ast.expr, Node]]:
+def _outermost(roots: list[Node], source: ParsedSource) -> Iterator[tuple[ast.expr, Node]]:
     """A change inside a larger one is part of it."""
     found = [(source.at(node.span), node) for node in roots]
     if any(expression is None for expression, _ in found):
@@ -92,7 +93,7 @@ def _outermost(roots: list[Node], source: Source) -> Iterator[tuple[ast.expr, No
             yield expression, node
 
 
-def _unneeded(source: Source, name: str, replaced: list[ast.expr]) -> ast.stmt | None:
+def _unneeded(source: ParsedSource, name: str, replaced: list[ast.expr]) -> ast.stmt | None:
     """The definition of a name whose only uses were inside what is replaced."""
     inside = {part for expression in replaced for part in ast.walk(expression)}
     uses = [use for use in ast.walk(source.tree) if isinstance(use, ast.Name) and use.id == name]
@@ -102,7 +103,7 @@ def _unneeded(source: Source, name: str, replaced: list[ast.expr]) -> ast.stmt |
     return source.definition(loads[0]) if loads else None
 
 
-def _diff(source: Source, edits: list[Edit], dropped: list[ast.stmt], file: str) -> str:
+def _diff(source: ParsedSource, edits: list[Edit], dropped: list[ast.stmt], file: str) -> str:
     before = source.text.splitlines(keepends=True)
     after: list[str | None] = list(before)
     for (line, column, end_line, end_column), text in edits:
@@ -121,11 +122,21 @@ def _diff(source: Source, edits: list[Edit], dropped: list[ast.stmt], file: str)
 
 def _without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
     """A call needs no parentheses around it; those of a call that it is the argument of stay."""
-    is_call = isinstance(ast.parse(text, mode="eval").body, ast.Call | ast.Name)
+    is_call = isinstance(syntax.expression(text), ast.Call | ast.Name)
     before = re.search(r"(\w+|[\])])\s*$", head[:-1])
     is_argument = before is not None and not iskeyword(before[1])
-    if text.startswith("(") and text.endswith(")") and head.endswith("(") and tail.startswith(")"):
+    if _is_enclosed(text) and head.endswith("(") and tail.startswith(")"):
         return head[:-1], tail[1:]  # those around the old text serve the new one, or those of the new one do
     if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
         return head[:-1], tail[1:]
     return head, tail
+
+
+def _is_enclosed(text: str) -> bool:
+    """Whether one pair of parentheses is around all of a text: not so in `(a + b) * (c + d)`."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return text.startswith("(") and place == len(text) - 1
+    return False

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from gradproof.fixes.graph import Graph, Shown, Term
+from gradproof.ir import syntax
 
 OPERATORS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 COMMUTATIVE = frozenset({"add", "mul", "hypot", "logaddexp"})
@@ -26,7 +27,7 @@ Binding = Mapping[str, Any]  # names to terms, and the axes
 
 
 @dataclass(frozen=True)
-class Variable:
+class PatternVariable:
     """Stands for any number or array; the same name stands for the same one."""
 
     name: str
@@ -40,7 +41,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Call:
+class PatternCall:
     """Stands for the result of an op."""
 
     op: str
@@ -48,12 +49,12 @@ class Call:
     exponent: int | None = None  # of `integer_power`
 
 
-Pattern = Variable | Number | Call
+Pattern = PatternVariable | Number | PatternCall
 
 
 @cache
 def parse(text: str) -> Pattern:
-    return _pattern(ast.parse(text, mode="eval").body)
+    return _pattern(syntax.expression(text))
 
 
 def _pattern(node: ast.expr) -> Pattern:
@@ -61,32 +62,32 @@ def _pattern(node: ast.expr) -> Pattern:
         case ast.Constant(value=int() | float() as value):
             return Number(value)
         case ast.Name(id=name):
-            return Variable(name)
+            return PatternVariable(name)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return Number(-value)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Call("neg", (_pattern(operand),))
+            return PatternCall("neg", (_pattern(operand),))
         case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=2)):
-            return Call("square", (_pattern(base),))
+            return PatternCall("square", (_pattern(base),))
         case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=int() as exponent)):
-            return Call("integer_power", (_pattern(base),), exponent)
+            return PatternCall("integer_power", (_pattern(base),), exponent)
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
-            return Call(OPERATORS[type(operator)], (_pattern(left), _pattern(right)))
+            return PatternCall(OPERATORS[type(operator)], (_pattern(left), _pattern(right)))
         case ast.Call(func=ast.Name(id=op), args=args):
-            return Call(op, tuple(map(_pattern, args)))
+            return PatternCall(op, tuple(map(_pattern, args)))
     raise ValueError(f"a pattern cannot contain `{ast.unparse(node)}`")
 
 
 def variables(pattern: Pattern) -> set[str]:
-    if isinstance(pattern, Call):
+    if isinstance(pattern, PatternCall):
         return set().union(*map(variables, pattern.args)) if pattern.args else set()
-    return {pattern.name} if isinstance(pattern, Variable) else set()
+    return {pattern.name} if isinstance(pattern, PatternVariable) else set()
 
 
 def matches(graph: Graph, pattern: Pattern, term: Term, bound: Binding | None = None) -> Iterator[Binding]:
     """All ways in which a term of a program is an instance of a pattern."""
     bound = {} if bound is None else bound
-    if isinstance(pattern, Variable):
+    if isinstance(pattern, PatternVariable):
         known = bound.get(pattern.name)
         if known is None:
             yield {**bound, pattern.name: term}
@@ -107,7 +108,7 @@ def matches(graph: Graph, pattern: Pattern, term: Term, bound: Binding | None = 
                 yield from _call_matches(graph, pattern, shown, bound)
 
 
-def _call_matches(graph: Graph, pattern: Call, shown: Shown, bound: Binding) -> Iterator[Binding]:
+def _call_matches(graph: Graph, pattern: PatternCall, shown: Shown, bound: Binding) -> Iterator[Binding]:
     if pattern.exponent is not None and shown.params.get("exponent") != pattern.exponent:
         return
     if pattern.op in REDUCTIONS:

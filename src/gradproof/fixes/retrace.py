@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ Made = Callable[[Tracer, list[Traced]], Traced]
 
 
 def retraced(program: Program, changes: Mapping[int, Made], narrow: str | None = None) -> Program | None:
-    """The same ops, under new ids, on what the changed ones return; None where that does not fit together.
+    """The same ops on what the changed ones return; None where that does not fit together.
+
+    An op that is still the same keeps its id, so that it can be told that it was not changed.
 
     Constants of the dtype `narrow` take the dtype of whatever they meet: they were numbers beside narrow arrays.
     """
@@ -31,9 +34,23 @@ def retraced(program: Program, changes: Mapping[int, Made], narrow: str | None =
                 values[node.id] = _again(tracer, node, values, changes, narrow)
         builder.inputs.extend(program.inputs)
         builder.names.update(program.names)
-        return builder.build([values[id].id for id in program.outputs])
+        made = builder.build([values[id].id for id in program.outputs])
+        return _renamed(made, {values[node.id].id: node for node in program.nodes if node.id not in changes})
     except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
         return None
+
+
+def _renamed(program: Program, before: Mapping[int, Node]) -> Program:
+    same = {node.id: before[node.id].id for node in program.nodes if _is_same(node, before.get(node.id))}
+    nodes = tuple(
+        replace(node, id=same.get(node.id, node.id), inputs=tuple(same.get(id, id) for id in node.inputs))
+        for node in program.nodes
+    )
+    return replace(program, nodes=nodes, outputs=tuple(same.get(id, id) for id in program.outputs))
+
+
+def _is_same(node: Node, before: Node | None) -> bool:
+    return before is not None and node.op == before.op and len(node.inputs) == len(before.inputs)
 
 
 def _again(

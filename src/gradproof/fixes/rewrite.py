@@ -19,13 +19,13 @@ from gradproof.fixes.pattern import (
     REDUCTIONS,
     SPREAD,
     Binding,
-    Call,
     Number,
     Pattern,
+    PatternCall,
     matches,
     parse,
 )
-from gradproof.fixes.rule import Rule
+from gradproof.fixes.rule import RewriteRule
 from gradproof.ir import types
 from gradproof.ir.program import Builder, Node, Program, prune
 from gradproof.ops.reduce import kept
@@ -38,11 +38,11 @@ class Rewrite:
     """A program in which one rule was applied to the nodes of one place in the source."""
 
     program: Program
-    rule: Rule
+    rule: RewriteRule
     nodes: tuple[int, ...]
 
 
-def rewrites(program: Program, graph: Graph, rule: Rule, nodes: Sequence[Node]) -> Iterator[Rewrite]:
+def rewrites(program: Program, graph: Graph, rule: RewriteRule, nodes: Sequence[Node]) -> Iterator[Rewrite]:
     """The programs that a rule makes out of nodes which the same piece of source has computed."""
     fits = [list(_first(graph, rule, node)) for node in nodes]
     applied = [(node, fit) for node, fit in zip(nodes, fits) if fit]
@@ -54,7 +54,7 @@ def rewrites(program: Program, graph: Graph, rule: Rule, nodes: Sequence[Node]) 
         yield Rewrite(with_nodes(program, made), rule, tuple(made))
 
 
-def _first(graph: Graph, rule: Rule, node: Node) -> Iterator[Binding]:
+def _first(graph: Graph, rule: RewriteRule, node: Node) -> Iterator[Binding]:
     for k, bound in enumerate(matches(graph, parse(rule.pattern), Id(node.id))):
         if k == MOST_MATCHES:
             return
@@ -79,7 +79,7 @@ def with_nodes(program: Program, made: dict[int, list[Node]]) -> Program:
     return prune(replace(program, nodes=tuple(nodes)), program.outputs)
 
 
-def build(program: Program, node: Node, rule: Rule, bound: Binding) -> list[Node]:
+def build(program: Program, node: Node, rule: RewriteRule, bound: Binding) -> list[Node]:
     """The nodes of the replacement; the last one has the dtype and the shape of the node it replaces."""
     tracer = tracing(program, node)
     return finished(tracer, node, _Replacement(program, tracer, node, bound).term(parse(rule.replacement)))
@@ -120,7 +120,7 @@ class _Replacement:
     def term(self, pattern: Pattern) -> Any:
         if isinstance(pattern, Number):
             return self.constant(pattern.value)
-        if not isinstance(pattern, Call):
+        if not isinstance(pattern, PatternCall):
             return self.bound_term(self.bound[pattern.name])
         if pattern.op == SPREAD:
             return self.spread(pattern.args[0])
@@ -140,7 +140,7 @@ class _Replacement:
 
     def spread(self, reduction: Pattern) -> Any:
         """A reduced array with its axes kept at length one, so that it meets what it was reduced from."""
-        assert isinstance(reduction, Call)
+        assert isinstance(reduction, PatternCall)
         y, x = self.term(reduction), self.term(reduction.args[0])
         return y if y.ndim == 0 else self.tracer.reshape(y, shape=kept(x.shape, self.bound[AXES]))
 

@@ -13,7 +13,7 @@ ABOVE_ONE: Range = (1.01, 3.0)
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """`pattern` and `replacement` name ops; names in capitals stand for the same number in both.
 
     `text` is the change as one imperative clause. `domain` has the ranges in which both are defined (ANYWHERE if
@@ -32,7 +32,7 @@ class Rule:
         return self.domain.get(name, ANYWHERE)
 
 
-RULES: list[Rule] = []
+RULES: list[RewriteRule] = []
 
 
 def rule(
@@ -42,7 +42,7 @@ def rule(
     guilty: Mapping[str, float] | None = None,
     elsewhere: str = "",
     **domain: Range,
-) -> Rule:
+) -> RewriteRule:
     """Enter a rule into the table; ranges are given by the names they are for."""
-    RULES.append(Rule(pattern, replacement, text, domain, guilty, elsewhere))
+    RULES.append(RewriteRule(pattern, replacement, text, domain, guilty, elsewhere))
     return RULES[-1]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from gradproof.fixes.graph import Graph
 from gradproof.fixes.rewrite import rewrites
-from gradproof.fixes.rule import Rule
+from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.rules import RULES
-from gradproof.fixes.verify import Gradients, is_equal, rounded_gradient
+from gradproof.fixes.verify import GradientPair, is_equal, rounded_gradient
 from gradproof.ir.program import Node, Program
 
 MOST_STEPS = 3  # rewrites one after the other
@@ -28,7 +28,7 @@ class Candidate:
     """A rewritten program, the rules that made it with the nodes they changed, and the digits of its gradient."""
 
     program: Program
-    rules: tuple[Rule, ...]
+    rules: tuple[RewriteRule, ...]
     nodes: tuple[int, ...]
     digits: float
 
@@ -37,7 +37,7 @@ class Candidate:
 class Aim:
     """The digits there are and could be, and the places to begin at, most suspicious first."""
 
-    gradients: Gradients
+    gradients: GradientPair
     digits: float
     possible: float
     places: tuple[int, ...] = ()
@@ -48,7 +48,7 @@ class Aim:
 
 
 def reached(
-    program: Program, aim: Aim, rules: Sequence[Rule] | None = None, deadline: float | None = None
+    program: Program, aim: Aim, rules: Sequence[RewriteRule] | None = None, deadline: float | None = None
 ) -> list[Candidate]:
     """The candidates that bring back half of the lost digits, best first; nothing is proven about them yet."""
     before = rounded_gradient(program, aim.gradients.wrt)
@@ -66,13 +66,13 @@ def _cost(candidate: Candidate) -> tuple[float, int]:
     return round(2 * (WORTH * len(candidate.rules) - candidate.digits)) / 2, len(candidate.program.nodes)
 
 
-def search(program: Program, aim: Aim, rules: Sequence[Rule] | None = None) -> Candidate | None:
+def search(program: Program, aim: Aim, rules: Sequence[RewriteRule] | None = None) -> Candidate | None:
     """The best candidate that is proven to be the same function."""
     equal = (one for one in reached(program, aim, rules) if is_equal(program, one.program, aim.gradients.wrt))
     return next(equal, None)
 
 
-def _candidates(program: Program, aim: Aim, rules: Sequence[Rule], deadline: float) -> list[Candidate]:
+def _candidates(program: Program, aim: Aim, rules: Sequence[RewriteRule], deadline: float) -> list[Candidate]:
     """All rewrites that were tried, in at most so many steps; the best of a step are the start of the next."""
     found: list[Candidate] = []
     beam = [Candidate(program, (), (), aim.digits)]
@@ -92,7 +92,7 @@ def _candidates(program: Program, aim: Aim, rules: Sequence[Rule], deadline: flo
     return found
 
 
-def _next(start: Candidate, aim: Aim, rules: Sequence[Rule], seen: set[str]) -> Iterator[Candidate]:
+def _next(start: Candidate, aim: Aim, rules: Sequence[RewriteRule], seen: set[str]) -> Iterator[Candidate]:
     graph = Graph(start.program)
     for nodes in _places(start.program, aim.places):
         for rule in rules:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gradproof.ir.span import Span
+from gradproof.ir.syntax import tree_of_text
 
 Position = tuple[int, int, int | None, int | None]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ParsedSource:
     """One parsed file. `parents` leads from a node of the tree to the one it is part of."""
 
     text: str
@@ -69,13 +70,12 @@ class Source:
 
 
 @lru_cache(maxsize=64)
-def parsed(text: str) -> Source | None:
+def parsed(text: str) -> ParsedSource | None:
     """None for what is not Python, such as a cell of a notebook with commands of its own."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+    tree = tree_of_text(text)
+    if tree is None:
         return None
-    source = Source(text, tree)
+    source = ParsedSource(text, tree)
     for node in ast.walk(tree):
         for child in ast.iter_child_nodes(node):
             source.parents[child] = node

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from gradproof.errors import GradproofError
 from gradproof.fixes.verify import rounded_gradient
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.verdict import Verdict
 
-Array = np.ndarray[Any, Any]
 # A program and the node to differentiate for; None if it cannot be run.
 Replay = Callable[[Program, int], Array | None]
 
@@ -88,20 +87,16 @@ def depends_on_opaque(program: Program, changed: Iterable[int]) -> bool:
     return False
 
 
-def returned_text(case: Case, found: Tried) -> str:
-    """`with this change TensorFlow returns 0.5 in float32, right to 7 of 7 digits`."""
-    name, dtype = words.framework_name(case.capture.framework), case.source.dtype
-    said = f"with this change {name} returns"
-    note = ""
+def checked_text(case: Case, found: Tried, more: str = "") -> str:
+    """`with this change TensorFlow returns 0.5 in float32, right to 7 of 7 digits.` Empty where it was not run."""
     if not found.in_framework:
-        said = f"the changed program gives, in {dtype} arithmetic of NumPy,"
-        note = f"; it was not run in {name}"
+        return ""
+    name, dtype = words.framework_name(case.capture.framework), case.source.dtype
     comparison = found.judgement.comparison
     possible = types.digits_possible(dtype)
     digits = possible if comparison is None else comparison.digits
-    return (
-        f"{said} {_shown(found.gradient, dtype)}, right to {words.whole_digits_text(digits, possible)}{note}"
-    )
+    right = words.whole_digits_text(digits, possible)
+    return f"with this change {name} returns {_shown(found.gradient, dtype)}, right to {right}{more}."
 
 
 def _shown(gradient: Array, dtype: str) -> str:

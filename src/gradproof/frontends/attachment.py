@@ -53,8 +53,9 @@ class Attachment:
 
     `tried` and `crashed` run code of the user's and are asked once, when the program has ended: `tried` gives
     the calls whose hand-written rules never ran in the program, with the rules run, and `crashed` explains the
-    exception nobody caught. `recount` begins to count the executions of every line anew, for a program that
-    consists of parts with a report each, such as tests.
+    exception nobody caught. `ended` hands over what waited for the end of the program. `recount` begins to
+    count the executions of every line anew, for a program that consists of parts with a report each, such as
+    tests.
     """
 
     framework: str
@@ -64,3 +65,4 @@ class Attachment:
     tried: Callable[[], Sequence[Capture]] = tuple
     crashed: Callable[[BaseException], Crash | None] = lambda error: None
     recount: Callable[[], None] = lambda: None
+    ended: Callable[[], None] = lambda: None

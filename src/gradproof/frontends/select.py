@@ -3,39 +3,49 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gradproof.errors import InvalidInput
 from gradproof.fixes.verify import rounded_gradient
+from gradproof.frameworks import framework as _framework
 from gradproof.frontends.attachment import Attachment, Policy, Receiver
-from gradproof.frontends.request import Checked, Request
+from gradproof.frontends.check.request import Checked, Request
+from gradproof.frontends.jax.attach import attach as attach_jax
 from gradproof.frontends.tensorflow.attach import attach as attach_tensorflow
+from gradproof.frontends.torch.attach import attach as attach_torch
+from gradproof.frontends.unserved import imported
+from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.tape.attach import attach as attach_tapes
 
 # Each can be attached before its framework is imported, and imports nothing of it until then.
-_ATTACH = (attach_tapes, attach_tensorflow)
+_ATTACH = (attach_tapes, attach_tensorflow, attach_jax, attach_torch)
 
 # The packages whose objects say which framework is meant, and the module that calls functions in it.
 _BY_PACKAGE = {
     "tensorflow": "gradproof.frontends.tensorflow.function",
     "keras": "gradproof.frontends.tensorflow.function",
+    "jax": "gradproof.frontends.jax.function",
+    "jaxlib": "gradproof.frontends.jax.function",
+    "torch": "gradproof.frontends.torch.function",
 }
 _NUMPY = "gradproof.tape.function"
-_NOT_SERVED = {"torch": "PyTorch", "jax": "JAX", "jaxlib": "JAX"}
 
 SUPPORTED = {
     "numpy": "gradients by gradproof.GradientTape, check() and hand-written gradients",
     "tensorflow": "gradproof run, check() and watch(); made for 2.21",
-    "jax": "not yet",
-    "torch": "not yet",
+    "jax": "gradproof run, check() and watch(); made for 0.10",
+    "torch": "gradproof run, check() and watch(); made for 2.13",
 }
 """What works with which framework, in words."""
 
-FRAMEWORKS = ("numpy", "tensorflow")
+FRAMEWORKS = ("numpy", "tensorflow", "jax", "torch")
 """Those whose functions can be checked."""
+
+WITH_COVERAGE = ("tensorflow", "jax", "torch")
+"""Those whose own registry of ops is held against what has an exact meaning here."""
 
 
 @dataclass(frozen=True)
@@ -59,26 +69,29 @@ def attach_all(receiver: Receiver, policy: Policy) -> list[Attachment]:
     return [attach(receiver, policy) for attach in _ATTACH]
 
 
+def unserved(attachments: Sequence[Attachment]) -> list[str]:
+    """The frameworks, by their names, that the program imports and whose gradients nobody listens to."""
+    return imported({attachment.framework for attachment in attachments})
+
+
 def frontend_for(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frontend:
     """The frontend of the framework the arguments come from; NumPy where they come from none."""
     packages = dict.fromkeys(package for value in (*args, *kwargs.values()) for package in _packages(value))
     served = {_BY_PACKAGE[package] for package in packages if package in _BY_PACKAGE}
-    for package in packages:
-        if package in _NOT_SERVED and not served:
-            name = _NOT_SERVED[package]
-            raise InvalidInput(f"check() does not know {name} yet; pass NumPy arrays or TensorFlow tensors")
     return importlib.import_module(next(iter(served), _NUMPY))
 
 
-def replay_in(framework: str) -> Callable[[Program, int], Any] | None:
-    """What runs a program in a framework and returns its gradient for a node; None where nothing does."""
-    if framework == "numpy":
+def replay_in(capture: Capture) -> Callable[[Program, int], Any] | None:
+    """What runs a changed program as the user's framework would; None where nothing does.
+
+    It returns the gradient for a node, or None where it cannot run the program as it ran but for the change.
+    """
+    if capture.framework == "numpy":
         return rounded_gradient  # the tape computes its gradients with NumPy's own arithmetic
-    if framework not in FRAMEWORKS:
+    name = f"gradproof.frontends.{capture.framework}.replay"
+    if capture.framework not in FRAMEWORKS or importlib.util.find_spec(name) is None:
         return None
-    replay: Callable[[Program, int], Any] = importlib.import_module(
-        f"gradproof.frontends.{framework}.emit"
-    ).emit
+    replay: Callable[[Program, int], Any] = importlib.import_module(name).replay_of(capture)
     return replay
 
 
@@ -102,7 +115,8 @@ def to_framework(framework: str, array: Any) -> Any:
     """An array as the framework's functions take it; imports the framework."""
     if framework == "numpy":
         return array
-    return importlib.import_module(framework).constant(array)
+    known = _framework(framework)
+    return getattr(importlib.import_module(known.module), known.constant)(array)
 
 
 def _packages(value: Any) -> Iterator[str]:

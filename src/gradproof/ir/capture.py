@@ -6,12 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from gradproof.ir.program import Program
 from gradproof.ir.span import Span
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,14 @@ class Inner:
 
 @dataclass(frozen=True)
 class Copies:
-    """A program that was made of copies of another one, as that of a Jacobian is: of which, and how."""
+    """A program that was made of copies of another one, as that of a Jacobian is: of which, and how.
+
+    `rows_of`: the source in that program whose examples were taken for independent, if they were.
+    """
 
     of: Program
     make: Callable[[Program], Program]
+    rows_of: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,52 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class LostPart:
+    """A part of the target that counts as constant though it was computed from sources, as far as can be told.
+
+    `kind` is "outside-tape", "stored" (in a variable, by the op `how`) or "left-framework"; `left` is where it was
+    computed, `back` where it is used.
+    """
+
+    kind: str
+    how: str
+    left: Span | None
+    back: Span | None
+    sources: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Uncut:
     """The program as it would be with the cuts undone, and where in it the sources of the capture are."""
 
     program: Program
     nodes: tuple[int | None, ...]
     cuts: tuple[Cut, ...]
+
+
+@dataclass(frozen=True)
+class OpenRecord:
+    """A tape that stays open while it is asked again and again: where it was opened, and how many ops it held."""
+
+    entered: Span | None
+    held: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """What a check of the program's own got for a gradient by finite differences, with which step, by its name."""
+
+    step: float
+    name: str
+    values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Stale:
+    """Gradients of earlier steps that what was returned still contains, though an update has used them already."""
+
+    held: Array
+    updated: Span | None = None  # where the update was made, if that is known
 
 
 @dataclass(frozen=True)
@@ -138,6 +179,8 @@ class Source:
     recorded: int | None = None
     missing: Break | None = None
     unseen: bool = False
+    stale: Stale | None = None
+    overwritten: Break | None = None  # where numbers were changed that its rules went on with
 
 
 @dataclass(frozen=True)
@@ -196,6 +239,14 @@ class History:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """A Jacobian as one capture per entry of its target, which has this shape."""
+
+    captures: tuple[Capture, ...]
+    target_shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Capture:
     """Everything known about one gradient call.
 
@@ -217,7 +268,10 @@ class Capture:
     again: Again | None = None
     occurrence: int = 1
     order: int = 1
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    differences: Differences | None = None
+    open_tape: OpenRecord | None = None
+    policy: str | None = None  # the dtype of fewest digits that the program's own policy computes in
+    exception: str | None = None  # that the call raised
     failure: str | None = None  # why there is no program: an exception of the call, or a limit of ours
     drawn: tuple[Drawn, ...] = ()
     baked: tuple[Baked, ...] = ()
@@ -228,3 +282,9 @@ class Capture:
     ] = ()  # who the targets are, by numbers that mean the same in all calls of a frontend
     made_of: frozenset[int] = frozenset()  # and what they were computed from
     uncut: Uncut | None = None  # where a part of the target left the framework and came back
+    lost: tuple[LostPart, ...] = ()
+    rows: Rows | None = None  # of a Jacobian that is judged row by row
+    was_tried: bool = False  # by us, after the program had ended, because the program left a rule unused
+    mode: str = "eager"  # in which the framework computed it: eager, graph, xla
+    ran: tuple[Any, ...] = ()  # which nodes each op that ran became, for those who run them again
+    faults: tuple[str, ...] = ()  # what went wrong in gradproof while the call was read, a sentence each

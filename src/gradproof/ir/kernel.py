@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 class Kernel(Protocol):

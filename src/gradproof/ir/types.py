@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from gradproof.errors import InvalidInput
+
+Array = np.ndarray[Any, Any]
+"""An array of any dtype and shape."""
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -56,7 +60,12 @@ def unit_roundoff(dtype: str) -> float:
 
 def dtype_name(value: Any) -> str:
     """The program's name for the dtype of an array; unknown dtypes are refused by name."""
-    dtype = BFLOAT16 if str(value.dtype) == "bfloat16" else np.dtype(value.dtype)
+    return _name_of(value.dtype)
+
+
+@cache
+def _name_of(given: Any) -> str:
+    dtype = BFLOAT16 if str(given) == "bfloat16" else np.dtype(given)
     name = "bfloat16" if dtype == BFLOAT16 else dtype.name
     if name in REAL_BITS or name in COMPLEX_BITS or name in DISCRETE:
         return name

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,9 @@ from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
-from gradproof.judge.fillers import with_fillers
+from gradproof.ir.types import Array
+from gradproof.judge.filled_nodes import with_fillers
 from gradproof.judge.reference import Evidence
-
-Array = np.ndarray[Any, Any]
 
 SEED = 61
 _CANCELLING = frozenset({"add", "sub", "sum"})  # what can be zero though none of its operands is

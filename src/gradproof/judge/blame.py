@@ -19,6 +19,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Program
 from gradproof.judge.compare import compare
+from gradproof.judge.meaning import with_open_decisions
 from gradproof.ops import Arithmetic
 from gradproof.options import TOLERANCES, Options
 
@@ -56,7 +57,16 @@ def departures(program: Program, pullbacks: Iterable[Pullback], options: Options
 
 
 def examine_rule(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
-    """Where one rule departs, per input; empty if it is the derivative or cannot be told."""
+    """Where one rule departs, per input; empty if it is the derivative or cannot be told.
+
+    Decisions that it has taken itself, by numbers that were rounded, may fall otherwise in exact arithmetic.
+    """
+    found = _examined(program, pullback, options)
+    anew = with_open_decisions(program) if found else program
+    return found if anew is program else _examined(anew, pullback, options) and found
+
+
+def _examined(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
     found: list[Departure] = []
     for m in (Arithmetic(BallDomain64()), Arithmetic(BallDomain(BLAME_BITS))):
         try:
@@ -142,7 +152,8 @@ def _meant_and_true(
             if program[id].shape != program[output].shape:
                 raise NotSupported("a sparse gradient, of which only the rows that are not zero are at hand")
             seeds[output] = upstream[id] if output not in seeds else m.add(seeds[output], upstream[id])
-    true = pull_back(forward, seeds, wanted)
+    # What the outputs do not depend on has no node in the piece, and the derivative zero.
+    true = pull_back(forward, seeds, [id for id in wanted if id in forward.values])
     results = [result for result in pullback.results if result is not None]
     # What the forward computed between is taken without its rounding: 1 - y^2 of a saturated tanh is not a wrong
     # rule because y was rounded.
@@ -153,6 +164,8 @@ def _meant_and_true(
         # An input that occurs twice gets the sum of what its places get.
         for id, result in zip(pullback.inputs, pullback.results):
             if result is not None:
+                if program[result].shape != program[id].shape:
+                    raise NotSupported("a rule whose results were not recorded in the order of its inputs")
                 part = backward.values[result]
                 meant[id] = part if id not in meant else m.add(meant[id], part)
         return {

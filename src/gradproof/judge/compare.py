@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from gradproof.domains.fused64 import each_block
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import InvalidInput
 from gradproof.ir import types
+from gradproof.ir.types import Array
 from gradproof.options import Options
 
-Array = np.ndarray[Any, Any]
 Outcome = Literal["within", "beyond", "undecided", "nonfinite", "unbounded"]
 
 BLOCK = 1 << 15  # entries compared at a time: the ten temporaries of a block fit into a second-level cache

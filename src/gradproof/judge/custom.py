@@ -13,7 +13,7 @@ from gradproof.ir.capture import Capture, Pullback, Scope
 from gradproof.ir.program import Node, Program, descendants
 from gradproof.judge.blame import Departure
 from gradproof.judge.mistake import Mistake, find_mistakes
-from gradproof.judge.rule import Rule, needed, read
+from gradproof.judge.rule import HandWrittenRule, needed, read
 from gradproof.options import Options
 
 
@@ -53,7 +53,7 @@ def library_faults(
 def _explained(program: Program, departure: Departure, options: Options) -> Mistake | None:
     rule = rule_of_pullback(program, departure.pullback)
     mistakes = [] if rule is None else find_mistakes(rule, options)
-    asked = _root(program, departure.input)
+    asked = behind_copies(program, departure.input)
     return next((m for m in mistakes if m.rule.inputs[m.input] == asked), None)
 
 
@@ -67,7 +67,7 @@ def nonfinite_faults(capture: Capture, reaching: Iterable[int]) -> tuple[CustomF
     return _faults(capture, reaching, _not_finite)
 
 
-def _not_finite(rule: Rule) -> list[Mistake]:
+def _not_finite(rule: HandWrittenRule) -> list[Mistake]:
     """Inputs for which a rule returned NaN or infinity, though what it was given and the derivative are finite."""
     given = [rule.program[id].value for id in (*rule.inputs, *rule.upstream)]
     bad = [
@@ -91,7 +91,7 @@ def _not_finite(rule: Rule) -> list[Mistake]:
 
 
 def _faults(
-    capture: Capture, reaching: Iterable[int], mistakes_of: Callable[[Rule], list[Mistake]]
+    capture: Capture, reaching: Iterable[int], mistakes_of: Callable[[HandWrittenRule], list[Mistake]]
 ) -> tuple[CustomFault, ...]:
     program, reaching = capture.gradient_program, set(reaching)
     if program is None:
@@ -107,7 +107,7 @@ def _faults(
 
 
 def _is_for(mistake: Mistake, program: Program, input: int) -> bool:
-    return _root(program, input) == mistake.rule.inputs[mistake.input]
+    return behind_copies(program, input) == mistake.rule.inputs[mistake.input]
 
 
 def none_faults(capture: Capture, source: int) -> tuple[CustomFault, ...]:
@@ -121,12 +121,14 @@ def none_faults(capture: Capture, source: int) -> tuple[CustomFault, ...]:
         rule = rule_of(program, scope) if scope.nothing_for else None
         if rule is not None:
             given = {scope.inputs[k] for k in scope.nothing_for if k < len(scope.inputs)} & reached
-            places = [i for i, x in enumerate(rule.inputs) if x in {_root(program, id) for id in given}]
+            places = [
+                i for i, x in enumerate(rule.inputs) if x in {behind_copies(program, id) for id in given}
+            ]
             found += [fault for i in places for fault in _none(scope, rule, i)]
     return tuple(found)
 
 
-def _none(scope: Scope, rule: Rule, i: int) -> list[CustomFault]:
+def _none(scope: Scope, rule: HandWrittenRule, i: int) -> list[CustomFault]:
     try:
         true = read(rule, rule.here, exact=True).true[i]
     except GradproofError:
@@ -146,14 +148,14 @@ def _follows(fault: CustomFault, all: Iterable[CustomFault]) -> bool:
     return any(other.rule.results[other.input] in used for other in others)
 
 
-def rule_of(program: Program, scope: Scope) -> Rule | None:
+def rule_of(program: Program, scope: Scope) -> HandWrittenRule | None:
     """A custom gradient as a rule; None where it did not run, or not in full sight."""
     if scope.upstream is None or scope.results is None:
         return None
     return _rule(program, scope.name, scope.inputs, scope.outputs, scope.upstream, scope.results)
 
 
-def rule_of_pullback(program: Program, pullback: Pullback) -> Rule | None:
+def rule_of_pullback(program: Program, pullback: Pullback) -> HandWrittenRule | None:
     """The rule of one op; outputs that got no gradient have no part in it."""
     used = [(o, u) for o, u in zip(pullback.outputs, pullback.upstream) if u is not None]
     if not used:
@@ -169,8 +171,8 @@ def _rule(
     outputs: tuple[int, ...],
     upstream: tuple[int, ...],
     results: tuple[int | None, ...],
-) -> Rule | None:
-    inputs = tuple(_root(program, x) for x in inputs)
+) -> HandWrittenRule | None:
+    inputs = tuple(behind_copies(program, x) for x in inputs)
     real = [(x, r) for x, r in zip(inputs, results) if not types.is_discrete(program[x].dtype)]
     complete = len(inputs) == len(results) and len(upstream) in (0, len(outputs)) and bool(outputs)
     misfit = any(r is not None and program[r].shape != program[x].shape for x, r in real)
@@ -178,7 +180,9 @@ def _rule(
         return None
     if len({x for x, _ in real}) < len(real):
         program, real = _with_sums(program, real)
-    return Rule(program, name, tuple(x for x, _ in real), outputs, upstream, tuple(r for _, r in real))
+    return HandWrittenRule(
+        program, name, tuple(x for x, _ in real), outputs, upstream, tuple(r for _, r in real)
+    )
 
 
 def _with_sums(
@@ -200,7 +204,7 @@ def _with_sums(
     return replace(program, nodes=tuple(nodes)), real
 
 
-def _root(program: Program, id: int) -> int:
+def behind_copies(program: Program, id: int) -> int:
     """The node behind copies: a framework may hand a rule another copy of an argument than its forward used."""
     while program[id].op == "identity":
         id = program[id].inputs[0]

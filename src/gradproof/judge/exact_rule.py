@@ -19,7 +19,7 @@ from gradproof.judge.compare import compare
 from gradproof.judge.custom import rule_of
 from gradproof.judge.mistake import explain
 from gradproof.judge.relations import is_close
-from gradproof.judge.rule import CHEAP_ENTRIES, Reading, Rule, Trials, try_out
+from gradproof.judge.rule import CHEAP_ENTRIES, HandWrittenRule, Reading, Trials, try_out
 from gradproof.options import Options
 
 
@@ -31,7 +31,7 @@ class ExactRule:
     """
 
     scope: Scope
-    rule: Rule
+    rule: HandWrittenRule
     inputs: tuple[int, ...]
     is_right: bool
 
@@ -58,7 +58,7 @@ def exact_rules(
             yield ExactRule(scope, rule, found, all(outcomes[i] for i in found))
 
 
-def _outcome(rule: Rule, trials: Trials, i: int, options: Options) -> bool | None:
+def _outcome(rule: HandWrittenRule, trials: Trials, i: int, options: Options) -> bool | None:
     """Whether a rule returned the derivative; None where it means something else, or nothing is proven."""
     compared = _compared(rule, trials.here, i, options)
     if compared not in ("within", "beyond"):
@@ -70,7 +70,7 @@ def _outcome(rule: Rule, trials: Trials, i: int, options: Options) -> bool | Non
     return compared == "within"
 
 
-def _compared(rule: Rule, reading: Reading, i: int, options: Options) -> str | None:
+def _compared(rule: HandWrittenRule, reading: Reading, i: int, options: Options) -> str | None:
     meant, true = reading.meant[i], reading.true[i]
     if meant is None or not (meant.is_bounded and true.is_bounded) or meant.mid.shape != true.mid.shape:
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,9 @@ from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, descendants, prune
-from gradproof.judge.fillers import with_fillers
+from gradproof.ir.types import Array
+from gradproof.judge.filled_nodes import with_fillers
 from gradproof.judge.reference import Evidence
-
-Array = np.ndarray[Any, Any]
 
 # So large that exp of its negative, and its reciprocal, vanish beside every number of a program; and so far apart that
 # what depends on the size shows it. Their squares are finite in float64.

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from gradproof.engine.decisions import Side, Sides
 from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, entry_count, has_value
+from gradproof.engine.value_witness import misread
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported, TooDeep
+from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
-from gradproof.judge.beyond import known_in_balls, without_value
 from gradproof.judge.compare import Comparison
+from gradproof.judge.float64_limits import known_in_balls, without_value
 from gradproof.judge.infinite import agree, with_stand_ins
+from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
+from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference, is_large
-from gradproof.judge.shaken import by_shaking, how
+from gradproof.judge.slope_witness import contradicted
 from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-
-Array = np.ndarray[Any, Any]
 
 INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
 NO_NUMBER_GIVEN = "an input of the function is NaN or infinite"
@@ -50,6 +51,23 @@ class Judgement:
 
 def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     """One judgement per source; what cannot be decided is unverified, with its reason."""
+    beyond = untested(evidence.program)
+    if beyond is not None:
+        return tuple(_without_reference(observed, beyond) for observed in evidence.observed)
+    found = _as_meant(evidence, options)
+    other = None if all(one.verdict is Verdict.MISSING for one in found) else misread(evidence.program)
+    if other is None:
+        return found
+    return tuple(
+        one
+        if one.verdict is Verdict.MISSING
+        else Judgement(Verdict.UNVERIFIED, "none", str(other), None, None)
+        for one in found
+    )
+
+
+def _as_meant(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
+    """If every op means what it did."""
     try:
         evidence, measurements = measured(evidence)
     except (NoDerivative, NotSupported, BeyondMemory) as error:
@@ -132,12 +150,28 @@ def _judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
         return _in_float64(evidence, options, str(error))
     meant = recorded_meaning(evidence, reference, options)
     found = tuple(_judgement(k, evidence, reference, meant[k]) for k in range(len(evidence.wrt)))
+    found = _witnessed(found, evidence, reference, options)
     if reference.refined.decided or not is_large(evidence.program):
         return found
     instead = _in_float64(evidence, options, "")
     return tuple(
         one if one.verdict is Verdict.CORRECT and _is_open(own) else own for own, one in zip(found, instead)
     )
+
+
+def _witnessed(
+    found: tuple[Judgement, ...], evidence: Evidence, reference: Reference, options: Options
+) -> tuple[Judgement, ...]:
+    """No verdict rests on a reference that the function itself contradicts."""
+    resting = [k for k, one in enumerate(found) if one.verdict in _ON_REFERENCE]
+    reasons = contradicted(evidence.program, evidence.wrt, reference, resting, options)
+    return tuple(
+        Judgement(Verdict.UNVERIFIED, "none", reasons[k], None, None) if k in reasons else one
+        for k, one in enumerate(found)
+    )
+
+
+_ON_REFERENCE = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE)
 
 
 def _is_open(judgement: Judgement) -> bool:
@@ -197,6 +231,9 @@ def _verdict(
         )
     if outcome == "unbounded":
         return Verdict.UNVERIFIED, "exact arithmetic finds no bound for the gradient at this point"
+    beyond = None if evidence.gradient_program is None else untested(evidence.gradient_program)
+    if meant is None and beyond is not None:
+        return Verdict.UNVERIFIED, f"the gradient differs from the true one, but {beyond}"
     if meant is None:
         return Verdict.UNVERIFIED, (
             "the gradient differs from the true one, but the backward ops were not recorded, "
@@ -252,7 +289,7 @@ def _one_sided(sides: Sides | None, id: int, enclosure: Enclosure) -> tuple[Arra
     own: list[Side] = [side for side in sides.slopes if side.input == id]
     if not own:
         return None
-    left, right = np.array(enclosure.mid, np.float64), np.array(enclosure.mid, np.float64)
+    left, right = (np.array(np.real(enclosure.mid), np.float64) for _ in range(2))
     for side in own:
         left[side.index], right[side.index] = float(side.left.mid), float(side.right.mid)
     return left, right

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gradproof.engine.refine import Enclosure, Unknown, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NotSupported
 from gradproof.ir import types
-from gradproof.ir.program import Program, prune
+from gradproof.ir.program import Node, Program, prune
 from gradproof.judge.compare import Comparison, compare
+from gradproof.judge.kinds import untested
 from gradproof.judge.reference import Evidence, Reference
+from gradproof.ops import TABLE
 from gradproof.options import Options
 
 
@@ -31,17 +34,35 @@ def recorded_meaning(evidence: Evidence, reference: Reference, options: Options)
         return meant
     outputs = [id for k in suspects if (id := recorded[k]) is not None]
     program = prune(evidence.gradient_program, outputs)
+    if untested(program) is not None:
+        return meant
+    # A rule may decide by a number that rounding has spoilt, as "where the distance is 0": with more precision it
+    # decides otherwise. A decision that repeats one of the function's own is the branch that was taken. Both are meant.
+    for version in dict.fromkeys((program, with_open_decisions(program))):
+        open_ = [k for k in suspects if (one := meant[k]) is None or one.outcome != "within"]
+        if open_:
+            found = _compared(
+                version, {k: outputs[suspects.index(k)] for k in open_}, evidence, reference, options
+            )
+            meant = [found.get(k, one) for k, one in enumerate(meant)]
+    return meant
+
+
+def _compared(
+    program: Program, outputs: Mapping[int, int], evidence: Evidence, reference: Reference, options: Options
+) -> dict[int, Comparison]:
+    """What the program computes for some of the sources, in exact arithmetic, beside their true gradients."""
     dtype = _coarsest(evidence.program)
     found: list[Comparison] = []
     unknown = Unknown()
 
     def measure(result: Run) -> Sequence[Any]:
-        return [result.values[id] for id in outputs]
+        return [result.values[id] for id in outputs.values()]
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
         found[:] = [
             compare(exact.mid, _widened(reference.enclosures[k], exact), dtype, options)
-            for k, exact in zip(suspects, enclosures)
+            for k, exact in zip(outputs, enclosures)
         ]
         unknown.see(enclosures, result)
         settled = ("within", "beyond", "unbounded") if unknown.stays else ("within", "beyond")
@@ -50,11 +71,24 @@ def recorded_meaning(evidence: Evidence, reference: Reference, options: Options)
     try:
         refine(program, measure, is_decided, options)
     except (NotSupported, BeyondMemory):
-        return meant
-    for k, comparison in zip(suspects, found):
-        if comparison.outcome != "unbounded" or unknown.stays:
-            meant[k] = comparison
-    return meant
+        return {}
+    return {
+        k: comparison
+        for k, comparison in zip(outputs, found)
+        if comparison.outcome != "unbounded" or unknown.stays
+    }
+
+
+def with_open_decisions(program: Program) -> Program:
+    """The program with what its backward ops have decided by computed numbers left to be decided anew."""
+    if not any(map(_is_decided_backward, program.nodes)):
+        return program
+    nodes = (replace(node, value=None) if _is_decided_backward(node) else node for node in program.nodes)
+    return replace(program, nodes=tuple(nodes))
+
+
+def _is_decided_backward(node: Node) -> bool:
+    return node.phase == "backward" and node.is_discrete and node.op in TABLE
 
 
 def _coarsest(program: Program) -> str:

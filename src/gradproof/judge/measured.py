@@ -24,10 +24,9 @@ from gradproof.engine.run import AS_RECORDED, Run, evaluate
 from gradproof.errors import NoDerivative
 from gradproof.ir import types
 from gradproof.ir.program import OPAQUE, Node, Program, ancestors, descendants
+from gradproof.ir.types import Array
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence
 from gradproof.ops import Arithmetic
-
-Array = np.ndarray[Any, Any]
 
 MAX_OPS = 32  # each is measured by itself: a hundred runs of it and one backward sweep through the program
 # A radius of the upstream gradient below this share of it is nothing beside the error bars of differences.

@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import GradproofError
 from gradproof.ir import types
+from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.quotient import find_quotient
 from gradproof.judge.relations import (
@@ -24,7 +25,7 @@ from gradproof.judge.relations import (
     lonely_copy,
     wrong_entries,
 )
-from gradproof.judge.rule import Array, Reading, Rule, Trials, try_out
+from gradproof.judge.rule import HandWrittenRule, Reading, Trials, try_out
 from gradproof.judge.upstream import Response, response
 from gradproof.options import Options
 
@@ -50,7 +51,7 @@ class Mistake:
     """
 
     kind: Kind
-    rule: Rule
+    rule: HandWrittenRule
     input: int  # its place among the rule's inputs
     meant: Array
     true: Array
@@ -66,7 +67,7 @@ class Mistake:
         return self.kind in INTENDED
 
 
-def find_mistakes(rule: Rule, options: Options) -> list[Mistake]:
+def find_mistakes(rule: HandWrittenRule, options: Options) -> list[Mistake]:
     """The mistakes of a rule at the point of its use, per input; empty where it is the derivative or cannot be told."""
     try:
         trials = try_out(rule)
@@ -86,7 +87,7 @@ def excused() -> dict[str, float]:
     return {dtype: _EXCUSED_ROUNDINGS * types.unit_roundoff(dtype) for dtype in Options().tolerances}
 
 
-def _departs(rule: Rule, here: Reading, i: int, options: Options) -> bool:
+def _departs(rule: HandWrittenRule, here: Reading, i: int, options: Options) -> bool:
     meant, true = here.meant[i], here.true[i]
     dtype = rule.program[rule.inputs[i]].dtype
     if meant is None or types.is_discrete(dtype) or meant.mid.shape != true.mid.shape:
@@ -94,7 +95,7 @@ def _departs(rule: Rule, here: Reading, i: int, options: Options) -> bool:
     return compare(meant.mid, Enclosure(true.mid, true.rad + meant.rad), dtype, options).outcome == "beyond"
 
 
-def explain(rule: Rule, trials: Trials, i: int) -> Mistake:
+def explain(rule: HandWrittenRule, trials: Trials, i: int) -> Mistake:
     """The name of a mistake that shows at one of the points tried."""
     meant, true = trials.here.meant[i], trials.here.true[i]
     assert meant is not None
@@ -275,7 +276,9 @@ def _extra(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None
 
 def _some(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
     wrong = wrong_entries(mistake.meant, mistake.true)
-    if not 0 < len(wrong) < mistake.true.size:
+    # An entry may be right by chance where it was used, as any multiple of 0 is; then it is not so elsewhere.
+    anywhere = {index for meant, true in _pairs(mistake, trials) for index in wrong_entries(meant, true)}
+    if not wrong or len(anywhere) == mistake.true.size:
         return None
     return replace(mistake, kind="entries", entries=wrong)
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gradproof.errors import GradproofError
-from gradproof.judge.rule import Array, Point, Reading, Rule, Trials, outputs_at, read
+from gradproof.ir.types import Array
+from gradproof.judge.rule import HandWrittenRule, Point, Reading, Trials, outputs_at, read
 
 Scheme = Literal["forward", "backward", "central"]
 
@@ -31,7 +32,7 @@ class Quotient:
     predicted: float  # step/2 times the second derivative, or step^2/6 times the third
 
 
-def find_quotient(rule: Rule, trials: Trials, i: int) -> Quotient | None:
+def find_quotient(rule: HandWrittenRule, trials: Trials, i: int) -> Quotient | None:
     """The difference quotient behind input `i`, if one step explains the error everywhere."""
     apart = trials.here.difference[i]
     if apart is None or np.iscomplexobj(apart.mid) or not np.any(apart.mid):
@@ -56,7 +57,9 @@ def _entries(apart: Array) -> list[tuple[int, ...]]:
     return [tuple(int(k) for k in np.unravel_index(int(flat), apart.shape)) for flat in order]
 
 
-def _recovered(rule: Rule, reading: Reading, i: int, index: tuple[int, ...], central: bool) -> float | None:
+def _recovered(
+    rule: HandWrittenRule, reading: Reading, i: int, index: tuple[int, ...], central: bool
+) -> float | None:
     """The step whose quotient is off by just as much; its error grows as the step, or as its square."""
     apart = reading.difference[i]
     assert apart is not None
@@ -71,7 +74,9 @@ def _recovered(rule: Rule, reading: Reading, i: int, index: tuple[int, ...], cen
     return step
 
 
-def _error(rule: Rule, reading: Reading, i: int, index: tuple[int, ...], step: float, central: bool) -> float:
+def _error(
+    rule: HandWrittenRule, reading: Reading, i: int, index: tuple[int, ...], step: float, central: bool
+) -> float:
     """The quotient with this step minus the true slope."""
     point = reading.point
     ahead = _weighted(rule, point, i, index, step)
@@ -83,7 +88,9 @@ def _error(rule: Rule, reading: Reading, i: int, index: tuple[int, ...], step: f
         return float(m.domain.leave(error)[0])
 
 
-def _weighted(rule: Rule, point: Point, i: int, index: tuple[int, ...], step: float) -> tuple[Any, Any]:
+def _weighted(
+    rule: HandWrittenRule, point: Point, i: int, index: tuple[int, ...], step: float
+) -> tuple[Any, Any]:
     """<upstream, outputs> with one entry of one input shifted, in the exact domain."""
     shifts = [np.zeros(array.shape) for array in point.inputs]
     shifts[i][index] = step
@@ -97,7 +104,12 @@ def _weighted(rule: Rule, point: Point, i: int, index: tuple[int, ...], step: fl
 
 
 def _explains(
-    rule: Rule, reading: Reading, i: int, entries: list[tuple[int, ...]], step: float, central: bool
+    rule: HandWrittenRule,
+    reading: Reading,
+    i: int,
+    entries: list[tuple[int, ...]],
+    step: float,
+    central: bool,
 ) -> bool:
     apart, true = reading.difference[i], reading.true[i]
     assert apart is not None
@@ -111,7 +123,7 @@ def _explains(
     return True
 
 
-def _is_written(rule: Rule, step: float) -> bool:
+def _is_written(rule: HandWrittenRule, step: float) -> bool:
     """Whether the rule adds or subtracts this step somewhere; what ran out of sight cannot be asked."""
     if not rule.is_followed:
         return True
@@ -126,7 +138,7 @@ def _is_written(rule: Rule, step: float) -> bool:
 
 
 def _described(
-    rule: Rule, reading: Reading, i: int, index: tuple[int, ...], step: float, central: bool
+    rule: HandWrittenRule, reading: Reading, i: int, index: tuple[int, ...], step: float, central: bool
 ) -> Quotient:
     apart = reading.difference[i]
     assert apart is not None
@@ -139,7 +151,7 @@ def _described(
 
 
 def _error_in_balls(
-    rule: Rule, reading: Reading, i: int, index: tuple[int, ...], step: float, central: bool
+    rule: HandWrittenRule, reading: Reading, i: int, index: tuple[int, ...], step: float, central: bool
 ) -> float:
     """As `_error`, with the slope taken from the same arithmetic: the difference is far below float64."""
     point, half = reading.point, step / 2

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.sharp64 import SharpBallDomain64
-from gradproof.engine.absorbed import absorbed
+from gradproof.domains.exact_product64 import SharpBallDomain64
 from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
+from gradproof.engine.hidden_infinities import absorbed
 from gradproof.engine.limits import Limit, limit_gradient
 from gradproof.engine.margins import Decision, margins
 from gradproof.engine.refine import (
@@ -30,11 +30,11 @@ from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError, TooDeep
 from gradproof.ir import types
 from gradproof.ir.program import Program
+from gradproof.ir.types import Array
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.deep import is_too_deep
 from gradproof.options import Options
 
-Array = np.ndarray[Any, Any]
 Oracle = Literal["ball", "limit", "differences", "float64", "none"]
 
 # Up to this many numbers in a program the second rung takes well under a second, so that a limit can be tried.
@@ -101,7 +101,7 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
         if open and _is_cheap(evidence.program):
             precise = run(_precise(options), evidence.program)
             enclosures, at = _beside(evidence, precise, found.decisions)
-    elif found is not None and _is_steep(evidence.program, found, decided):
+    elif found is not None and _is_steep(evidence.program, found, decided, options):
         found = replace(found, fact="agree")
         enclosures = tuple(Enclosure(one.mid, np.full(one.rad.shape, np.inf)) for one in enclosures)
     enclosures = _without_hidden(evidence, at, enclosures)
@@ -115,10 +115,17 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit, beside)
 
 
-def _is_steep(program: Program, found: Sides, decided: Sequence[Decision]) -> bool:
+def _is_steep(program: Program, found: Sides, decided: Sequence[Decision], options: Options) -> bool:
     """Whether sure ties could not be told because of what is beside them: only points nearby can answer then."""
-    unclear = any(bool(one.is_unclear.any()) for one in decided if one.node in found.ties)
-    return found.fact == "cannot tell" and bool(found.ties) and not unclear and _is_cheap(program)
+    if found.fact != "cannot tell" or not found.ties or not _is_cheap(program):
+        return False
+    if _is_unclear(found, decided):  # products and sums of few digits are exact only with more of them
+        decided = tuple(margins(run(_precise(options), program)))
+    return not _is_unclear(found, decided)
+
+
+def _is_unclear(found: Sides, decided: Sequence[Decision]) -> bool:
+    return any(bool(one.is_unclear.any()) for one in decided if one.node in found.ties)
 
 
 def _without_hidden(

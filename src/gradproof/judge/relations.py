@@ -12,7 +12,8 @@ from gradproof.engine.linearise import push_forward
 from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, descendants
-from gradproof.judge.rule import Array, Point, Reading, Rule, Trials, moved_near, read
+from gradproof.ir.types import Array
+from gradproof.judge.rule import HandWrittenRule, Point, Reading, Trials, moved_near, read
 
 # The trials are computed in float64 and the constants of a rule may be float32 numbers; two formulas that agree
 # to this over several points and entries are the same.
@@ -32,7 +33,7 @@ def _apart(a: Array, b: Array, tolerance: float) -> Array:
     return np.asarray(np.abs(a - b) > tolerance * np.maximum(size, NEGLIGIBLE * size.max(initial=0.0)))
 
 
-def applies_jacobian(rule: Rule, readings: Sequence[Reading], i: int) -> bool:
+def applies_jacobian(rule: HandWrittenRule, readings: Sequence[Reading], i: int) -> bool:
     """Whether the rule multiplies what comes in with the Jacobian of its forward, and not with its transpose."""
     if len(rule.outputs) != 1 or rule.program[rule.outputs[0]].shape != rule.program[rule.inputs[i]].shape:
         return False
@@ -74,7 +75,7 @@ def wrong_entries(meant: Array, true: Array) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(k) for k in index) for index in np.argwhere(_apart(meant, true, SAME)))
 
 
-def lonely_copy(rule: Rule, readings: Sequence[Reading], i: int) -> float | None:
+def lonely_copy(rule: HandWrittenRule, readings: Sequence[Reading], i: int) -> float | None:
     """The number of copies that broadcasting made, if the rule returned the gradient of one of them."""
     shape = readings[0].point.upstream[0].shape if len(rule.outputs) == 1 and rule.has_upstream else ()
     for axis, length in enumerate(shape):
@@ -84,7 +85,7 @@ def lonely_copy(rule: Rule, readings: Sequence[Reading], i: int) -> float | None
     return None
 
 
-def _is_of_one_copy(rule: Rule, reading: Reading, i: int, axis: int, place: int) -> bool:
+def _is_of_one_copy(rule: HandWrittenRule, reading: Reading, i: int, axis: int, place: int) -> bool:
     up = reading.point.upstream[0]
     mask = np.zeros(up.shape)
     mask[(slice(None),) * axis + (place,)] = 1.0
@@ -93,7 +94,7 @@ def _is_of_one_copy(rule: Rule, reading: Reading, i: int, axis: int, place: int)
     return meant is not None and is_close(meant.mid, part)
 
 
-def branch_of(rule: Rule, trials: Trials, i: int) -> tuple[int, bool] | None:
+def branch_of(rule: HandWrittenRule, trials: Trials, i: int) -> tuple[int, bool] | None:
     """The decision on one side of which the rule is wrong and on the other right, and the wrong side."""
     meant, true = trials.here.meant[i], trials.here.true[i].mid
     if meant is None or not rule.decisions:
@@ -112,7 +113,7 @@ def branch_of(rule: Rule, trials: Trials, i: int) -> tuple[int, bool] | None:
     return _scalar_branch(rule, trials, i)
 
 
-def _scalar_branch(rule: Rule, trials: Trials, i: int) -> tuple[int, bool] | None:
+def _scalar_branch(rule: HandWrittenRule, trials: Trials, i: int) -> tuple[int, bool] | None:
     """All entries are wrong here: look for points where the decisions fall otherwise and the rule is right."""
     rng = np.random.default_rng(2)
     for far in FAR:
@@ -130,7 +131,7 @@ def _scalar_branch(rule: Rule, trials: Trials, i: int) -> tuple[int, bool] | Non
     return None
 
 
-def left_out(rule: Rule, readings: Sequence[Reading], i: int, cut: bool) -> int | None:
+def left_out(rule: HandWrittenRule, readings: Sequence[Reading], i: int, cut: bool) -> int | None:
     """The op of the forward whose contribution (`cut`), or whose own slope, the rule has left out."""
     moving = descendants(rule.forward, rule.inputs)
     edges = [
@@ -146,7 +147,7 @@ def left_out(rule: Rule, readings: Sequence[Reading], i: int, cut: bool) -> int 
     return None
 
 
-def _is_without(rule: Rule, reading: Reading, i: int, edge: tuple[int, int], cut: bool) -> bool:
+def _is_without(rule: HandWrittenRule, reading: Reading, i: int, edge: tuple[int, int], cut: bool) -> bool:
     def edit(node: Node, k: int, gy: Any, gx: Any) -> Any:
         if (node.id, k) != edge:
             return gx

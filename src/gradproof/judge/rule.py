@@ -16,9 +16,8 @@ from gradproof.engine.linearise import Edit, pull_back
 from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import Policy, Run, run
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.ops import Arithmetic
-
-Array = np.ndarray[Any, Any]
 
 EXACT_BITS = 256  # differences of neighbouring slopes are taken, which costs half of them
 CHEAP_ENTRIES = 20_000  # up to so many numbers `arb` answers at once; beyond, float64 balls do
@@ -54,7 +53,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class HandWrittenRule:
     """A piece of a program from `inputs` to `outputs`, and the nodes `results` that claim to be its pullback.
 
     `upstream` are the nodes with the gradients of the outputs. A gradient written by hand has none: it answers
@@ -138,7 +137,7 @@ class Rule:
         )
 
 
-def read(rule: Rule, point: Point, exact: bool = False, edit: Edit | None = None) -> Reading:
+def read(rule: HandWrittenRule, point: Point, exact: bool = False, edit: Edit | None = None) -> Reading:
     """One trial. Exact ones take the decisions as they were; others, in float64, decide anew."""
     m = Arithmetic(_exact_domain(rule) if exact else Ieee("float64"))
     result = run(m, rule.piece, Policy(inputs=_entered(m, rule, point), redecide=not exact))
@@ -155,18 +154,18 @@ def read(rule: Rule, point: Point, exact: bool = False, edit: Edit | None = None
         )
 
 
-def outputs_at(rule: Rule, point: Point) -> tuple[Run, tuple[Any, ...]]:
+def outputs_at(rule: HandWrittenRule, point: Point) -> tuple[Run, tuple[Any, ...]]:
     """The results of the forward at a point, in exact arithmetic, as numbers of the domain."""
     m = Arithmetic(_exact_domain(rule))
     result = run(m, rule.forward, Policy(inputs=_entered(m, rule, point)))
     return result, tuple(result.values[id] for id in rule.outputs)
 
 
-def _exact_domain(rule: Rule) -> Any:
+def _exact_domain(rule: HandWrittenRule) -> Any:
     return BallDomain(EXACT_BITS) if entry_count(rule.piece) <= CHEAP_ENTRIES else BallDomain64()
 
 
-def _entered(m: Arithmetic, rule: Rule, point: Point) -> dict[int, Any]:
+def _entered(m: Arithmetic, rule: HandWrittenRule, point: Point) -> dict[int, Any]:
     values = {id: m.literal(array) for id, array in zip(rule.inputs, point.inputs)}
     with m.domain.active():
         for id, shift in zip(rule.inputs, point.shift):
@@ -174,7 +173,7 @@ def _entered(m: Arithmetic, rule: Rule, point: Point) -> dict[int, Any]:
     return values | {id: m.literal(array) for id, array in zip(rule.upstream, point.upstream)}
 
 
-def _true(rule: Rule, result: Run, point: Point, edit: Edit | None) -> list[Any]:
+def _true(rule: HandWrittenRule, result: Run, point: Point, edit: Edit | None) -> list[Any]:
     m = result.m
     seeds: dict[int, Any] = {}
     for id, array in zip(rule.outputs, point.upstream):
@@ -223,7 +222,7 @@ class Trials:
     elsewhere: tuple[Reading, ...] = field(default_factory=tuple)
 
 
-def try_out(rule: Rule, n_elsewhere: int = 3) -> Trials:
+def try_out(rule: HandWrittenRule, n_elsewhere: int = 3) -> Trials:
     """The trials from which a mistake is read off; always the same ones for the same rule."""
     rng = np.random.default_rng(0)
     here = read(rule, rule.here, exact=True)
@@ -241,7 +240,7 @@ def try_out(rule: Rule, n_elsewhere: int = 3) -> Trials:
     )
 
 
-def _random_upstream(rule: Rule, rng: np.random.Generator) -> tuple[Array, ...]:
+def _random_upstream(rule: HandWrittenRule, rng: np.random.Generator) -> tuple[Array, ...]:
     return tuple(
         rng.uniform(0.5, 1.5, array.shape) * rng.choice([-1, 1], array.shape) for array in rule.here.upstream
     )

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gradproof.ir.types import Array
 from gradproof.judge.relations import is_close
-from gradproof.judge.rule import Array, Point, Rule, read
+from gradproof.judge.rule import HandWrittenRule, Point, read
 
 SMALL = 2.0**-12  # an upstream so small is below any bound that a gradient is clipped to
 
@@ -25,7 +26,7 @@ class Response:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def response(rule: Rule, i: int) -> Response:
+def response(rule: HandWrittenRule, i: int) -> Response:
     """What becomes of the gradient for input `i` when the upstream is scaled, reversed, added to, or zero."""
     if not rule.has_upstream or rule.results[i] is None:
         return Response()
@@ -48,7 +49,7 @@ def response(rule: Rule, i: int) -> Response:
     return _bent(rule, i, one, doubled, none)
 
 
-def _bent(rule: Rule, i: int, one: Array, doubled: Array, none: Array) -> Response:
+def _bent(rule: HandWrittenRule, i: int, one: Array, doubled: Array, none: Array) -> Response:
     here = rule.here.upstream
     small = read(rule, Point(rule.here.inputs, _times(here, SMALL)))
     true = read(rule, rule.here).true[i].mid
@@ -69,7 +70,7 @@ def _bent(rule: Rule, i: int, one: Array, doubled: Array, none: Array) -> Respon
     return Response(False, detail="power", numbers={"power": power})
 
 
-def _unseen(rule: Rule, i: int) -> Response:
+def _unseen(rule: HandWrittenRule, i: int) -> Response:
     """The results came from outside the record: ignored if they are what an upstream of ones asks for."""
     result = rule.results[i]
     assert result is not None
@@ -81,7 +82,7 @@ def _unseen(rule: Rule, i: int) -> Response:
     return Response(not ignored, ignored)
 
 
-def _meant(rule: Rule, i: int, upstream: tuple[Array, ...]) -> Array:
+def _meant(rule: HandWrittenRule, i: int, upstream: tuple[Array, ...]) -> Array:
     part = read(rule, Point(rule.here.inputs, upstream)).meant[i]
     assert part is not None
     return part.mid

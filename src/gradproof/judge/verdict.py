@@ -49,7 +49,7 @@ _SENTENCES = {
     Verdict.CORRECT: "equals the true gradient to the accuracy its dtype allows",
     Verdict.UNVERIFIED: "could not be decided; the reason is given",
     Verdict.UNDEFINED: "the function has no derivative at this point: a kink, a jump or an infinite slope",
-    Verdict.INACCURATE: "right rule, but rounding destroyed digits; more precision would mend it",
+    Verdict.INACCURATE: "right rule, but rounding destroyed digits; more precision would restore them",
     Verdict.MISSING: "there is no gradient: None",
     Verdict.NONFINITE: "NaN or infinity although the true gradient is finite",
     Verdict.WRONG: "differs from the true gradient, and more precision does not help",

@@ -3,11 +3,11 @@
 import importlib
 import pkgutil
 
-from gradproof.ops._op import TABLE, Arithmetic, Op, Sample
+from gradproof.ops._op import TABLE, Arithmetic, Kind, Op, Sample
 
 # Discovered, not registered: every module here whose name has no leading underscore fills the table.
 for _module in pkgutil.iter_modules(__path__):
     if not _module.name.startswith("_"):
         importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["TABLE", "Arithmetic", "Op", "Sample"]
+__all__ = ["TABLE", "Arithmetic", "Kind", "Op", "Sample"]

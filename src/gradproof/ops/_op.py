@@ -14,6 +14,10 @@ from gradproof.errors import NotSupported
 Linear = Literal["jointly", "each"] | None
 # The two operands entry by entry; a number and a half-integer; numbers along an axis; all operands with all.
 Compares = Literal["pair", "grid", "line", "all"]
+Kind = Literal["real", "complex"]
+REAL: frozenset[Kind] = frozenset({"real"})
+COMPLEX: frozenset[Kind] = frozenset({"complex"})
+ANY: frozenset[Kind] = REAL | COMPLEX
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Op:
     them alone: matmul, convolution); forward mode then needs nothing more.
     `margin` makes an op a decision: its result is discrete, and the margin is positive where the result is
     what exact arithmetic gives, zero at a tie, negative where another branch would have been taken.
+    `kinds` are the kinds of numbers for which the contract has tried the op; with others no verdict rests on it.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Op:
     edges: tuple[float, ...] = ()  # inputs where the slope jumps or is unbounded
     n_outputs: int = 1
     moves_only: bool = False  # the op moves entries and changes none, so it never rounds
+    kinds: frozenset[Kind] = REAL
 
     @property
     def is_decision(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _PAIRS = (
     (2.0, -0.75),
@@ -15,11 +15,17 @@ _PAIRS = (
 _ENTRIES = ((0.5,), ((-2.0, 7.0),), ((0.5 - 1.25j, -2.0 + 0.125j),))
 
 op("pi")
-op("about")  # all that lies within a radius of a number: what was measured; a fact of the run
-op("add", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: 1), linear="jointly", samples=_PAIRS)
-op("sub", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: -1), linear="jointly", samples=_PAIRS)
-op("mul", slopes=(lambda m, y, a, b: b, lambda m, y, a, b: a), linear="each", samples=_PAIRS)
-op("div", slopes=(lambda m, y, a, b: 1 / b, lambda m, y, a, b: -y / b), samples=_PAIRS, edges=(0.0,))
+op("about", kinds=ANY)  # all that lies within a radius of a number: what was measured; a fact of the run
+op("add", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: 1), linear="jointly", samples=_PAIRS, kinds=ANY)
+op("sub", slopes=(lambda m, y, a, b: 1, lambda m, y, a, b: -1), linear="jointly", samples=_PAIRS, kinds=ANY)
+op("mul", slopes=(lambda m, y, a, b: b, lambda m, y, a, b: a), linear="each", samples=_PAIRS, kinds=ANY)
+op(
+    "div",
+    slopes=(lambda m, y, a, b: 1 / b, lambda m, y, a, b: -y / b),
+    samples=_PAIRS,
+    edges=(0.0,),
+    kinds=ANY,
+)
 op(
     "identity",
     forward=lambda m, x: x,
@@ -27,10 +33,18 @@ op(
     linear="jointly",
     moves_only=True,
     samples=_ENTRIES,
+    kinds=ANY,
 )
-op("neg", slopes=(lambda m, y, x: -1,), linear="jointly", samples=_ENTRIES)
-op("reciprocal", forward=lambda m, x: 1 / x, slopes=(lambda m, y, x: -y * y,), samples=_ENTRIES, edges=(0.0,))
-op("square", forward=lambda m, x: x * x, slopes=(lambda m, y, x: 2 * x,), samples=_ENTRIES)
+op("neg", slopes=(lambda m, y, x: -1,), linear="jointly", samples=_ENTRIES, kinds=ANY)
+op(
+    "reciprocal",
+    forward=lambda m, x: 1 / x,
+    slopes=(lambda m, y, x: -y * y,),
+    samples=_ENTRIES,
+    edges=(0.0,),
+    kinds=ANY,
+)
+op("square", forward=lambda m, x: x * x, slopes=(lambda m, y, x: 2 * x,), samples=_ENTRIES, kinds=ANY)
 
 # The product that is 0 wherever a factor is, also in floating point. In the ball domains every product is;
 # rules use it where the exact slope is finite although one factor of the formula is not.
@@ -40,6 +54,7 @@ op(
     slopes=(lambda m, y, a, b: b, lambda m, y, a, b: a),
     linear="each",
     samples=(*_PAIRS, (0.0, (3.0, -1.0))),
+    kinds=ANY,
 )
 
 # A multiple by an irrational constant, given by name: CONSTANTS in domains/ball_elementary.py lists them.
@@ -48,6 +63,7 @@ op(
     pullback=lambda m, i, gy, y, x, constant: m.times(gy, constant=constant),
     linear="jointly",
     samples=(Sample(((0.5, -3.0),), {"constant": "pi"}), Sample((0.75,), {"constant": "1/sqrt(2pi)"})),
+    kinds=ANY,
 )
 
 
@@ -78,6 +94,7 @@ op(
         Sample((0.5 - 1.25j,), {"exponent": 3}),
     ),
     edges=(0.0,),
+    kinds=ANY,
 )
 
 # x**(e - less) for x > 0, for x = 0 with an exponent >= 0, and for x < 0 where the exponent is an integer,
@@ -97,6 +114,7 @@ op(
         Sample((0.75, 2.5), {"less": 2}),
     ),
     edges=(0.0,),
+    kinds=ANY,
 )
 
 op(
@@ -107,16 +125,23 @@ op(
 )
 
 # Zero wherever x is zero, whatever the other factor; the slopes are those of the exact function.
-op("xdivy", slopes=(lambda m, y, x, d: 1 / d, lambda m, y, x, d: -y / d), samples=((0.5, -4.0), (0.0, 3.0)))
+op(
+    "xdivy",
+    slopes=(lambda m, y, x, d: 1 / d, lambda m, y, x, d: -y / d),
+    samples=((0.5, -4.0), (0.0, 3.0)),
+    kinds=ANY,
+)
 op(
     "xlogy",
     slopes=(lambda m, y, x, z: m.log(z), lambda m, y, x, z: m.xdivy(x, z)),
     samples=((0.5, 4.0), ((0.0, -3.0), (3.0, 0.125))),
     edges=(0.0,),
+    kinds=ANY,
 )
 op(
     "xlog1py",
     slopes=(lambda m, y, x, z: m.log1p(z), lambda m, y, x, z: m.xdivy(x, 1 + z)),
     samples=((0.5, 4.0), ((0.0, -3.0), (3.0, -0.125))),
     edges=(-1.0,),
+    kinds=ANY,
 )

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from gradproof.errors import InvalidProgram
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 from gradproof.ops.patches import Sizes, windows
 
 
@@ -125,6 +125,12 @@ _DEPTHWISE = tuple(
     tuple((tuple(0.5 * ((5 * i + 3 * j + f) % 7) - 1.5 for f in range(4)),) for j in range(2))
     for i in range(2)
 )
+_MAPS = (
+    tuple(
+        tuple(tuple(0.5 * ((3 * f + 5 * i + 2 * j) % 9) - 1.75 for j in range(3)) for i in range(2))
+        for f in range(4)
+    ),
+)
 _COMPLEX_LINE = (((1.0 + 2.0j, -0.5j, 3.0 - 1.0j),),)
 _COMPLEX_KERNEL = (((2.0 - 1.0j,),), ((0.5j,),))
 _SAME = {"strides": (2, 1), "padding": ((0, 1), (1, 1))}
@@ -142,6 +148,7 @@ op(
         Sample((_PLANES, _DEPTHWISE), {"groups": 2}),
         Sample((_COMPLEX_LINE, _COMPLEX_KERNEL)),
     ),
+    kinds=ANY,
 )
 op(
     "convolution_transposed",
@@ -151,8 +158,10 @@ op(
     samples=(
         Sample(((((1.0, -2.0, 0.5), (3.0, 0.25, -1.0)),), _KERNEL_1), {"size": (6,), "strides": (2,)}),
         Sample((_PLANES, _KERNEL_2), {"size": (6, 5), "strides": (2, 1)}),
+        Sample((_MAPS, _DEPTHWISE), {"size": (3, 4), "groups": 2}),
         Sample((_COMPLEX_LINE, _COMPLEX_KERNEL), {"size": (4,)}),
     ),
+    kinds=ANY,
 )
 op(
     "convolution_kernel",
@@ -161,6 +170,8 @@ op(
     linear="each",
     samples=(
         Sample((_LINE, (((1.0, -1.0, 2.0, 0.5),),)), {"window": (2,)}),
+        Sample((_PLANES, _MAPS), {"window": (2, 2), "groups": 2}),
         Sample((_COMPLEX_LINE, (((1.0 + 1.0j, -1.0j),),)), {"window": (2,)}),
     ),
+    kinds=ANY,
 )

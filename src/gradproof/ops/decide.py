@@ -12,7 +12,7 @@ import numpy as np
 from gradproof.errors import NotSupported
 from gradproof.ir import types
 from gradproof.ops._margin import least_of, midpoint
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _SAMPLES = ((2.0, -0.75), ((0.5, 7.0, -3.0), 1.25), ((0.5, 0.5), (0.5, 1.0)))
 
@@ -67,8 +67,8 @@ op("logical_not", forward=lambda m, a: np.logical_not(a))
 op("one_hot", forward=lambda m, indices, depth: np.asarray(indices)[..., None] == np.arange(depth))
 
 # A number is finite, or is none at all: a perturbation does not change it, so there is no margin either.
-op("is_finite", forward=lambda m, x: np.isfinite(sum(map(np.abs, _bounds(m, x)))))
-op("is_nan", forward=lambda m, x: np.isnan(midpoint(m, x)))
+op("is_finite", forward=lambda m, x: np.isfinite(sum(map(np.abs, _bounds(m, x)))), kinds=ANY)
+op("is_nan", forward=lambda m, x: np.isnan(midpoint(m, x)), kinds=ANY)
 
 
 def _bounds(m: Any, x: Any) -> tuple[Any, Any]:
@@ -177,4 +177,5 @@ op(
         Sample(((True, False, True), (1.0, 2.0, 3.0), (-4.0, 0.5, 7.0))),
         Sample((((True,), (False,)), (1.0, 2.0, 3.0), -4.0)),
     ),
+    kinds=ANY,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidProgram
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 ELLIPSIS = "..."
 
@@ -197,4 +197,5 @@ op(
         Sample((((1.0,), (2.0,)), _A), {"equation": "...a,...a->..."}),
         Sample((((1.0 + 2.0j, -0.5j),), ((2.0 - 1.0j,), (1.0j,))), {"equation": "ij,jk->ik"}),
     ),
+    kinds=ANY,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 from gradproof.ops.linalg import adjoint, triangle
 
 
@@ -42,6 +42,7 @@ op(
     pullback=lambda m, i, gy, y, a: fold_lower(m, gy),
     linear="jointly",
     samples=((_SQUARE,), (_STACK,)),
+    kinds=ANY,
 )
 
 
@@ -59,7 +60,7 @@ def _cholesky_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
 
 
 # The lower factor of a positive definite matrix, of which only the lower triangle is read.
-op("cholesky", pullback=_cholesky_pullback, samples=((_POSITIVE,), (_SQUARE,), (_STACK,)))
+op("cholesky", pullback=_cholesky_pullback, samples=((_POSITIVE,), (_SQUARE,), (_STACK,)), kinds=ANY)
 
 
 def _qr_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, signs: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, COMPLEX, Sample, op
 
 Axes = tuple[int, ...]
 
@@ -26,6 +26,7 @@ _ALONG = (
     Sample((_NUMBERS,), {"axes": (0,)}),
     Sample((_TABLE,), {"axes": (0,)}),
     Sample((_TABLE,), {"axes": (0, 1)}),
+    Sample((((1.0, -2.0, 0.5), (4.0, 0.25, 3.0)),), {"axes": (1,)}),
 )
 
 # The matrix of the transform is symmetric, so its adjoint is its conjugate.
@@ -34,6 +35,7 @@ op(
     pullback=lambda m, i, gy, y, x, axes: m.conj(m.fft(m.conj(gy), axes=axes)),
     linear="jointly",
     samples=_ALONG,
+    kinds=ANY,
 )
 op(
     "ifft",
@@ -41,6 +43,7 @@ op(
     pullback=lambda m, i, gy, y, x, axes: m.conj(m.ifft(m.conj(gy), axes=axes)),
     linear="jointly",
     samples=_ALONG,
+    kinds=ANY,
 )
 
 
@@ -88,6 +91,7 @@ op(
     pullback=lambda m, i, gy, y, x, axis, length: m.rfft(gy, axis=axis),
     linear="jointly",
     samples=(Sample((_NUMBERS,), {"axis": 0, "length": 4}), Sample((_NUMBERS,), {"axis": 0, "length": 5})),
+    kinds=COMPLEX,
 )
 # The imaginary parts of the frequencies 0 and, for an even length, length/2 are not read.
 op(
@@ -102,4 +106,5 @@ op(
         Sample((_NUMBERS,), {"axis": 0, "length": 5}),
         Sample((_TABLE,), {"axis": -1, "length": 4}),
     ),
+    kinds=COMPLEX,
 )

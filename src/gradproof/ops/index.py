@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _ROW = (0.5, -2.0, 7.0, 3.0)
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0), (8.0, -0.25, 6.0))
@@ -38,6 +38,7 @@ op(
         Sample((_MATRIX, 2), {"axis": 1}),
         Sample((_MATRIX, (-1, 0)), {"axis": 0}),
     ),
+    kinds=ANY,
 )
 op(
     "scatter_add",  # x[k] summed into place indices[k] of a new first axis of length `size`
@@ -48,6 +49,7 @@ op(
         Sample((_MATRIX, (1, -1, 1)), {"size": 3}),
         Sample((_TALL, ((0, 1), (1, 1), (3, 0), (0, 0))), {"size": 4}),
     ),
+    kinds=ANY,
 )
 
 
@@ -77,6 +79,7 @@ op(
         Sample((_MATRIX, ((2, 0), (1, 1), (0, 2))), {"axis": 1}),
         Sample((_ROW, (3, 3, 0)), {"axis": 0}),
     ),
+    kinds=ANY,
 )
 op(
     "scatter_along",
@@ -87,6 +90,7 @@ op(
         Sample((_TALL, ((2, 0), (1, 1), (0, 2), (3, -1))), {"axis": 1, "size": 4}),
         Sample((_ROW, (3, 3, 0, 1)), {"axis": 0, "size": 5}),
     ),
+    kinds=ANY,
 )
 
 
@@ -120,6 +124,7 @@ op(
         Sample((_MATRIX, ((2,), (-1,), (0,)))),
         Sample((_MATRIX, (1, 2))),
     ),
+    kinds=ANY,
 )
 op(
     "scatter_nd",
@@ -130,6 +135,7 @@ op(
         Sample((_ROW, ((2, 0), (1, 1), (2, 0), (0, -1))), {"shape": (3, 2)}),
         Sample((_TALL, ((2,), (0,), (2,), (1,))), {"shape": (4, 2)}),
     ),
+    kinds=ANY,
 )
 
 
@@ -138,7 +144,7 @@ def _scatter_update(m: Any, x: Any, indices: Any, updates: Any) -> Any:
     where = _nd_place(np.asarray(indices), x.shape)
 
     def put(whole: Any, parts: Any) -> Any:
-        y = np.array(whole)
+        y = np.array(whole, np.result_type(whole, parts) if parts.dtype.kind == "c" else whole.dtype)
         y[where] = parts
         return y
 
@@ -175,6 +181,7 @@ op(
         Sample((_TALL, ((2,), (0,)), ((5.0, 6.0), (-9.0, 0.5)))),
         Sample((_TALL, ((1,), (1,), (1,)), ((5.0, 6.0), (-9.0, 0.5), (1.5, 2.5)))),
     ),
+    kinds=ANY,
 )
 
 
@@ -210,6 +217,7 @@ op(
         Sample((_MATRIX,), {"widths": ((1, 2), (2, 0)), "mode": "reflect"}),
         Sample((_MATRIX,), {"widths": ((3, 1), (0, 2)), "mode": "symmetric"}),
     ),
+    kinds=ANY,
 )
 
 
@@ -224,4 +232,5 @@ op(
     pullback=_repeat_pullback,
     linear="jointly",
     samples=(Sample((_MATRIX,), {"repeats": 2, "axis": 1}), Sample((_ROW,), {"repeats": 3, "axis": 0})),
+    kinds=ANY,
 )

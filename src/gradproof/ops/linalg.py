@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _A = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0))
 _B = ((1.0, -1.0), (0.25, 2.0), (3.0, 0.5))
@@ -39,7 +39,7 @@ def _matmul_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, b: Any) -> Any:
 
 
 # Both operands have two axes or more; leading ones broadcast.
-op("matmul", pullback=_matmul_pullback, linear="each", samples=((_A, _B), ((_A, _A), _B)))
+op("matmul", pullback=_matmul_pullback, linear="each", samples=((_A, _B), ((_A, _A), _B)), kinds=ANY)
 
 
 def triangle(m: Any, x: Any, lower: bool = True, skip_diagonal: bool = False) -> Any:
@@ -56,7 +56,7 @@ def _solve_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, b: Any) -> Any:
     return m.sum_to(-m.matmul(gb, adjoint(m, y)), shape=a.shape)
 
 
-op("solve", pullback=_solve_pullback, samples=((_REGULAR, _B), (_STACK, _PAIR), (_PAIR, _STACK)))
+op("solve", pullback=_solve_pullback, samples=((_REGULAR, _B), (_STACK, _PAIR), (_PAIR, _STACK)), kinds=ANY)
 
 
 def _triangular_solve(
@@ -92,6 +92,7 @@ op(
         Sample((_REGULAR, _B), {"lower": True, "adjoint": True}),
         Sample((_STACK, _PAIR), {"lower": False, "adjoint": True, "unit_diagonal": True}),
     ),
+    kinds=ANY,
 )
 
 
@@ -100,12 +101,13 @@ def _inverse_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
     return -m.matmul(m.matmul(back, gy), back)
 
 
-op("inverse", pullback=_inverse_pullback, samples=((_REGULAR,), (_STACK,)))
+op("inverse", pullback=_inverse_pullback, samples=((_REGULAR,), (_STACK,)), kinds=ANY)
 op(
     "det",
     # The adjugate, not det * inverse: the derivative of the determinant of a singular matrix exists.
     pullback=lambda m, i, gy, y, a: times_matrix(m, gy, adjoint(m, m.adjugate(a))),
     samples=((_REGULAR,), (_STACK,), (_SINGULAR,), (_RANK_ONE,)),
+    kinds=ANY,
 )
 # For real matrices. Of a complex one, take the logarithm of the size of its determinant.
 op(
@@ -140,4 +142,5 @@ op(
     "adjugate",
     pullback=_adjugate_pullback,
     samples=((_REGULAR,), (_STACK,), (_SINGULAR,), (_RANK_ONE,), (((3.0,),),)),
+    kinds=ANY,
 )

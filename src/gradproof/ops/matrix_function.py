@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 from gradproof.ops.linalg import adjoint
 
 
@@ -59,6 +59,7 @@ op(
         Sample((_WIDE, ((1.0,), (2.0,))), {"l2": 0.25}),
         Sample((_STACK, ((1.0,), (2.0,)))),
     ),
+    kinds=ANY,
 )
 
 
@@ -75,7 +76,7 @@ def _pinv_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
 
 
 # The pseudo-inverse of a matrix of full rank.
-op("pinv", pullback=_pinv_pullback, samples=((_SQUARE,), (_TALL,), (_WIDE,), (_STACK,)))
+op("pinv", pullback=_pinv_pullback, samples=((_SQUARE,), (_TALL,), (_WIDE,), (_STACK,)), kinds=ANY)
 
 
 def _sylvester(m: Any, a: Any, b: Any, c: Any) -> Any:
@@ -104,12 +105,14 @@ op(
     forward=_sylvester,
     pullback=_sylvester_pullback,
     samples=((_SQUARE, _STACK[0], _TALL), (_STACK, _STACK[0], _STACK[1])),
+    kinds=ANY,
 )
 # The root whose eigenvalues have positive real parts; there is one unless an eigenvalue is zero or negative.
 op(
     "matrix_sqrt",
     pullback=lambda m, i, gy, y, a: m.sylvester(adjoint(m, y), adjoint(m, y), gy),
     samples=((_SQUARE,), (_STACK,), (((1.0, 0.0), (0.0, 1.0)),), (((1.0, -2.0), (2.0, 1.0)),)),
+    kinds=ANY,
 )
 
 
@@ -124,4 +127,9 @@ def _matrix_exp_pullback(m: Any, i: int, gy: Any, y: Any, a: Any) -> Any:
     return m.strided_slice(whole, begin=(*(0,) * len(lead), 0, n), end=(*lead, n, 2 * n))
 
 
-op("matrix_exp", pullback=_matrix_exp_pullback, samples=((_SQUARE,), (_STACK,), (((0.0, 1.0), (0.0, 0.0)),)))
+op(
+    "matrix_exp",
+    pullback=_matrix_exp_pullback,
+    samples=((_SQUARE,), (_STACK,), (((0.0, 1.0), (0.0, 0.0)),)),
+    kinds=ANY,
+)

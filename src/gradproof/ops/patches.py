@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidProgram
-from gradproof.ops._op import Sample, op
+from gradproof.ir.types import Array
+from gradproof.ops._op import ANY, Sample, op
 
-Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 Padding = tuple[tuple[int, int], ...]
 
@@ -95,7 +95,8 @@ def _scatter_index(where: Windows, size: Sizes) -> Array:
 
 def _with_one_more(v: Array, fill: Array) -> Array:
     """Flat entries along the last axis, and one more behind them that stands for what is outside."""
-    return np.concatenate([v, np.broadcast_to(fill.astype(v.dtype), (*v.shape[:-1], 1))], axis=-1)
+    dtype = np.result_type(v, fill) if fill.dtype.kind == "c" else v.dtype
+    return np.concatenate([v, np.broadcast_to(fill.astype(dtype), (*v.shape[:-1], 1))], axis=-1)
 
 
 def _patches(m: Any, x: Any, fill: Any = None, **geometry: Any) -> Any:
@@ -145,6 +146,7 @@ op(
         Sample((_LINE,), {"window": (2,), "strides": (2,), "padding": ((1, 0),)}),
         Sample((_LINE, -3.0), {"window": (2,), "dilation": (2,), "padding": ((1, 2),)}),
     ),
+    kinds=ANY,
 )
 op(
     "patches_transposed",
@@ -152,4 +154,5 @@ op(
     pullback=_patches_transposed_pullback,
     linear="jointly",
     samples=(Sample(((((1.0, 2.0), (-3.0, 0.5), (4.0, 7.0)),),), {"size": (4,), "window": (2,)}),),
+    kinds=ANY,
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.ops._margin import least, midpoint, without_self
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 from gradproof.ops.patches import Windows, gather_index, windows
 
 
@@ -57,6 +57,7 @@ op(
     pullback=_average_pool_pullback,
     linear="jointly",
     samples=(Sample((_PLANE,), _PADDED), Sample((_PLANE,), {"count_padding": True, **_PADDED})),
+    kinds=ANY,
 )
 
 

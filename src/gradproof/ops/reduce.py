@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0))
 
@@ -33,6 +33,7 @@ op(
         Sample((_MATRIX,), {"axes": (0, 1)}),
         Sample((_MATRIX,), {"axes": ()}),
     ),
+    kinds=ANY,
 )
 op(
     "mean",
@@ -40,6 +41,7 @@ op(
     pullback=lambda m, i, gy, y, x, axes: m.div(spread(m, gy, x.shape, axes), _count(x, axes)),
     linear="jointly",
     samples=(Sample((_MATRIX,), {"axes": (1,)}),),
+    kinds=ANY,
 )
 
 

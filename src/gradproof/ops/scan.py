@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _ROW = (0.5, -2.0, 7.0, 3.0, 1.25)
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 0.0, 3.0))
@@ -71,8 +71,9 @@ def _recurrence(m: Any, a: Any, b: Any, axis: int, reverse: bool = False) -> Any
 def _recurrence_pullback(
     m: Any, i: int, gy: Any, y: Any, a: Any, b: Any, axis: int, reverse: bool = False
 ) -> Any:
-    carried = m.recurrence(_shifted(m, a, axis, 0, not reverse), gy, axis=axis, reverse=not reverse)
-    return m.mul(carried, _shifted(m, y, axis, 0, reverse)) if i == 0 else carried
+    back = m.conj(_shifted(m, a, axis, 0, not reverse))
+    carried = m.recurrence(back, gy, axis=axis, reverse=not reverse)
+    return m.mul(carried, m.conj(_shifted(m, y, axis, 0, reverse))) if i == 0 else carried
 
 
 op(
@@ -84,6 +85,7 @@ op(
         Sample((_MATRIX, ((3.0, 0.5, -1.0), (0.25, 2.0, 6.0))), {"axis": 1, "reverse": True}),
         Sample((((2.0,),), ((3.0,),)), {"axis": 1}),
     ),
+    kinds=ANY,
 )
 
 
@@ -112,6 +114,7 @@ op(
             (1, True, True),
         )
     ),
+    kinds=ANY,
 )
 
 
@@ -133,6 +136,7 @@ def _cumprod_pullback(
     m: Any, i: int, gy: Any, y: Any, x: Any, axis: int, exclusive: bool = False, reverse: bool = False
 ) -> Any:
     """What comes before an entry, times the sum of all that comes after it: zeros do no harm."""
+    x = m.conj(x)
     before = m.cumprod(x, axis=axis, exclusive=True, reverse=reverse)
     seen = _shifted(m, gy, axis, 0, not reverse) if exclusive else gy
     after = m.recurrence(_shifted(m, x, axis, 0, not reverse), seen, axis=axis, reverse=not reverse)
@@ -152,6 +156,7 @@ op(
             ((0.0, 2.0, 0.0, 3.0), 0, True, True),
         )
     ),
+    kinds=ANY,
 )
 
 
@@ -177,7 +182,7 @@ def _prod(m: Any, x: Any, axes: tuple[int, ...]) -> Any:
 
 def _prod_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """The product of all other factors, as what comes before times what comes after."""
-    factors = _factors(m, x, axes)
+    factors = m.conj(_factors(m, x, axes))
     last = factors.ndim - 1
     before = m.cumprod(factors, axis=last, exclusive=True)
     after = m.cumprod(factors, axis=last, exclusive=True, reverse=True)
@@ -199,4 +204,5 @@ op(
         Sample(((0.0, 2.0, 0.0),), {"axes": (0,)}),
         Sample(((_MATRIX, _MATRIX),), {"axes": (2, 0)}),
     ),
+    kinds=ANY,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.ops._margin import midpoint, without_self
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _ROWS = ((1.0, 2.0), (0.5, -4.0), (8.0, -0.25), (0.0, 3.0), (6.0, 5.0))
 _GROUPS = (0, 2, 0, 2, 3)
@@ -84,7 +84,7 @@ def _members(m: Any, x: Any, table: Any) -> Any:
 def _segment_prod_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, groups: Any, size: int) -> Any:
     """As for `prod`, within each group: the product of all other members, without a division."""
     table = m.segment_table(groups, size=size)
-    members = _members(m, x, table)
+    members = m.conj(_members(m, x, table))
     before = m.cumprod(members, axis=1, exclusive=True)
     others = m.mul(before, m.cumprod(members, axis=1, exclusive=True, reverse=True))
     each = m.mul(others, m.reshape(gy, shape=(size, 1, *gy.shape[1:])))
@@ -101,4 +101,5 @@ op(
         Sample((_ROWS, _GROUPS), {"size": 4}),
         Sample(((0.0, 2.0, 0.0, 5.0), (1, 1, 1, 0)), {"size": 2}),
     ),
+    kinds=ANY,
 )

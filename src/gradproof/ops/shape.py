@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.errors import NotSupported
 from gradproof.ir import types
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0))
 _OTHER = ((0.25, -1.0, 6.0), (9.0, 0.125, -3.0))
@@ -40,6 +41,7 @@ op(
     pullback=lambda m, i, gy, y, x, shape: m.reshape(gy, shape=x.shape),
     linear="jointly",
     samples=(Sample((_MATRIX,), {"shape": (3, 2)}), Sample((_MATRIX,), {"shape": (1, 2, 3, 1)})),
+    kinds=ANY,
 )
 op(
     "broadcast",
@@ -48,6 +50,7 @@ op(
     pullback=lambda m, i, gy, y, x, shape: m.sum_to(gy, shape=x.shape),
     linear="jointly",
     samples=(Sample(((1.0, 2.0),), {"shape": (3, 2)}),),
+    kinds=ANY,
 )
 op(
     "sum_to",
@@ -55,6 +58,7 @@ op(
     pullback=lambda m, i, gy, y, x, shape: m.broadcast(gy, shape=x.shape),
     linear="jointly",
     samples=(Sample((_MATRIX,), {"shape": (3,)}), Sample((_MATRIX,), {"shape": (2, 1)})),
+    kinds=ANY,
 )
 op(
     "transpose",
@@ -66,6 +70,7 @@ op(
         Sample((_MATRIX,), {"order": (1, 0)}),
         Sample(((_MATRIX, _OTHER, _OTHER),), {"order": (2, 0, 1)}),
     ),
+    kinds=ANY,
 )
 
 
@@ -100,6 +105,7 @@ op(
         Sample((_MATRIX, _OTHER, ((5.0, 0.5, 1.5),)), {"axis": 0}),
         Sample((_MATRIX, ((5.0,), (0.5,))), {"axis": 1}),
     ),
+    kinds=ANY,
 )
 op(
     "stack",
@@ -108,6 +114,7 @@ op(
     pullback=_stack_pullback,
     linear="jointly",
     samples=(Sample((_MATRIX, _OTHER), {"axis": 1}), Sample((0.5, -3.0, 7.0), {"axis": 0})),
+    kinds=ANY,
 )
 
 
@@ -124,6 +131,7 @@ op(
     pullback=_tile_pullback,
     linear="jointly",
     samples=(Sample((_MATRIX,), {"repeats": (2, 3)}), Sample((_MATRIX,), {"repeats": (1, 2)})),
+    kinds=ANY,
 )
 op(
     "reverse",
@@ -132,6 +140,7 @@ op(
     pullback=lambda m, i, gy, y, x, axes: m.reverse(gy, axes=axes),
     linear="jointly",
     samples=(Sample((_MATRIX,), {"axes": (1,)}), Sample((_MATRIX,), {"axes": (0, 1)})),
+    kinds=ANY,
 )
 op(
     "roll",
@@ -145,12 +154,19 @@ op(
         Sample((_MATRIX,), {"shifts": (2,), "axes": (1,)}),
         Sample((_MATRIX,), {"shifts": (1, -1), "axes": (0, 1)}),
     ),
+    kinds=ANY,
 )
 
 
 def _cast(m: Any, x: Any, dtype: str) -> Any:
     """Rounds to `dtype` where the domain rounds; elsewhere a number is the same in every dtype."""
     is_discrete = types.is_discrete_array(x)
+    if (
+        isinstance(x, np.ndarray)
+        and x.dtype.kind in "fc"
+        and (x.dtype.kind == "c") != types.is_complex(dtype)
+    ):
+        raise NotSupported("a cast between real and complex numbers: one gains or loses a part")
     return m.domain.settle(m.domain.enter(x) if is_discrete else x, dtype)
 
 
@@ -159,11 +175,18 @@ op(
     forward=_cast,
     slopes=(lambda m, y, x, dtype: 1,),
     linear="jointly",
-    samples=(Sample((_MATRIX,), {"dtype": "float64"}), Sample((_MATRIX,), {"dtype": "float32"})),
+    samples=(
+        Sample((_MATRIX,), {"dtype": "float64"}),
+        Sample((_MATRIX,), {"dtype": "float32"}),
+        Sample(((0.5 - 1.25j, 2.0j),), {"dtype": "complex128"}),
+        Sample(((0.5 - 1.25j, 2.0j),), {"dtype": "complex64"}),
+    ),
+    kinds=ANY,
 )
 op(
     "stop_gradient",  # its true slope is 1; that the gradient treats it as a constant is what it means
     forward=lambda m, x: x,
     slopes=(lambda m, y, x: 0,),
     samples=((np.zeros(0),),),
+    kinds=ANY,
 )

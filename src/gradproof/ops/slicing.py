@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.ops._op import Sample, op
+from gradproof.ops._op import ANY, Sample, op
 
 _MATRIX = ((1.0, 2.0, -7.0), (0.5, 4.0, 3.0))
 _ROW = (0.5, -2.0, 7.0, 3.0)
@@ -89,6 +89,7 @@ op(
         Sample((_ROW,), {"begin": (3,), "end": (-1,), "stride": (-1,)}),
         Sample((_ROW,), {"begin": (2,), "end": (2,), "stride": (1,)}),
     ),
+    kinds=ANY,
 )
 op(
     "embed",
@@ -101,6 +102,7 @@ op(
         Sample((_ROW,), {"begin": (3,), "stride": (-1,), "shape": (5,)}),
         Sample((_MATRIX,), {"begin": (0, 1), "stride": (2, 1), "shape": (4, 4)}),
     ),
+    kinds=ANY,
 )
 
 
@@ -141,6 +143,7 @@ op(
         Sample((_MATRIX, -0.5), {"widths": ((1, 2), (2, 1))}),
         Sample((_ROW, 3.0), {"widths": ((0, 0),)}),
     ),
+    kinds=ANY,
 )
 
 
@@ -183,6 +186,7 @@ op(
         Sample((_MATRIX,), {"offset": 1}),
         Sample(((_MATRIX, _MATRIX),), {"offset": -1}),
     ),
+    kinds=ANY,
 )
 op(
     "diag",
@@ -195,6 +199,7 @@ op(
         Sample((_MATRIX,), {"rows": 4, "columns": 3, "offset": -1}),
         Sample((_MATRIX,), {"rows": 3, "columns": 5, "offset": 2}),
     ),
+    kinds=ANY,
 )
 
 
@@ -215,4 +220,5 @@ op(
         Sample((_MATRIX,), {"lower": 0, "upper": -1}),
         Sample(((_MATRIX, _MATRIX),), {"lower": -1, "upper": 1}),
     ),
+    kinds=ANY,
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gradproof.ops._op import op
+from gradproof.ops._op import ANY, op
 
 _COMPLEX = ((0.5 - 1.25j, -2.0 + 0.125j, 3.0 + 0.75j),)
 _ANY = ((0.5,), ((-2.0, 3.0, 0.0078125, 100.0),), _COMPLEX)
 _UNIT = ((0.5,), ((-0.875, 0.984375, 0.0078125),), _COMPLEX)
 
-op("sin", slopes=(lambda m, y, x: m.cos(x),), samples=_ANY)
-op("cos", slopes=(lambda m, y, x: -m.sin(x),), samples=_ANY)
-op("tan", slopes=(lambda m, y, x: 1 + y * y,), samples=_ANY)
+op("sin", slopes=(lambda m, y, x: m.cos(x),), samples=_ANY, kinds=ANY)
+op("cos", slopes=(lambda m, y, x: -m.sin(x),), samples=_ANY, kinds=ANY)
+op("tan", slopes=(lambda m, y, x: 1 + y * y,), samples=_ANY, kinds=ANY)
 
 # sin(x) / x, with its true value and derivatives at 0; the slope is a hypergeometric function of x^2.
 op(
@@ -25,14 +25,16 @@ op(
     slopes=(lambda m, y, x: 1 / (m.sqrt(1 - x) * m.sqrt(1 + x)),),
     samples=_UNIT,
     edges=(-1.0, 1.0),
+    kinds=ANY,
 )
 op(
     "acos",
     slopes=(lambda m, y, x: -1 / (m.sqrt(1 - x) * m.sqrt(1 + x)),),
     samples=_UNIT,
     edges=(-1.0, 1.0),
+    kinds=ANY,
 )
-op("atan", slopes=(lambda m, y, x: 1 / (1 + x * x),), samples=_ANY)
+op("atan", slopes=(lambda m, y, x: 1 / (1 + x * x),), samples=_ANY, kinds=ANY)
 op(
     "atan2",
     slopes=(

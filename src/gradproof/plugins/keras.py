@@ -14,10 +14,12 @@ from tensorflow.core.framework import summary_pb2
 from gradproof.audit.budget import Budget, parse_checks
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
+from gradproof.cli.output import say, write_text
 from gradproof.diagnosis.diagnostic import SEVERITIES
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
 from gradproof.errors import InvalidInput
-from gradproof.options import Options
+from gradproof.options import Options, options_of
+from gradproof.render.summary_text import passed_line
 from gradproof.render.to_json import to_json
 from gradproof.render.to_text import to_text
 
@@ -52,7 +54,7 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
         self._log_dir = None if log_dir is None else os.fspath(log_dir)
         self._stop_on = stop_on
         self._budget = Budget(budget, option="budget=")
-        self._options = options or Options()
+        self._options = options_of(options)
         self._session: Session | None = None
         self._writer: Any = None
         self._n_seen = 0
@@ -90,6 +92,7 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
     def on_train_end(self, logs: Any = None) -> None:
         del logs
         self._close()
+        say(passed_line(self.report))
 
     def _close(self) -> None:
         if self._session is not None:
@@ -121,8 +124,8 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
         text = (
             to_json(self.report) if self._path.endswith(".json") else to_text(self.report, detail="verbose")
         )
-        with open(self._path, "w", encoding="utf-8") as file:
-            file.write(text)
+        # A training of hours does not end because the disk is full; what could not be written is said.
+        write_text(lambda: text, self._path)
 
 
 def _write_scalar(tag: str, value: Any) -> None:

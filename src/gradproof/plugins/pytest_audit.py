@@ -12,7 +12,8 @@ from gradproof.audit.budget import Budget, Policy, parse_checks
 from gradproof.audit.intended import finished
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
-from gradproof.cli.output import writable_path
+from gradproof.audit.settings import Settings, find_settings
+from gradproof.cli.output import NOT_WRITTEN, writable_path
 from gradproof.diagnosis.diagnostic import SEVERITIES
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
 from gradproof.diagnosis.words import capped_list, comma_list
@@ -44,7 +45,7 @@ class BadGradient(pytest.fail.Exception):  # type: ignore[name-defined, misc]
 
 
 @dataclass(frozen=True)
-class Settings:
+class PluginSettings:
     """The options of the plugin, understood."""
 
     policy: Policy
@@ -52,6 +53,7 @@ class Settings:
     fail_on: FailOn
     paths: Mapping[str, str]
     folder: str
+    project: Settings = field(default_factory=Settings)
 
 
 def start(config: pytest.Config, given: Mapping[str, str | None]) -> None:
@@ -66,6 +68,7 @@ def start(config: pytest.Config, given: Mapping[str, str | None]) -> None:
         budget=Budget(seconds, option="--gradproof-budget"),
         policy=settings.policy,
         checks_option="--gradproof-checks, or off=True",
+        excludes=settings.project.excludes if settings.project.exclude else None,
         hears_checks=False,  # a test that calls `check` looks at its report itself
     )
     session.start()
@@ -73,40 +76,45 @@ def start(config: pytest.Config, given: Mapping[str, str | None]) -> None:
     config.pluginmanager.register(SuiteAudit(settings, session), "gradproof-audit")
 
 
-def _settings(given: Mapping[str, str | None], folder: str) -> Settings:
-    fail_on, budget = given["fail_on"] or "error", given["budget"]
+def _settings(given: Mapping[str, str | None], folder: str) -> PluginSettings:
+    try:
+        project = find_settings(folder)
+    except InvalidInput as error:
+        raise pytest.UsageError(str(error)) from None
+    fail_on = given["fail_on"] or project.fail_on or "error"
+    budget = (
+        str(project.budget) if given["budget"] is None and project.budget is not None else given["budget"]
+    )
     if fail_on not in LEVELS:
         raise pytest.UsageError(f"--gradproof-fail-on takes {comma_list(LEVELS, 'or')}; it was {fail_on!r}")
     try:
         seconds = None if budget is None else float(budget)
         if seconds is not None and not seconds >= 0:
             raise ValueError
-        policy = parse_checks(given["checks"] or "powers")
+        policy = parse_checks(given["checks"] or project.checks or "powers")
         paths = {name: writable_path(given[name]) for name in ("json", "html", "sarif")}
     except ValueError:
         raise pytest.UsageError(f"--gradproof-budget takes a number of seconds, not {budget!r}") from None
     except InvalidInput as error:
         raise pytest.UsageError(str(error).replace("--checks", "--gradproof-checks")) from None
     known = {name: path for name, path in paths.items() if path is not None}
-    return Settings(policy, seconds, cast(FailOn, fail_on), known, folder)
+    return PluginSettings(policy, seconds, cast(FailOn, fail_on), known, folder, project)
 
 
 @dataclass(eq=False)
 class SuiteAudit:
     """The hooks of a process that runs tests. What a fixture computes belongs to the test that first needs it."""
 
-    settings: Settings
+    settings: PluginSettings
     session: Session
     computed: list[Computed] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    _running: pytest.Session | None = None  # known when it has finished
     _n_seen: int = 0
     _n_before: int = 0  # how many were computed before the test that is running
     _wishes: Wishes = field(default_factory=Wishes)
+    _misuse: str | None = None  # why the marker of the running test is not understood
     _phases: dict[str, Report] = field(default_factory=dict)  # of the test that is running
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        for item in items:
-            wishes_of(item)  # a marker that is not understood is told before anything runs
 
     def pytest_collection_finish(self) -> None:
         self._take("", COLLECTION)
@@ -121,6 +129,8 @@ class SuiteAudit:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Step:
+        if self._misuse is not None:
+            pytest.fail(self._misuse, pytrace=False)
         try:
             result = yield
         finally:
@@ -152,6 +162,7 @@ class SuiteAudit:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._running = session
         self.session.stop()
         results = self._results()
         output = getattr(session.config, "workeroutput", None)
@@ -161,10 +172,14 @@ class SuiteAudit:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        _conclude(terminalreporter, self._results(), self.settings)
+        _conclude(terminalreporter, self._running, self._results(), self.settings)
 
     def _begin(self, item: pytest.Item) -> None:
-        self._wishes, self._phases = wishes_of(item), {}
+        self._wishes, self._phases, self._misuse = Wishes(), {}, None
+        try:
+            self._wishes = wishes_of(item)
+        except pytest.UsageError as error:
+            self._misuse = str(error)  # it fails this test; the others have nothing to do with it
         self._n_before = len(self.computed)
         self.session.options = self._wishes.options(Options())
         self.session.policy = _never if self._wishes.off else self.settings.policy
@@ -193,7 +208,9 @@ class SuiteAudit:
             self.computed[self._n_before :] = [replace(each, is_told=True) for each in own]
 
     def _accepted(self, gradient: GradientReport) -> GradientReport:
-        is_accepted = gradient.level != "note" and self._wishes.accepts(gradient, self._least)
+        is_accepted = gradient.level != "note" and (
+            self._wishes.accepts(gradient, self._least) or self.settings.project.accepts(gradient)
+        )
         return replace(gradient, intended=True) if is_accepted else gradient
 
     @property
@@ -231,8 +248,9 @@ def _never(occurrence: int) -> bool:
 class Controller:
     """The hooks of the process of xdist that runs no tests itself."""
 
-    settings: Settings
+    settings: PluginSettings
     results: list[Results] = field(default_factory=list)
+    _running: pytest.Session | None = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -242,13 +260,21 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._running = session
         if session.exitstatus == pytest.ExitCode.OK and merged(self.results).has_failed_silently:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        _conclude(terminalreporter, merged(self.results), self.settings)
+        _conclude(terminalreporter, self._running, merged(self.results), self.settings)
 
 
-def _conclude(terminal: pytest.TerminalReporter, results: Results, settings: Settings) -> None:
+def _conclude(
+    terminal: pytest.TerminalReporter,
+    session: pytest.Session | None,
+    results: Results,
+    settings: PluginSettings,
+) -> None:
     write_summary(terminal, results)
-    write_files(terminal, results.report, settings.paths, settings.folder)
+    is_written = write_files(terminal, results.report, settings.paths, settings.folder)
+    if not is_written and session is not None:
+        session.exitstatus = NOT_WRITTEN

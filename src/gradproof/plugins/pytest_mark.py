@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 import pytest
 
-from gradproof.causes import causes
+from gradproof.audit.settings import unknown_kind
+from gradproof.cli.similar import similar
 from gradproof.diagnosis.report import FailOn, GradientReport
 from gradproof.diagnosis.words import comma_list
-from gradproof.judge.verdict import Verdict
 from gradproof.options import TOLERANCES, Options
 
 NAME = "gradproof"
@@ -61,7 +61,9 @@ def wishes_of(item: pytest.Item) -> Wishes:
     known = [field.name for field in fields(Wishes)]
     for name in given:
         if name not in known:
-            raise _misuse(item, f"has no argument `{name}`; there are {comma_list(known)}")
+            raise _misuse(
+                item, f"has no argument `{name}`; there are {comma_list(known)}{similar(name, known)}"
+            )
     return Wishes(**{name: _CHECKED.get(name, _as_it_is)(item, value) for name, value in given.items()})
 
 
@@ -78,12 +80,9 @@ def _accept(item: pytest.Item, value: Any) -> frozenset[str] | bool:
     if isinstance(value, bool) or value is None:
         return bool(value)
     names = frozenset([value] if isinstance(value, str) else value)
-    known = {cause.name for cause in causes()} | {str(verdict) for verdict in Verdict}
-    unknown = sorted(map(str, names - known))
+    unknown = unknown_kind(names)
     if unknown:
-        raise _misuse(
-            item, f"accepts `{unknown[0]}`, which is no cause (`gradproof explain` lists them) and no verdict"
-        )
+        raise _misuse(item, f"accepts {unknown}")
     return names
 
 

@@ -93,9 +93,11 @@ def _cells(row: Computed) -> tuple[str, ...]:
 
 def write_files(
     terminal: pytest.TerminalReporter, report: Report, paths: Mapping[str, str], folder: str
-) -> None:
-    write_reports(report, paths, full=False)
-    for path in paths.values():
+) -> bool:
+    """Whether every report that was asked for was written."""
+    written = write_reports(report, paths, full=False)
+    for path in written:
         terminal.write_line(f"report: {relpath(path, folder)}")
     if sys.__stderr__ is not None:
         tell_github(report, sys.__stderr__, folder)
+    return len(written) == len(paths)

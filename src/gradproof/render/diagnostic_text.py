@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from gradproof.diagnosis.diagnostic import CRASH, Diagnostic, Fix
 from gradproof.diagnosis.words import printable, wrap
-from gradproof.render.line import Line, Piece, line
+from gradproof.render.line import PROSE_WIDTH, Line, Piece, line
 from gradproof.render.snippet import snippet
 
-PROSE_WIDTH = 88  # longer lines of prose are hard to read, however wide the terminal is
+MOST_OTHERS = 2  # ways to mend a fault that are named beside the best
 MOST_SUBJECT = 32  # a longer subject does not push the values of the evidence to the right
 
 _BLANK: Line = ()
@@ -95,6 +95,9 @@ def _fix_parts(fix: Fix, width: int) -> Iterator[Iterator[Line]]:
         yield _paragraph("checked", fix.checked, width)
     else:
         yield _paragraph("not checked", "the program with this change was not run", width)
+    texts = dict.fromkeys(one.text for one in fix.others if one.checked and one.text != fix.text)
+    if others := list(texts)[:MOST_OTHERS]:
+        yield _paragraph("or", "; or ".join(others), width)
 
 
 def _patch_line(text: str) -> Line:

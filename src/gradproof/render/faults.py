@@ -14,19 +14,36 @@ from gradproof.render.sentence import name
 
 
 def ordered_diagnostics(report: Report) -> list[Diagnostic]:
-    """Every fault once, the gravest first, with the other gradients it reaches as a note."""
-    reached: dict[object, list[str]] = {}
+    """Every fault once, with the other gradients it reaches as a note: errors first, then what a fix is known for.
+
+    Among equals the worst verdict, then the order of the run.
+    """
+    reached: dict[object, list[GradientReport]] = {}
     for gradient in report.gradients:
         for diagnostic in gradient.diagnostics:
-            reached.setdefault(diagnostic.says_the_same_as, []).append(name(gradient))
+            reached.setdefault(diagnostic.says_the_same_as, []).append(gradient)
+
+    def urgency(diagnostic: Diagnostic) -> tuple[int, bool, int]:
+        worst = max(gradient.verdict.severity for gradient in reached[diagnostic.says_the_same_as])
+        return diagnostic.rank, diagnostic.fix is not None, worst
+
     result = []
-    for diagnostic in sorted(report.diagnostics, key=lambda diagnostic: -diagnostic.rank):
-        others = list(dict.fromkeys(reached[diagnostic.says_the_same_as][1:]))
+    for diagnostic in sorted(report.diagnostics, key=urgency, reverse=True):
+        others = list(dict.fromkeys(map(name, reached[diagnostic.says_the_same_as][1:])))
         if others:
             note = f"the same fault reaches {capped_list(others)}"
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
         result.append(diagnostic)
     return result
+
+
+def roots(report: Report) -> list[Diagnostic]:
+    """What is to be fixed, in this order. A crash that another fault has led to, or told at its place, is none."""
+    faults = [one for one in unaccepted(report, ordered_diagnostics(report)) if one.rank > 0]
+    crash = None if report.script is None else report.script.crash
+    if crash is None or (crash.fix is None and faults):
+        return faults
+    return [crash, *(one for one in faults if one.span != crash.span)]
 
 
 def unaccepted(report: Report, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.diagnosis.entries import Array, Entry, EntryTable
+from gradproof.diagnosis.entries import Entry, EntryTable
 from gradproof.diagnosis.figures import Figures, ProgramView
 from gradproof.diagnosis.report import SCHEMA, BudgetLine, GradientReport, Report, Script, Unchecked
 from gradproof.diagnosis.words import printable
 from gradproof.errors import UnreadableReport
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 from gradproof.render.figures_from_json import figures_of, programs_of
 from gradproof.render.json_values import number_of, optional_of, span_of
 from gradproof.render.schema import violations
 
 JSON = Any
+MOST_AXES = 64  # of a NumPy array
 
 
 def from_json(text: str | bytes) -> Report:
@@ -65,6 +67,7 @@ def _script(document: JSON) -> Script:
         document["exception"],
         document.get("exit_status", 0),
         None if crash is None else _diagnostic(crash),
+        tuple(document.get("unserved", ())),
     )
 
 
@@ -149,6 +152,12 @@ def _call(document: JSON) -> Span:
     return span_of(document["call"]) if "call" in document else Span(document["file"], document["line"])
 
 
+def _fix(document: JSON) -> Fix:
+    others = tuple(_fix(one) for one in document.get("others", ()))
+    meaning = document.get("changes_meaning", "")
+    return Fix(document["text"], document["patch"], document["checked"], meaning, others)
+
+
 def _diagnostic(document: JSON) -> Diagnostic:
     primary, fix = document.get("primary"), document["fix"]
     if "primary" not in document:  # written by something that knows only the fields of version 1
@@ -163,7 +172,7 @@ def _diagnostic(document: JSON) -> Diagnostic:
         subject=document.get("subject", ""),
         evidence=tuple((label, value) for label, value in document.get("evidence", ())),
         why=document.get("why", ""),
-        fix=fix and Fix(fix["text"], fix["patch"], fix["checked"], fix.get("changes_meaning", "")),
+        fix=fix and _fix(fix),
         op=document["op"],
         share=optional_of(document["share"]),
         notes=tuple(document.get("notes", ())),
@@ -200,11 +209,20 @@ def _array(document: JSON, place: str) -> Array | None:
     """The array of nested lists; None for one that is lacking or summarised."""
     if document is None or (isinstance(document, dict) and "shape" in document):
         return None
+    if _depth(document) > MOST_AXES:
+        raise UnreadableReport(f"not a gradproof report: {place}: more than {MOST_AXES} axes")
     numbers = _nested(document)
     try:
         return np.array(numbers, dtype=np.complex128 if _has_complex(numbers) else np.float64)
     except ValueError as error:
         raise UnreadableReport(f"not a gradproof report: {place}: rows of different lengths") from error
+
+
+def _depth(document: JSON) -> int:
+    depth = 0
+    while isinstance(document, list) and document:
+        document, depth = document[0], depth + 1
+    return depth + isinstance(document, list)
 
 
 def _nested(document: JSON) -> JSON:

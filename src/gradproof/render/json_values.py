@@ -9,9 +9,9 @@ import numpy as np
 
 from gradproof.errors import UnreadableReport
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 
 JSON = Any
-Array = np.ndarray[Any, Any]
 
 
 def number_document(value: complex) -> JSON:

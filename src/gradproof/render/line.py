@@ -6,7 +6,9 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gradproof.diagnosis.words import columns
+from gradproof.diagnosis.terminal import columns
+
+PROSE_WIDTH = 88  # longer lines of prose are hard to read, however wide the terminal is
 
 # What a role looks like in a terminal. The sixteen basic colours only: the user's theme decides their tone.
 STYLES = {

@@ -37,7 +37,11 @@ def schema() -> Schema:
         "script": optional(
             fields(
                 {"path": STRING, "exception": optional(STRING)},
-                {"exit_status": {"type": "integer"}, "crash": optional(ref("cause"))},
+                {
+                    "exit_status": {"type": "integer"},
+                    "crash": optional(ref("cause")),
+                    "unserved": list_of(STRING),
+                },
             )
         ),
         "gradients": list_of(ref("gradient")),
@@ -85,7 +89,10 @@ def _definitions() -> Schema:
             {"radius": ref("real"), "digits": ref("real")},
         ),
         "entries": _entries(),
-        "fix": fields({"text": STRING, "patch": STRING, "checked": STRING}, {"changes_meaning": STRING}),
+        "fix": fields(
+            {"text": STRING, "patch": STRING, "checked": STRING},
+            {"changes_meaning": STRING, "others": list_of(ref("fix"))},
+        ),
         "cause": _cause(),
         "gradient": _gradient(),
         **figure_definitions(),

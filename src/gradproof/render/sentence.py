@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradproof.diagnosis.entries import Entry
-from gradproof.diagnosis.report import GradientReport
+from gradproof.diagnosis.report import GradientReport, Script
 from gradproof.diagnosis.words import (
+    comma_list,
     count,
     digits_text,
     framework_name,
@@ -32,6 +33,12 @@ def name(gradient: GradientReport) -> str:
     """The gradient's name; which execution of its line it is, where that was not the first."""
     text = gradient_name(gradient.target, gradient.source)
     return text if gradient.occurrence == 1 else f"{text} ({ordinal(gradient.occurrence)} run)"
+
+
+def unserved_text(script: Script) -> str:
+    """What a program is told whose gradients nobody could see."""
+    names = comma_list(script.unserved)
+    return f"the script uses {names}, and gradproof does not see the gradients that {names} computes"
 
 
 def reference_word(gradient: GradientReport) -> str:

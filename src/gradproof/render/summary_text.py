@@ -6,13 +6,29 @@ import os.path
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
+import numpy as np
+
+from gradproof.diagnosis.diagnostic import BY_NORM
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.diagnosis.words import columns, comma_list, count, digits_text, printable, whole_digits_text
+from gradproof.diagnosis.words import (
+    capped_list,
+    columns,
+    comma_list,
+    count,
+    digits_text,
+    printable,
+    whole_digits_text,
+)
 from gradproof.judge.verdict import Verdict
-from gradproof.render.faults import gravest_first, main_cause, main_diagnostic, main_span
+from gradproof.render.faults import (
+    gravest_first,
+    main_cause,
+    main_span,
+    roots,
+    unexplained,
+)
 from gradproof.render.line import Line, Piece, cut_middle, line
-from gradproof.render.sentence import name
+from gradproof.render.sentence import name, unserved_text
 
 MOST_FAULTY, MOST_CORRECT = (
     20,
@@ -22,6 +38,9 @@ NARROW = 80  # columns below which digits are whole numbers and a gradient is ca
 
 # Where the table is too wide, columns (by number) are cut in this order, each down to so many characters.
 _CUTS = ((0, 24), (4, 16), (0, 12), (3, 14), (4, 8), (0, 8))
+
+# Causes by which a right gradient may be that of a part of the function only: there may be something to fix.
+_LOST_PARTS = ("left-framework", "outside-tape")
 
 _HEADINGS = ("gradient", "verdict", "digits", "cause", "line")
 _GAP = "  "
@@ -51,64 +70,83 @@ def last_line(report: Report) -> str:
     """What to do first, or that there is nothing to do."""
     crash = None if report.script is None else report.script.crash
     if crash is not None and crash.fix is not None:
-        tally = _tally(report) if report.gradients else "no gradient was computed"
-        return printable(f"gradproof: {tally}; first mend {crash.span} ({crash.kind}): {crash.fix.text}")
+        tally = _counted(report) + (_tally(report) if report.gradients else "no gradient was computed")
+        return printable(f"gradproof: {tally}; fix first {crash.span} ({crash.kind}): {crash.fix.text}")
+    if report.is_blind and report.script is not None:
+        return printable(f"gradproof: no gradient was checked: {unserved_text(report.script)}")
     if not report.gradients:
         if report.script is not None and report.script.exception:
             return printable(f"gradproof: no gradient was computed before {report.script.exception}")
         return "gradproof: no gradient was computed, so none was checked"
-    first = _first_to_mend(report)
+    tally = _counted(report) + _tally(report)
+    first = next(iter(roots(report)), None)
     if first is not None:
-        gradient, diagnostic = first
-        return printable(f"gradproof: {_tally(report)}; first mend {_to_mend(gradient, diagnostic)}")
+        place = first.span or report.gradients[0].call
+        if BY_NORM in first.notes:
+            return printable(f"gradproof: {tally}; {place}: {BY_NORM}")
+        cure = first.headline if first.fix is None else first.fix.text
+        return printable(f"gradproof: {tally}; fix first {place} ({first.kind}): {cure}")
+    faulty = [g for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and g.level != "note"]
+    if faulty:
+        worst = max(faulty, key=lambda gradient: gradient.verdict.severity)
+        found = f"{name(worst)}, {worst.verdict} at {worst.call}: no cause was found"
+        return printable(f"gradproof: {tally}; look first at {found}")
     undecided = [g for g in report.gradients if g.verdict is Verdict.UNVERIFIED and not g.intended]
     if undecided:
         why = undecided[0].reason or "no reason was recorded"
-        return printable(f"gradproof: {_tally(report)}; {name(undecided[0])} at {undecided[0].call}: {why}")
-    return printable(f"gradproof: {_tally(report)}; nothing to mend")
+        return printable(f"gradproof: {tally}; {name(undecided[0])} at {undecided[0].call}: {why}")
+    lost = next((one for one in report.diagnostics if one.kind in _LOST_PARTS), None)
+    if lost is not None:
+        return printable(f"gradproof: {tally}; {lost.span or report.gradients[0].call}: {lost.headline}")
+    zeros = list(dict.fromkeys(f"`{g.source}`" for g in report.gradients if _is_zero(g)))
+    if zeros:
+        reasons = (one for one in report.diagnostics if one.kind == "vanishing" and one.span is not None)
+        why = next((f"; {one.span}: {one.primary.label}" for one in reasons if one.primary), "")
+        return printable(f"gradproof: {tally}, but exactly 0: {capped_list(zeros)} will not train{why}")
+    return printable(f"gradproof: {tally}; nothing to fix")
 
 
-def _first_to_mend(report: Report) -> tuple[GradientReport, Diagnostic | None] | None:
-    """The gravest fault; among equals one that a fix is known for, then the one with the worse verdict."""
-    faults = [
-        (gradient, main_diagnostic(gradient))
-        for gradient in report.gradients
-        if gradient.level != "note" and (gradient.verdict is not Verdict.UNVERIFIED or _has_cause(gradient))
-    ]
-    return max(faults, key=lambda fault: _urgency(*fault), default=None)
+def passed_line(report: Report) -> str:
+    """For where faults have lines of their own: that there is none, or what else there is to say."""
+    is_clean = bool(report.gradients) and all(gradient.level == "note" for gradient in report.gradients)
+    crash = None if report.script is None else report.script.crash
+    return (
+        f"gradproof: all checks passed: {_tally(report)}" if is_clean and crash is None else last_line(report)
+    )
 
 
-def _has_cause(gradient: GradientReport) -> bool:
-    """What could not be decided has nothing to mend, unless a cause says what."""
-    return any(diagnostic.rank > 0 for diagnostic in gradient.diagnostics)
+def _is_zero(gradient: GradientReport) -> bool:
+    """Whether a right gradient leaves whatever it is for as it is."""
+    observed = gradient.observed
+    return gradient.order == 1 and observed is not None and observed.size > 0 and not np.any(observed)
 
 
-def _urgency(gradient: GradientReport, diagnostic: Diagnostic | None) -> tuple[int, bool, int]:
-    has_fix = diagnostic is not None and diagnostic.fix is not None
-    return SEVERITIES.index(gradient.level), has_fix, gradient.verdict.severity
-
-
-def _to_mend(gradient: GradientReport, diagnostic: Diagnostic | None) -> str:
-    if diagnostic is None:
-        return f"{name(gradient)}, {gradient.verdict} at {gradient.call}: no cause was found"
-    place = diagnostic.span or gradient.call
-    cure = diagnostic.headline if diagnostic.fix is None else diagnostic.fix.text
-    return f"{place} ({diagnostic.kind}): {cure}"
+def _counted(report: Report) -> str:
+    """`2 errors, 1 warning: `, each fault once; empty where there is none. What is undecided is no fault."""
+    levels = Counter(one.severity for one in roots(report))
+    levels.update(
+        g.level for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and not g.intended
+    )
+    told = [count(levels[level], level) for level in ("error", "warning") if levels[level]]
+    return f"{', '.join(told)}: " if told else ""
 
 
 def _tally(report: Report) -> str:
     """`3 of 5 gradients correct, 1 inaccurate, 1 unverified`, the gravest of the rest first."""
     total = len(report.gradients)
-    counts = Counter(
-        "intended" if gradient.intended else str(gradient.verdict) for gradient in report.gradients
-    )
+    counts = Counter("intended" if g.intended else _word(g.verdict) for g in report.gradients)
     if len(counts) == 1:
         proven = ", proven" if counts["correct"] and all(g.is_proven for g in report.gradients) else ""
         return f"{count(total, 'gradient')} {next(iter(counts))}{proven}"
     right = f"{counts.pop('correct', 0):,} of {count(total, 'gradient')} correct"
-    order = [str(verdict) for verdict in reversed(Verdict)] + ["intended"]
+    order = [_word(verdict) for verdict in reversed(Verdict)] + ["intended"]
     others = [f"{counts[kind]:,} {kind}" for kind in order if counts[kind]]
     return f"{right}, {comma_list(others)}"
+
+
+def _word(verdict: Verdict) -> str:
+    """A verdict in a sentence, for who has not read what the verdicts are called."""
+    return "NaN/inf" if verdict is Verdict.NONFINITE else str(verdict)
 
 
 def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.report import Report
 from gradproof.diagnosis.words import printable
 
@@ -33,6 +34,7 @@ class _Changes:
     """What becomes of one file, and what a reader should know of it before applying it."""
 
     hunks: list[Hunk] = field(default_factory=list)
+    count: int = 0  # of fixes, each of which may consist of several hunks
     remarks: list[str] = field(default_factory=list)
 
 
@@ -41,18 +43,59 @@ def to_diff(report: Report) -> str:
 
     Ahead of each file its fixes are told in comments, which `patch` and `git apply` pass over.
     """
+    found = sorted(_changes(report).items())
+    return "".join(_file_diff(file, changes, report.sources) for file, changes in found)
+
+
+def patched_texts(report: Report) -> dict[str, str]:
+    """Every file that the fixes of a report change, as it is with all of them."""
+    found = {file: _after(file, changes, report.sources) for file, changes in _changes(report).items()}
+    return {file: "\n".join(lines) + "\n" for file, lines in found.items() if lines is not None}
+
+
+def count_fixes(report: Report) -> int:
+    """How many fixes the diff of a report holds."""
+    found = _changes(report).items()
+    return sum(changes.count for file, changes in found if _file_diff(file, changes, report.sources))
+
+
+def _changes(report: Report) -> dict[str, _Changes]:
     by_file: dict[str, _Changes] = {}
-    for gradient in report.gradients:
-        if gradient.intended:
-            continue  # what is meant to be as it is stays so
-        for diagnostic in gradient.diagnostics:
-            fix, span = diagnostic.fix, diagnostic.span
-            if fix is not None and fix.patch and span is not None:
-                hunks = list(hunks_of(fix.patch, report.sources.get(span.file, "")))
-                changes = by_file.setdefault(span.file, _Changes())
-                if _join(changes.hunks, hunks):
-                    changes.remarks += _remarks(f"{span.file}:{span.line} ({diagnostic.kind})", fix)
-    return "".join(_file_diff(file, changes, report.sources) for file, changes in sorted(by_file.items()))
+    for diagnostic in _to_be_mended(report):
+        fix, span = applicable(diagnostic.fix), diagnostic.span
+        if fix is not None and span is not None:
+            hunks = list(hunks_of(fix.patch, report.sources.get(span.file, "")))
+            changes = by_file.setdefault(span.file, _Changes())
+            if _join(changes.hunks, hunks):
+                changes.count += 1
+                changes.remarks += _remarks(printable(f"{span.file}:{span.line} ({diagnostic.kind})"), fix)
+    return by_file
+
+
+def applicable(fix: Fix | None) -> Fix | None:
+    """A fix, or the first of its others, that is a change of lines."""
+    known = () if fix is None else (fix, *fix.others)
+    return next((one for one in known if one.patch), None)
+
+
+def shown_only(report: Report) -> Report:
+    """Without the changes that are kept beside those that are shown: nobody has seen yet what they are worth."""
+    gradients = [replace(one, diagnostics=tuple(map(_alone, one.diagnostics))) for one in report.gradients]
+    return replace(report, gradients=tuple(gradients))
+
+
+def _alone(diagnostic: Diagnostic) -> Diagnostic:
+    return (
+        diagnostic if diagnostic.fix is None else replace(diagnostic, fix=replace(diagnostic.fix, others=()))
+    )
+
+
+def _to_be_mended(report: Report) -> Iterator[Diagnostic]:
+    """What ended the program comes first, then what was run; what is meant to be as it is stays so."""
+    if report.script is not None and report.script.crash is not None:
+        yield report.script.crash
+    found = [one for gradient in report.gradients if not gradient.intended for one in gradient.diagnostics]
+    yield from sorted(found, key=lambda one: (fix := applicable(one.fix)) is None or not fix.checked)
 
 
 def _remarks(place: str, fix: Fix) -> Iterator[str]:
@@ -65,10 +108,10 @@ def _remarks(place: str, fix: Fix) -> Iterator[str]:
 
 def hunks_of(patch: str, source: str) -> Iterator[Hunk]:
     """The changes of a diff. One without line numbers is placed by its lines, if they occur once in the source."""
-    lines = patch.splitlines()
+    lines = _lines(patch)
     starts = [k for k, line in enumerate(lines) if _HUNK.match(line)]
     if not starts:
-        yield from _placed(lines, source.splitlines())
+        yield from _placed(lines, _lines(source))
     for start, end in zip(starts, [*starts[1:], len(lines)]):
         match = _HUNK.match(lines[start])
         assert match is not None
@@ -100,12 +143,46 @@ def _join(known: list[Hunk], hunks: list[Hunk]) -> bool:
 
 
 def _file_diff(file: str, changes: _Changes, sources: Mapping[str, str]) -> str:
-    before = sources.get(file, "").splitlines()
+    before, after = _lines(sources.get(file, "")), _after(file, changes, sources)
+    if after is None:
+        return ""
+    names = _quoted(f"a/{file}"), _quoted(f"b/{file}")
+    diff = list(difflib.unified_diff(before, after, *names, n=CONTEXT, lineterm=""))
+    return "".join(line + "\n" for line in (*changes.remarks, *diff)) if diff else ""
+
+
+def _after(file: str, changes: _Changes, sources: Mapping[str, str]) -> list[str] | None:
+    """The lines of a file with its changes; None where the file is not the one that was run."""
+    before = _lines(sources.get(file, ""))
     after = list(before)
     for hunk in sorted(changes.hunks, key=lambda one: -one.first):
         place = slice(hunk.first - 1, hunk.first - 1 + len(hunk.old))
         if tuple(before[place]) != hunk.old:
-            return ""  # the file is not the one that was run
+            return None
         after[place] = hunk.new
-    diff = list(difflib.unified_diff(before, after, f"a/{file}", f"b/{file}", n=CONTEXT, lineterm=""))
-    return "".join(line + "\n" for line in (*changes.remarks, *diff)) if diff else ""
+    return after
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as `patch` and Python count them: `splitlines` would end one at a form feed too."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _quoted(path: str) -> str:
+    """A path as it stands in the head of a diff.
+
+    One with line breaks or other signs that are not shown is quoted as git quotes it, so that no name of a file can
+    bring lines of its own into the diff. A blank would end the name, unless a tab comes after it.
+    """
+    shown = [_octal(sign) if sign in '"\\' or printable(sign) != sign else sign for sign in path]
+    if any(len(sign) > 1 for sign in shown):
+        return f'"{"".join(shown)}"'
+    return f"{path}\t" if " " in path else path
+
+
+def _octal(sign: str) -> str:
+    try:
+        data = os.fsencode(sign)  # what is no character is a byte that the file system gave
+    except UnicodeEncodeError:
+        data = sign.encode("utf-8", "surrogatepass")
+    return "".join(f"\\{byte:03o}" for byte in data)

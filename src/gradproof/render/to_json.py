@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
-from gradproof.diagnosis.entries import Array, Entry, EntryTable
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.entries import Entry, EntryTable, norm
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 from gradproof.render.figures_to_json import ProgramTable, figures_document
 from gradproof.render.json_values import array_document, number_document, optional_document, span_document
 
@@ -49,6 +50,7 @@ def _script(script: Script) -> dict[str, JSON]:
         "exception": script.exception,
         "exit_status": script.exit_status,
         "crash": script.crash and place and _cause(script.crash, place),
+        **({"unserved": list(script.unserved)} if script.unserved else {}),
     }
 
 
@@ -85,10 +87,19 @@ def _gradient(gradient: GradientReport, full: bool, programs: ProgramTable) -> d
     }
 
 
+def _fix(fix: Fix) -> dict[str, JSON]:
+    document: dict[str, JSON] = {
+        "text": fix.text,
+        "patch": fix.patch,
+        "checked": fix.checked,
+        "changes_meaning": fix.changes_meaning,
+    }
+    return {**document, "others": [_fix(one) for one in fix.others]} if fix.others else document
+
+
 def _cause(diagnostic: Diagnostic, call: Span) -> dict[str, JSON]:
     # A cause always has a line: one without a place of its own is found at the call that suffered from it.
     place = diagnostic.span or call
-    fix = diagnostic.fix
     return {
         "kind": diagnostic.kind,
         "severity": diagnostic.severity,
@@ -97,13 +108,7 @@ def _cause(diagnostic: Diagnostic, call: Span) -> dict[str, JSON]:
         "op": diagnostic.op,
         "share": optional_document(diagnostic.share),
         "message": diagnostic.headline,
-        "fix": fix
-        and {
-            "text": fix.text,
-            "patch": fix.patch,
-            "checked": fix.checked,
-            "changes_meaning": fix.changes_meaning,
-        },
+        "fix": diagnostic.fix and _fix(diagnostic.fix),
         "certainty": diagnostic.certainty,
         "primary": diagnostic.primary and _annotation(diagnostic.primary),
         "secondary": [_annotation(annotation) for annotation in diagnostic.secondary],
@@ -154,7 +159,7 @@ def _array(array: Array | None, full: bool) -> JSON:
         finite = sizes[np.isfinite(sizes)]
         return {
             "shape": list(array.shape),
-            "norm": number_document(float(np.linalg.norm(finite))),
+            "norm": number_document(norm(finite)),
             "largest": number_document(float(finite.max(initial=0.0))),
             "not_finite": int(sizes.size - finite.size),
         }

@@ -11,7 +11,7 @@ from gradproof.judge.verdict import Verdict
 from gradproof.render.diagnostic_text import diagnostic_lines
 from gradproof.render.faults import main_diagnostic
 from gradproof.render.line import plain
-from gradproof.render.sentence import name, sentence
+from gradproof.render.sentence import name, sentence, unserved_text
 
 WIDTH = 100
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -22,6 +22,10 @@ def to_junit(report: Report) -> str:
     cases = [_case(gradient, report) for gradient in report.gradients]
     if report.script is not None and report.script.exception:
         cases.insert(0, _script_case(report.script, report))
+    if report.script is not None and report.is_blind:
+        case = _testcase("the gradients of the script can be seen", report.script.path)
+        _outcome(case, "error", unserved_text(report.script), "", type="not-served")
+        cases.append(case)
     suite = xml.Element(
         "testsuite",
         name="gradproof",

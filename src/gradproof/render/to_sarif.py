@@ -16,7 +16,7 @@ from gradproof.diagnosis.words import count, printable
 from gradproof.judge.verdict import Verdict
 from gradproof.render.findings import Finding, findings, paragraphs
 from gradproof.render.sarif_place import ROOT, fix, location, message
-from gradproof.render.sentence import name
+from gradproof.render.sentence import name, unserved_text
 from gradproof.render.snippet import source_line
 
 JSON = dict[str, Any]
@@ -163,6 +163,8 @@ def _notifications(report: Report) -> list[JSON]:
 def _remarks(report: Report) -> Iterator[tuple[str, str]]:
     if report.script is not None and report.script.exception:
         yield "warning", f"the script ended with {report.script.exception}"
+    if report.script is not None and report.script.unserved:
+        yield "warning", unserved_text(report.script)
     for row in report.unchecked:
         yield "note", f"not checked: {count(row.count, 'gradient')} at {row.call}: {row.reason}"
     for note in report.notes:

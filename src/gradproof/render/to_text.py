@@ -18,12 +18,20 @@ from gradproof.diagnosis.words import (
 )
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar, budget_lines
-from gradproof.render.diagnostic_text import PROSE_WIDTH, concise_line, diagnostic_lines
-from gradproof.render.faults import estimated, ordered_diagnostics, unaccepted, unexplained
+from gradproof.render.diagnostic_text import concise_line, diagnostic_lines
+from gradproof.render.faults import (
+    estimated,
+    main_cause,
+    main_span,
+    ordered_diagnostics,
+    roots,
+    unaccepted,
+    unexplained,
+)
 from gradproof.render.findings import findings
-from gradproof.render.line import Line, Piece, coloured, cut, cut_middle, line, plain
-from gradproof.render.sentence import name, reference_word, sentence
-from gradproof.render.summary_text import last_line, table_lines
+from gradproof.render.line import PROSE_WIDTH, Line, Piece, coloured, cut, cut_middle, line, plain
+from gradproof.render.sentence import name, reference_word, sentence, unserved_text
+from gradproof.render.summary_text import last_line, passed_line, table_lines
 
 Detail = Literal["quiet", "concise", "normal", "verbose"]
 
@@ -55,10 +63,18 @@ def _quiet(report: Report, width: int) -> Iterator[Line]:
 
 
 def _concise(report: Report, width: int) -> Iterator[Line]:
-    """One line per fault in the form editors understand; gradients without a known cause follow."""
+    """One line per fault in the form editors understand; without a fault that there is none."""
     del width  # editors read whole lines
+    lines = list(_fault_lines(report))
+    yield from lines or [line(passed_line(report))]
+
+
+def _fault_lines(report: Report) -> Iterator[Line]:
+    """Faults with a known cause, then gradients without one."""
     if report.script is not None and report.script.crash is not None:
         yield line(concise_line(report.script.crash))
+    if report.script is not None and report.script.unserved:
+        yield line(printable(f"{report.script.path}: warning[not-served]: {unserved_text(report.script)}"))
     for diagnostic in unaccepted(report, report.diagnostics):
         yield line(concise_line(diagnostic))
     for gradient in unexplained(report):
@@ -79,8 +95,7 @@ _DETAILS = {"quiet": _quiet, "concise": _concise, "normal": _normal, "verbose": 
 
 def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     """Blocks with a blank line between them, and two after each diagnostic that is printed whole."""
-    crash = [] if report.script is None or report.script.crash is None else [report.script.crash]
-    for diagnostic in (*crash, *_in_full(report, is_complete)):
+    for diagnostic in _in_full(report, is_complete):
         yield from diagnostic_lines(diagnostic, report.sources, width)
         yield _BLANK
         yield _BLANK
@@ -102,8 +117,13 @@ def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 
 
 def _in_full(report: Report, is_complete: bool) -> list[Diagnostic]:
-    ordered = ordered_diagnostics(report)
-    return ordered if is_complete else [d for d in unaccepted(report, ordered) if d.rank > 0][:MOST_WHOLE]
+    """The faults in the order in which they are to be fixed; a crash that another fault has led to comes after it."""
+    crash = None if report.script is None else report.script.crash
+    found = roots(report)
+    first = [] if crash is None or crash not in found else [crash]
+    others = [one for one in found if one is not crash][:MOST_WHOLE]
+    last = [] if crash is None or first else [crash]
+    return [*first, *(ordered_diagnostics(report) if is_complete else others), *last]
 
 
 def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
@@ -136,9 +156,14 @@ def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 
 
 def _with_budget(report: Report, is_complete: bool) -> list[GradientReport]:
-    """The gradients whose error is worth dividing among lines: the inaccurate ones, and not all of many."""
-    wanted = [g for g in report.gradients if g.budget and (is_complete or g.verdict is Verdict.INACCURATE)]
-    return wanted if is_complete else wanted[:LIST_CAP]
+    """The gradients whose error is worth dividing among lines: inaccurate ones, one for each cause."""
+    if is_complete:
+        return [gradient for gradient in report.gradients if gradient.budget]
+    wanted: dict[object, GradientReport] = {}
+    for gradient in report.gradients:
+        if gradient.budget and gradient.verdict is Verdict.INACCURATE and not gradient.intended:
+            wanted.setdefault((main_cause(gradient), main_span(gradient)), gradient)
+    return list(wanted.values())[:LIST_CAP]
 
 
 def _entries(gradient: GradientReport, width: int) -> Iterator[Line]:
@@ -167,6 +192,10 @@ def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     prose = min(width, PROSE_WIDTH)
     if report.script is not None and report.script.exception:
         yield from _texts(wrap(f"the script ended with {report.script.exception}", prose, rest="  "))
+    if (
+        report.script is not None and report.script.unserved and not report.is_blind
+    ):  # the last line says it then
+        yield from _texts(wrap(f"warning: {unserved_text(report.script)}", prose, rest="  "))
     for row in report.unchecked if is_complete else report.unchecked[:LIST_CAP]:
         text = f"not checked: {count(row.count, 'gradient')} at {row.call}: {row.reason}"
         yield from _texts(wrap(text, prose, rest="  "))

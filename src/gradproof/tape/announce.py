@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradproof.tape.missing import Missing
-from gradproof.tape.program import Source
+from gradproof.tape.program import TapeSource
 from gradproof.tape.proof import Proof
 
 
@@ -22,7 +22,7 @@ class Finished:
     proof: Proof
     given: Sequence[Any]
     names: Sequence[str]
-    sources: Sequence[Source | Missing]
+    sources: Sequence[TapeSource | Missing]
 
 
 Listener = Callable[[Finished], None]

@@ -6,11 +6,13 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from threading import Lock
 
 from gradproof.frontends.attachment import Attachment, Policy, Receiver, Skipped
 from gradproof.ir.span import Span
 from gradproof.tape.announce import LISTENERS, Finished
-from gradproof.tape.capture import FRAMEWORK, UNKNOWN_PLACE, to_captures, unread
+from gradproof.tape.capture import to_captures, unread
+from gradproof.tape.programs import FRAMEWORK, UNKNOWN_PLACE
 
 
 def attach(receiver: Receiver, policy: Policy) -> Attachment:
@@ -18,14 +20,16 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
     executions: Counter[Span] = Counter()
     skipped: Counter[Span] = Counter()
     failures: list[str] = []
+    counting = Lock()  # several threads may execute one line
 
     def listen(finished: Finished) -> None:
         span = finished.proof.span or UNKNOWN_PLACE
-        executions[span] += 1
-        occurrence = executions[span]
-        if not policy(occurrence):
-            skipped[span] += 1
-            return
+        with counting:
+            executions[span] += 1
+            occurrence = executions[span]
+            if not policy(occurrence):
+                skipped[span] += 1
+                return
         try:
             receiver(
                 lambda: to_captures(finished, occurrence), lambda reason: unread(finished, reason, occurrence)

@@ -13,11 +13,11 @@ from gradproof.engine.trace import Traced
 from gradproof.ir.program import OPAQUE
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.lowering import RecordTracer
-from gradproof.tape.record import CUSTOM, ITEM, Record, Token, ancestors
+from gradproof.tape.record import CUSTOM, ITEM, Record, TapeToken, ancestors
 
 
 def sweep(
-    m: RecordTracer, seeds: Mapping[Record, Traced], wrt: Iterable[Record], token: Token
+    m: RecordTracer, seeds: Mapping[Record, Traced], wrt: Iterable[Record], token: TapeToken
 ) -> dict[Record, Traced]:
     """Gradients of <seeds, values> for the lowered records `wrt`; those that no path reaches are absent."""
     wrt = set(wrt)
@@ -37,7 +37,7 @@ def sweep(
     return kept
 
 
-def reached(order: list[Record], sources: Iterable[Record], token: Token) -> set[Record]:
+def reached(order: list[Record], sources: Iterable[Record], token: TapeToken) -> set[Record]:
     """Records computed from `sources` through real or complex numbers while one tape was recording."""
     active = set(sources)
     for record in order:

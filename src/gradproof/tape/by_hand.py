@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.request import WrongShape
+from gradproof.frontends.check.request import WrongShape
 from gradproof.ir.capture import Capture, Scope
 from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished
@@ -18,7 +18,7 @@ from gradproof.tape.array import Array
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.lowering import RecordTracer, lowered
 from gradproof.tape.missing import Missing
-from gradproof.tape.program import Source
+from gradproof.tape.program import TapeSource
 from gradproof.tape.record import Record, constant
 from gradproof.tape.structure import flatten
 from gradproof.tape.variable import Variable
@@ -49,7 +49,7 @@ def by_hand(
             continue
         fitting.append(variable)
         gradients.append(_settled(values, wanted, variable))
-    sources = [Source((_leaf(variable),), variable.name) for variable in fitting]
+    sources = [TapeSource((_leaf(variable),), variable.name) for variable in fitting]
     proof = replace(finished.proof, sources=sources, gradients=gradients, _known={})
     return Finished(proof, fitting, [variable.name or name for variable in fitting], sources)
 
@@ -62,11 +62,11 @@ def with_zeros(finished: Finished, variables: Sequence[Variable]) -> Finished:
     proof = finished.proof
     of = proof.targets[0].value.shape if proof.is_jacobian else ()
     present = iter(zip(proof.sources, proof.gradients))
-    sources: list[Source | Missing] = []
+    sources: list[TapeSource | Missing] = []
     gradients: list[Record] = []
     for found, variable in zip(finished.sources, variables):
         if isinstance(found, Missing) and found.reason == "not-connected":
-            sources.append(Source((_leaf(variable),), variable.name))
+            sources.append(TapeSource((_leaf(variable),), variable.name))
             gradients.append(constant(np.zeros((*of, *variable.shape), variable.dtype), phase="backward"))
         elif isinstance(found, Missing):
             sources.append(found)
@@ -74,7 +74,7 @@ def with_zeros(finished: Finished, variables: Sequence[Variable]) -> Finished:
             source, gradient = next(present)
             sources.append(source)
             gradients.append(gradient)
-    present_now = [source for source in sources if isinstance(source, Source)]
+    present_now = [source for source in sources if isinstance(source, TapeSource)]
     return replace(
         finished, proof=replace(proof, sources=present_now, gradients=gradients, _known={}), sources=sources
     )
@@ -82,10 +82,9 @@ def with_zeros(finished: Finished, variables: Sequence[Variable]) -> Finished:
 
 def with_rule(capture: Capture, name: str, definition: Span | None) -> Capture:
     """The capture with the gradient written by hand as a rule of its own: one for the whole function."""
-    rows = capture.facts.get("rows")
-    if rows is not None:
-        rows = tuple(with_rule(row, name, definition) for row in rows)
-        return replace(capture, facts={**capture.facts, "rows": rows})
+    if capture.rows is not None:
+        rows = tuple(with_rule(row, name, definition) for row in capture.rows.captures)
+        return replace(capture, rows=replace(capture.rows, captures=rows))
     known = [source for source in capture.sources if source.node is not None]
     if capture.program is None:
         return capture

@@ -17,17 +17,17 @@ from gradproof.tape.array import Array
 from gradproof.tape.backward import reached, sweep
 from gradproof.tape.lowering import RecordTracer, lowered
 from gradproof.tape.missing import Missing
-from gradproof.tape.program import Source
+from gradproof.tape.program import TapeSource
 from gradproof.tape.proof import Proof
-from gradproof.tape.record import LEAF, Record, Token, ancestors, constant
+from gradproof.tape.record import LEAF, Record, TapeToken, ancestors, constant
 from gradproof.tape.result import TracedGradient, gradient_array
-from gradproof.tape.state import STATE, Leave
+from gradproof.tape.state import STATE, TapeExit
 from gradproof.tape.variable import Variable
 from gradproof.tape.why import Question, no_rule, why_missing
 
 
 @dataclass(frozen=True)
-class GradientCall:
+class TapeGradientCall:
     """What was asked of which tape, and what the tape knows."""
 
     targets: Sequence[Any]
@@ -35,9 +35,9 @@ class GradientCall:
     sources: Sequence[Any]
     target_name: str
     source_names: Sequence[str]
-    token: Token
+    token: TapeToken
     is_watched: Callable[[Array], bool]
-    leaves: Sequence[Leave]
+    leaves: Sequence[TapeExit]
     branches: Sequence[Record]
     zero_if_missing: bool
     span: Span | None
@@ -56,10 +56,10 @@ class _Setting:
     targets: list[Record]
     seeds: list[Record | None]
     order: list[Record]  # all records the targets were computed from
-    sources: list[Source | Missing]
+    sources: list[TapeSource | Missing]
 
 
-def differentiate(call: GradientCall) -> list[Any]:
+def differentiate(call: TapeGradientCall) -> list[Any]:
     """One gradient, Missing or array of zeros per source."""
     setting = _set_up(call)
     m = _backward_tracer()
@@ -73,7 +73,7 @@ def differentiate(call: GradientCall) -> list[Any]:
     return _results(call, _checked(call, setting, gradients), gradients)
 
 
-def differentiate_each(call: GradientCall) -> list[Any]:
+def differentiate_each(call: TapeGradientCall) -> list[Any]:
     """One Jacobian per source: a sweep for every entry of the target."""
     setting = _set_up(call)
     m = _backward_tracer()
@@ -89,7 +89,7 @@ def differentiate_each(call: GradientCall) -> list[Any]:
 
 
 def _sweep_rows(
-    call: GradientCall, setting: _Setting, m: RecordTracer, target: Record, rows: list[list[Any]]
+    call: TapeGradientCall, setting: _Setting, m: RecordTracer, target: Record, rows: list[list[Any]]
 ) -> None:
     for place in range(target.value.size):
         unit = np.zeros(target.value.size, target.value.dtype)
@@ -100,7 +100,7 @@ def _sweep_rows(
             row.append(_total(m, source, found))
 
 
-def _set_up(call: GradientCall) -> _Setting:
+def _set_up(call: TapeGradientCall) -> _Setting:
     targets, seeds = [], []
     for target, seed in zip(call.targets, call.seeds):
         if isinstance(target, Array) and target._record is not None and target.dtype.kind not in "biu":
@@ -129,7 +129,9 @@ def _seed(seed: Any, target: Array) -> Record:
     return constant(values.astype(target.dtype))
 
 
-def _source(call: GradientCall, k: int, order: list[Record], targets: list[Record]) -> Source | Missing:
+def _source(
+    call: TapeGradientCall, k: int, order: list[Record], targets: list[Record]
+) -> TapeSource | Missing:
     source = call.sources[k]
     if not isinstance(source, Array) or source._record is None or source.dtype.kind in "biu":
         return why_missing(call.question(k))
@@ -142,11 +144,11 @@ def _source(call: GradientCall, k: int, order: list[Record], targets: list[Recor
     blocked = _blocked(order, records, targets, call.token)
     if blocked is not None:
         return no_rule(call.question(k), blocked)
-    return Source(records, call.source_names[k]) if records else why_missing(call.question(k))
+    return TapeSource(records, call.source_names[k]) if records else why_missing(call.question(k))
 
 
 def _blocked(
-    order: list[Record], sources: tuple[Record, ...], targets: list[Record], token: Token
+    order: list[Record], sources: tuple[Record, ...], targets: list[Record], token: TapeToken
 ) -> Record | None:
     """A function without a derivative on the way: a partial gradient would be a lie."""
     opaque = [record for record in order if record.op.startswith(OPAQUE) and not record.is_discrete]
@@ -159,14 +161,14 @@ def _blocked(
 
 def _backward_tracer() -> RecordTracer:
     """Without an outer tape nobody needs the values of the sweep; for a proof they are computed again."""
-    return RecordTracer((*STATE.tapes, Token()), "backward", keeps_values=bool(STATE.tapes))
+    return RecordTracer((*STATE.tapes, TapeToken()), "backward", keeps_values=bool(STATE.tapes))
 
 
 class _sweeping:
     """Records also without an outer tape: custom rules are part of the program of the gradient."""
 
     def __init__(self, m: RecordTracer) -> None:
-        self.tapes: tuple[Token, ...] = m.builder.tapes
+        self.tapes: tuple[TapeToken, ...] = m.builder.tapes
 
     def __enter__(self) -> None:
         self.before = STATE.tapes
@@ -177,11 +179,11 @@ class _sweeping:
         self.tapes[-1].is_alive = False
 
 
-def _all_records(sources: Sequence[Source | Missing]) -> list[Record]:
-    return [record for source in sources if isinstance(source, Source) for record in source.records]
+def _all_records(sources: Sequence[TapeSource | Missing]) -> list[Record]:
+    return [record for source in sources if isinstance(source, TapeSource) for record in source.records]
 
 
-def _total(m: RecordTracer, source: Source | Missing, found: dict[Record, Traced]) -> Any:
+def _total(m: RecordTracer, source: TapeSource | Missing, found: dict[Record, Traced]) -> Any:
     if isinstance(source, Missing):
         return None
     total: Any = None
@@ -191,16 +193,16 @@ def _total(m: RecordTracer, source: Source | Missing, found: dict[Record, Traced
     return total
 
 
-def _checked(call: GradientCall, setting: _Setting, gradients: list[Any]) -> _Setting:
+def _checked(call: TapeGradientCall, setting: _Setting, gradients: list[Any]) -> _Setting:
     """Sources that the sweep did not reach have no gradient; the reason is looked for only now."""
     sources = [
-        why_missing(call.question(k)) if isinstance(source, Source) and gradients[k] is None else source
+        why_missing(call.question(k)) if isinstance(source, TapeSource) and gradients[k] is None else source
         for k, source in enumerate(setting.sources)
     ]
     return replace(setting, sources=sources)
 
 
-def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, targets: list[Record]) -> Any:
+def _stacked(m: RecordTracer, row: list[Any], source: TapeSource | Missing, targets: list[Record]) -> Any:
     if isinstance(source, Missing) or not targets:
         return None
     target = targets[0]
@@ -214,7 +216,7 @@ def _stacked(m: RecordTracer, row: list[Any], source: Source | Missing, targets:
 
 
 def _results(
-    call: GradientCall, setting: _Setting, gradients: list[Any], is_jacobian: bool = False
+    call: TapeGradientCall, setting: _Setting, gradients: list[Any], is_jacobian: bool = False
 ) -> list[Any]:
     present = [k for k, gradient in enumerate(gradients) if gradient is not None]
     for k in present:
@@ -241,12 +243,12 @@ def _results(
     return results
 
 
-def _relevant(call: GradientCall) -> list[Record]:
+def _relevant(call: TapeGradientCall) -> list[Record]:
     """Conditions of `if` and `while` that were decided while the tape recorded."""
     return [lowered(record) for record in call.branches if call.token in record.tapes]
 
 
-def _zeros(call: GradientCall, k: int, missing: Missing) -> Any:
+def _zeros(call: TapeGradientCall, k: int, missing: Missing) -> Any:
     source = call.sources[k]
     value = np.zeros_like(source._value if isinstance(source, Array) else np.asarray(source, np.float64))
     del missing

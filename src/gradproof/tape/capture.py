@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,22 +10,15 @@ import numpy as np
 
 from gradproof.errors import InvalidInput
 from gradproof.ir import types
-from gradproof.ir.capture import Break, Capture, Scope
+from gradproof.ir.capture import Break, Capture, Rows
 from gradproof.ir.capture import Source as CapturedSource
-from gradproof.ir.program import prune
-from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
-from gradproof.tape.custom import USES, CustomUse, Upstream
-from gradproof.tape.lowering import lowered
 from gradproof.tape.missing import REASONS, Missing
-from gradproof.tape.place import span_of
-from gradproof.tape.program import Built, Source, build, meaning
-from gradproof.tape.proof import Proof, is_leaf, row_of, weighted_sum
-from gradproof.tape.record import CUSTOM, Record, ancestors
-
-FRAMEWORK = "numpy"
-UNKNOWN_PLACE = Span("<unknown>", 0)
+from gradproof.tape.program import TapeSource
+from gradproof.tape.programs import FRAMEWORK, UNKNOWN_PLACE, captured
+from gradproof.tape.proof import Proof
+from gradproof.tape.target import is_leaf
 
 
 def to_captures(finished: Finished, occurrence: int = 1) -> list[Capture]:
@@ -40,7 +33,7 @@ def to_captures(finished: Finished, occurrence: int = 1) -> list[Capture]:
         _missing(finished, k) for k, source in enumerate(finished.sources) if isinstance(source, Missing)
     ]
     if missing:
-        captures.append(_facts(finished, missing))
+        captures.append(_bare(finished, missing))
     return [replace(capture, occurrence=occurrence) for capture in captures]
 
 
@@ -51,13 +44,15 @@ def unread(finished: Finished, reason: str, occurrence: int = 1) -> Capture:
     for k, source in enumerate(finished.sources):
         observed = None if isinstance(source, Missing) else np.asarray(next(values).value)
         sources.append(CapturedSource(finished.names[k], *_kind(finished.given[k]), None, observed))
-    return replace(_facts(finished, sources), failure=reason, occurrence=occurrence)
+    return replace(_bare(finished, sources), failure=reason, occurrence=occurrence)
 
 
-def _read(finished: Finished, group: Sequence[int]) -> Capture:
-    proof = finished.proof
-    target = weighted_sum(proof.targets, proof.seeds, proof.branches)
-    return _capture(finished, group, target, [proof.gradients[k] for k in group], proof.target_name)
+def _read(finished: Finished, group: Sequence[int], row: int | None = None) -> Capture:
+    """Programs and rules as the tape knows them, names and dtypes as the sources were passed."""
+    capture = captured(finished.proof, group, row)
+    return replace(
+        capture, sources=tuple(_described(finished, k, one) for k, one in zip(group, capture.sources))
+    )
 
 
 def _read_rows(finished: Finished, group: Sequence[int]) -> Capture:
@@ -66,81 +61,22 @@ def _read_rows(finished: Finished, group: Sequence[int]) -> Capture:
     (of,) = proof.targets
     rows = []
     for row in range(of.value.size):
-        target = weighted_sum(proof.targets, proof.seeds, proof.branches, row)
-        gradients = [row_of(proof.gradients[k], row, of) for k in group]
         index = ", ".join(str(i) for i in np.unravel_index(row, of.value.shape))
         name = f"{proof.target_name}[{index}]" if of.value.ndim else proof.target_name
-        rows.append(_capture(finished, group, target, gradients, name))
-    sources = [_source(finished, k, None, proof.gradients[k], None) for k in group]
-    whole = _facts(finished, sources)
-    return replace(whole, facts={**whole.facts, "rows": tuple(rows), "target_shape": of.value.shape})
-
-
-def _capture(
-    finished: Finished, group: Sequence[int], target: Record, gradients: Sequence[Record], name: str
-) -> Capture:
-    uses = list(_uses([*finished.proof.targets, *gradients], gradients))
-    # What a rule was given belongs into the program even if the rule made nothing of it.
-    also = [lowered(record) for use, applied in uses if applied for record in (*applied.given, *use.outputs)]
-    built = build([target, *gradients, *also], [finished.proof.sources[k] for k in group])
-    whole, ids = built.program, built.ids
+        rows.append(replace(_read(finished, group, row), target=name))
     sources = [
-        _source(finished, k, node, gradient, ids[gradient])
-        for k, node, gradient in zip(group, whole.inputs, gradients, strict=True)
+        _described(finished, k, CapturedSource("", (), "", None, np.asarray(proof.gradients[k].value)))
+        for k in group
     ]
-    return replace(
-        _facts(finished, sources),
-        target=name,
-        targets=tuple(record.serial for record in finished.proof.targets),
-        made_of=frozenset(record.serial for record in ancestors(finished.proof.targets)),
-        program=prune(whole, [ids[target]]),
-        gradient_program=whole.with_outputs(ids[gradient] for gradient in gradients),
-        scopes=tuple(_scope(built, use, applied) for use, applied in uses),
-    )
+    whole = _bare(finished, sources)
+    return replace(whole, rows=Rows(tuple(rows), of.value.shape))
 
 
-def _source(
-    finished: Finished, k: int, node: int | None, gradient: Record, recorded: int | None
-) -> CapturedSource:
-    place = [j for j, source in enumerate(finished.sources) if isinstance(source, Source)][k]
-    return CapturedSource(
-        finished.names[place], *_kind(finished.given[place]), node, np.asarray(gradient.value), recorded
-    )
-
-
-def _uses(ends: Sequence[Record], gradients: Sequence[Record]) -> Iterator[tuple[CustomUse, Upstream | None]]:
-    """The custom gradients that took part, each with the application of its rule behind these gradients."""
-    behind = {meaning(lowered(record)) for record in ancestors([*ends, *gradients])}
-    found = {record.call.scope: record.call for record in ancestors(ends) if record.op == CUSTOM}
-    # Inside a derivative of a gradient there may be nothing left of the forward but the scope of the rule's ops.
-    marked = sorted({record.scope for record in behind if record.scope is not None} - found.keys())
-    found |= {scope: USES[scope] for scope in marked if scope in USES}
-    for use in found.values():
-        yield use, next((each for each in use.applied if _took_part(each, behind)), None)
-
-
-def _took_part(applied: Upstream, behind: set[Record]) -> bool:
-    return any(part is not None and meaning(lowered(part)) in behind for part in applied.results)
-
-
-def _scope(built: Built, use: CustomUse, applied: Upstream | None) -> Scope:
-    def node(record: Record | None) -> int | None:
-        return None if record is None else built.ids.get(meaning(lowered(record)))
-
-    def known(records: Sequence[Record]) -> tuple[int, ...]:
-        return tuple(id for record in records if (id := node(record)) is not None)
-
-    return Scope(
-        id=use.scope,
-        name=use.name,
-        inputs=known(use.inputs),
-        outputs=known(use.outputs),
-        upstream=None if applied is None else known(applied.given),
-        results=None if applied is None else tuple(node(part) for part in applied.results),
-        used_at=span_of(use.place),
-        defined_at=use.definition,
-        rule_at=use.definition,
-    )
+def _described(finished: Finished, k: int, source: CapturedSource) -> CapturedSource:
+    """A source under the user's name, with the shape and dtype that it was passed with."""
+    place = [j for j, found in enumerate(finished.sources) if isinstance(found, TapeSource)][k]
+    shape, dtype = _kind(finished.given[place])
+    return replace(source, name=finished.names[place], shape=shape, dtype=dtype)
 
 
 def _missing(finished: Finished, k: int) -> CapturedSource:
@@ -166,7 +102,7 @@ def _kind(given: Any) -> tuple[tuple[int, ...], str]:
         return array.shape, array.dtype.name
 
 
-def _facts(finished: Finished, sources: Sequence[CapturedSource]) -> Capture:
+def _bare(finished: Finished, sources: Sequence[CapturedSource]) -> Capture:
     proof: Proof = finished.proof
     return Capture(
         framework=FRAMEWORK,
@@ -174,5 +110,4 @@ def _facts(finished: Finished, sources: Sequence[CapturedSource]) -> Capture:
         target=proof.target_name,
         sources=tuple(sources),
         program=None,
-        facts={"mode": "eager"},
     )

@@ -7,6 +7,8 @@ import inspect
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -234,7 +236,25 @@ def stop_gradient(structure: Any) -> Any:
     return map_leaves(_stop, structure)
 
 
+# Told of every stop while someone listens: whoever calls a function as a black box sees through them.
+_STOPS: ContextVar[list[Place | None] | None] = ContextVar("stops", default=None)
+
+
+@contextmanager
+def hearing_stops() -> Iterator[list[Place | None]]:
+    """The places at which gradients are stopped inside."""
+    heard: list[Place | None] = []
+    token = _STOPS.set(heard)
+    try:
+        yield heard
+    finally:
+        _STOPS.reset(token)
+
+
 def _stop(item: Any) -> Array:
+    heard = _STOPS.get()
+    if heard is not None:
+        heard.append(here())
     if not isinstance(item, Array):
         return Array(value=np.array(item))
     return Array(value=item._value, origin=Origin("stop-gradient", here(), item.roots))

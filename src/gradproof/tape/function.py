@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.purity import Impurity, Trial, impurity
-from gradproof.frontends.request import (
+from gradproof.frontends.check.purity import Impurity, Trial, impurity
+from gradproof.frontends.check.request import (
     Checked,
     Left,
     Request,
@@ -30,12 +30,12 @@ from gradproof.tape.by_hand import by_hand, with_rule, with_zeros
 from gradproof.tape.capture import to_captures
 from gradproof.tape.leaving import left_part
 from gradproof.tape.missing import Missing
+from gradproof.tape.plain import require_plain
+from gradproof.tape.programs import FRAMEWORK
 from gradproof.tape.proof import Proof
 from gradproof.tape.structure import flatten, unflatten
 from gradproof.tape.tape import GradientTape
 from gradproof.tape.variable import Variable
-
-FRAMEWORK = "numpy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +93,8 @@ def _arguments(request: Request) -> Arguments:
         hint = f"; write `{integers[0]}` with a decimal point" if integers else ""
         raise InvalidInput(f"check() needs at least one argument of real numbers for `{request.name}`{hint}")
     names = [every_name[k] for k in places]
+    for name, leaf in zip(every_name, leaves):
+        require_plain(leaf, f"`{name}`")
     for name, place in zip(names, places):
         checked_input(np.asarray(leaves[place]), name)
     return Arguments(structure, leaves, places, names)

@@ -8,7 +8,6 @@ arguments. The largest entry that `logsumexp` takes out does not matter, and rai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,15 +15,16 @@ from gradproof.domains.ball import BallDomain
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
-from gradproof.frontends.request import Left
+from gradproof.frontends.check.request import Left
 from gradproof.ir.program import Program
+from gradproof.ir.types import Array
 from gradproof.tape.place import span_of
-from gradproof.tape.proof import Proof, is_leaf
+from gradproof.tape.program import build
+from gradproof.tape.proof import Proof
 from gradproof.tape.record import ancestors
-from gradproof.tape.state import Leave, roots_of
+from gradproof.tape.state import TapeExit, roots_of
+from gradproof.tape.target import is_leaf, weighted_sum
 from gradproof.tape.variable import Variable
-
-Array = np.ndarray[Any, Any]
 
 BITS = 128
 MAX_NUMBERS = 200_000  # in larger programs two runs in balls would take seconds
@@ -36,7 +36,7 @@ MATTERS = 1e-4
 
 def left_part(
     proof: Proof,
-    leaves: Sequence[Leave],
+    leaves: Sequence[TapeExit],
     variables: Sequence[Variable],
     again: Callable[[list[Array]], Proof | None],
 ) -> Left | None:
@@ -67,7 +67,8 @@ def _moved(variable: Variable) -> Array:
 
 
 def _program(proof: Proof) -> Program:
-    return proof.evidence([k for k, source in enumerate(proof.sources) if is_leaf(source)]).program
+    leaves = [source for source in proof.sources if is_leaf(source)]
+    return build([weighted_sum(proof.targets, proof.seeds, proof.branches)], leaves).program
 
 
 def _matters(first: Program, second: Program) -> bool:

@@ -14,15 +14,16 @@ from gradproof.errors import InvalidInput, NotSupported
 from gradproof.ir.program import OPAQUE, Phase
 from gradproof.ops import Arithmetic
 from gradproof.tape.functions import LOWERINGS
+from gradproof.tape.functions._kinds import COMPLEX
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.place import Place
-from gradproof.tape.record import CALL, CUSTOM, ITEM, Record, Token, ancestors, constant
+from gradproof.tape.record import CALL, CUSTOM, ITEM, Record, TapeToken, ancestors, constant
 
 
 class RecordBuilder:
     """Takes the place of a program's builder under a tracer: nodes become records, their own ids."""
 
-    def __init__(self, tapes: tuple[Token, ...], keeps_values: bool) -> None:
+    def __init__(self, tapes: tuple[TapeToken, ...], keeps_values: bool) -> None:
         self.tapes, self.keeps_values = tapes, keeps_values
 
     def add(
@@ -55,7 +56,7 @@ class RecordTracer(Tracer):
 
     builder: Any
 
-    def __init__(self, tapes: tuple[Token, ...], phase: Phase, keeps_values: bool = True) -> None:
+    def __init__(self, tapes: tuple[TapeToken, ...], phase: Phase, keeps_values: bool = True) -> None:
         super().__init__(RecordBuilder(tapes, keeps_values), phase)  # type: ignore[arg-type]
         self.inner = _FLOATING_POINT
         self.place: Place | None = None
@@ -142,12 +143,21 @@ def _lower(record: Record) -> Any:
         return record
     m = _LOWERING.on(record)
     lowering = LOWERINGS.get(record.call.function)
-    if lowering is None:
+    if lowering is None or not _takes_kind(record):
         return _opaque(record)
     try:
         return _settle(m, _apply(lowering, m, record), record)
     except (NotSupported, InvalidInput):
         return _opaque(record)
+
+
+def _takes_kind(record: Record) -> bool:
+    """Whether a function was tried with the kind of numbers it is given. About decisions the judge has the say."""
+    results = record.value if isinstance(record.value, tuple) else (record.value,)
+    if record.call.function in COMPLEX or all(part.dtype.kind in "biu" for part in results):
+        return True
+    given = (part for x in record.inputs for part in (x.value if isinstance(x.value, tuple) else (x.value,)))
+    return not any(np.iscomplexobj(part) for part in given)
 
 
 def _again(record: Record, inputs: tuple[Record, ...]) -> Record:
@@ -179,9 +189,10 @@ def _apply_ufunc(lowering: Any, m: RecordTracer, record: Record, args: Any, kwar
     where, out = kwargs.pop("where", True), kwargs.pop("out", None)
     for option in ("dtype", "casting", "order", "subok", "signature"):
         kwargs.pop(option, None)  # they are seen in the dtype of the result
-    result = lowering(m, record.value, *args, **kwargs)
     if where is True:
-        return result
+        return lowering(m, record.value, *args, **kwargs)
+    everywhere = record.call.function(*(x.value if isinstance(x, Traced) else x for x in args))
+    result = lowering(m, np.asarray(everywhere, record.value.dtype), *args, **kwargs)
     return m.select(where, result, m.literal(record.value) if out is None else out)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import os
 import sys
 import sysconfig
@@ -13,7 +12,9 @@ from types import CodeType
 
 import numpy
 
+from gradproof.ir.launcher import is_launcher
 from gradproof.ir.span import Span
+from gradproof.ir.syntax import tree_of
 
 Place = tuple[CodeType, int]
 """A code object and an offset into its bytecode: two references, whatever the size of the source."""
@@ -47,7 +48,7 @@ def here() -> Place | None:
 
 def _belongs_to_user(filename: str) -> bool:
     generated = filename.startswith("<frozen") or filename == "<__array_function__ internals>"
-    return not generated and not filename.startswith(_LIBRARIES)
+    return not generated and not filename.startswith(_LIBRARIES) and not is_launcher(filename)
 
 
 def span_of(place: Place | None) -> Span | None:
@@ -66,19 +67,10 @@ def _span(file: str, code: CodeType, offset: int) -> Span:
     return Span(file, line or code.co_firstlineno, column, end_line, end_column, code.co_qualname)
 
 
-@lru_cache(maxsize=256)
-def _tree(file: str) -> ast.Module | None:
-    lines = linecache.getlines(file)
-    try:
-        return ast.parse("".join(lines)) if lines else None
-    except (SyntaxError, ValueError):
-        return None
-
-
 @lru_cache(maxsize=1024)
 def names_of_arguments(span: Span | None) -> list[ast.expr]:
     """The positional arguments of the call that a span covers; empty without its source."""
-    tree = _tree(span.file) if span is not None and span.column is not None else None
+    tree = tree_of(span.file) if span is not None and span.column is not None else None
     if tree is None or span is None:
         return []
     wanted = (span.line, span.column, span.end_line, span.end_column)
@@ -95,7 +87,7 @@ def names_of_arguments(span: Span | None) -> list[ast.expr]:
 
 def rebinds_its_operand(span: Span | None) -> str | None:
     """The name in `name = ... name ...` or `name -= ...` when a span lies in such a statement."""
-    tree = _tree(span.file) if span is not None else None
+    tree = tree_of(span.file) if span is not None else None
     if tree is None or span is None:
         return None
     for node in ast.walk(tree):
@@ -111,7 +103,7 @@ def rebinds_its_operand(span: Span | None) -> str | None:
 
 def assigns_to_an_entry(span: Span | None) -> bool:
     """Whether a span lies in a statement `a[i] = ...`."""
-    tree = _tree(span.file) if span is not None else None
+    tree = tree_of(span.file) if span is not None else None
     if tree is None or span is None:
         return False
     return any(

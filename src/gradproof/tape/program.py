@@ -15,7 +15,7 @@ from gradproof.tape.record import CONSTANT, CUSTOM, ITEM, LEAF, Record, ancestor
 
 
 @dataclass(frozen=True)
-class Source:
+class TapeSource:
     """One source of a gradient: the records it consists of, and what the user calls it.
 
     A Variable that was assigned to while the tape ran has one record per value; its gradient is the sum.
@@ -33,7 +33,7 @@ class Built:
     ids: Mapping[Record, int]
 
 
-def build(outputs: Sequence[Record], sources: Sequence[Source]) -> Built:
+def build(outputs: Sequence[Record], sources: Sequence[TapeSource]) -> Built:
     """The program that computes `outputs` from `sources`, which become its inputs in their order."""
     cut = {meaning(record) for source in sources for record in source.records}
     builder = Builder()
@@ -66,7 +66,7 @@ def _inputs(record: Record) -> tuple[Record, ...]:
     return tuple(meaning(x) for x in record.inputs)
 
 
-def _enter_source(builder: Builder, source: Source, ids: dict[Record, int]) -> None:
+def _enter_source(builder: Builder, source: TapeSource, ids: dict[Record, int]) -> None:
     if len(source.records) == 1:
         record = source.records[0]
         ids[record] = ids[meaning(record)] = builder.input(record.value, source.name, span_of(record.place))

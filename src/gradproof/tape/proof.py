@@ -15,15 +15,16 @@ from gradproof.errors import BeyondMemory, NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
+from gradproof.judge.call import JudgedCall, judge_call
 from gradproof.judge.compare import Comparison, compare
-from gradproof.judge.judge import Evidence, Judgement, judge
+from gradproof.judge.judge import Judgement
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-from gradproof.tape.lowering import RecordTracer
-from gradproof.tape.program import Source, build
-from gradproof.tape.record import LEAF, Record
-
-Array = np.ndarray[Any, Any]
+from gradproof.tape.program import TapeSource, build
+from gradproof.tape.programs import captured
+from gradproof.tape.record import Record
+from gradproof.tape.target import is_leaf
 
 ERROR_SHARE = 0.1  # the radius of an enclosure may add a tenth to the error it is used to measure ...
 ROUNDING_SHARE = 2.0**-5  # ... or this much of one rounding, where the error itself is below that
@@ -43,7 +44,7 @@ class Proof:
 
     targets: Sequence[Record]
     seeds: Sequence[Record | None]
-    sources: Sequence[Source]
+    sources: Sequence[TapeSource]
     gradients: Sequence[Record]
     branches: Sequence[Record] = ()
     span: Span | None = None
@@ -55,9 +56,7 @@ class Proof:
     def judgement(self, index: int) -> Judgement:
         """The verdict and its evidence; of a Jacobian that of its worst row."""
         if not self.is_jacobian:
-            group = self._group(index)
-            judgements = self._once("judgements", group[0], lambda: judge(self.evidence(group), self.options))
-            return judgements[group.index(index)]  # type: ignore[no-any-return]
+            return self._judged(index).judgements[self._group(index).index(index)]
         return self._once("worst row", index, lambda: self._judge_rows(index))  # type: ignore[no-any-return]
 
     def enclosure(self, index: int) -> Enclosure:
@@ -74,23 +73,12 @@ class Proof:
         observed = self.observed(index)
         return compare(observed, self.enclosure(index), types.dtype_name(observed), self.options)
 
-    def evidence(self, group: Sequence[int], row: int | None = None) -> Evidence:
-        """The program and the gradient program of some sources; of a Jacobian, those of one row."""
-        sources = [self.sources[k] for k in group]
-        target = weighted_sum(self.targets, self.seeds, self.branches, row)
-        forward = build([target], sources).program
-        gradients = [
-            self.gradients[k] if row is None else row_of(self.gradients[k], row, self.targets[0])
-            for k in group
-        ]
-        backward = build(gradients, sources).program
-        return Evidence(
-            forward, forward.inputs, tuple(g.value for g in gradients), backward.outputs, backward
+    def _judged(self, index: int) -> JudgedCall:
+        group = self._group(index)
+        found: JudgedCall = self._once(
+            "judged", group[0], lambda: judge_call(captured(self, group), self.options)
         )
-
-    def program(self, index: int) -> Program:
-        """The forward program of the group a source belongs to."""
-        return self.evidence(self._group(index)).program
+        return found
 
     def _once(self, what: str, index: int, find: Callable[[], Any]) -> Any:
         key = what, index
@@ -115,75 +103,23 @@ class Proof:
             return Enclosure(enclosure.mid, np.where(undefined, np.inf, enclosure.rad))
         if not self.is_jacobian and (judgement.oracle != "ball" or _is_tight(observed, judgement.enclosure)):
             return judgement.enclosure
-        if not self.is_jacobian and entry_count(self.program(index)) > MAX_SHARPENED:
-            return judgement.enclosure  # a true bound as well, if a wider one
-        source = [self.sources[index]]
         if self.is_jacobian:
-            program = build([self.targets[0]], source).program
+            program = build([self.targets[0]], [self.sources[index]]).program
             return _climb(program, lambda result: jacobian(result), observed, self.options)
-        program = build([weighted_sum(self.targets, self.seeds, self.branches)], source).program
-        return _climb(program, gradient_measure(program.inputs), observed, self.options)
+        capture = self._judged(index).capture
+        node = capture.sources[self._group(index).index(index)].node
+        if capture.program is None or node is None or entry_count(capture.program) > MAX_SHARPENED:
+            return judgement.enclosure  # a true bound as well, if a wider one
+        return _climb(capture.program, gradient_measure((node,)), observed, self.options)
 
     def _judge_rows(self, index: int) -> Judgement:
         n_rows = int(self.targets[0].value.size)
-        rows = [judge(self.evidence([index], row), self.options)[0] for row in range(n_rows)]
+        rows = [judge_call(captured(self, [index], row), self.options).judgements[0] for row in range(n_rows)]
         if not rows:
             return Judgement(
                 Verdict.CORRECT, "ball", None, Enclosure(*2 * (np.zeros(self.observed(index).shape),)), None
             )
         return max(rows, key=lambda judgement: judgement.verdict.severity)
-
-
-def is_leaf(source: Source) -> bool:
-    return all(record.op == LEAF for record in source.records)
-
-
-def weighted_sum(
-    targets: Sequence[Record],
-    seeds: Sequence[Record | None],
-    branches: Sequence[Record],
-    row: int | None = None,
-) -> Record:
-    """The number whose gradient was asked for: all targets, weighted and summed; or one entry."""
-    m = RecordTracer((), "forward")
-    total: Any = None
-    with np.errstate(all="ignore"):
-        for target, seed in zip(targets, seeds):
-            m.work_on(target)
-            term: Any = m.of(target)
-            if seed is not None:
-                term = m.mul(term, m.conj(m.of(seed)))
-            if row is not None:
-                term = m.take(m.reshape(term, shape=(term.value.size,)), np.asarray(row), axis=0)
-            elif term.ndim:
-                term = m.sum(term, axes=tuple(range(term.ndim)))
-            total = term if total is None else m.add(total, term)
-        for branch in branches:
-            total = _if_taken(m, branch, total)
-    record: Record = total.id
-    return record
-
-
-def _if_taken(m: RecordTracer, branch: Record, value: Any) -> Any:
-    """The value where a condition is decided as it was; elsewhere other code would have run."""
-    m.work_on(branch)
-    decided: Any = m.reshape(m.of(branch), shape=())
-    if decided.value.dtype != bool:
-        decided = m.not_equal(decided, 0)
-    if not decided.value:
-        decided = m.logical_not(decided)
-    unknown = m.constant(np.full((), np.nan, value.value.dtype))
-    # Neither the value nor the slope of the other code is known: hence a sum and a product.
-    return m.select(decided, value, m.add(m.mul(value, unknown), unknown))
-
-
-def row_of(jacobian: Record, row: int, target: Record) -> Record:
-    m = RecordTracer((), "backward")
-    m.work_on(jacobian)
-    shape = jacobian.value.shape[target.value.ndim :]
-    rows = m.reshape(m.of(jacobian), shape=(target.value.size, *shape))
-    record: Record = m.take(rows, np.asarray(row), axis=0).id
-    return record
 
 
 def _climb(program: Program, measure: Measure, observed: Array, options: Options) -> Enclosure:

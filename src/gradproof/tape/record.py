@@ -12,8 +12,6 @@ import numpy as np
 from gradproof.ir.program import Phase
 from gradproof.tape.place import Place
 
-Array = np.ndarray[Any, Any]
-
 LEAF = "input"  # a Variable or a watched array
 CONSTANT = "constant"
 CALL = "call"  # a NumPy function, not yet taken apart into ops
@@ -25,7 +23,7 @@ _serial = itertools.count()
 
 
 @dataclass(eq=False)
-class Token:
+class TapeToken:
     """Stands for one recording of one tape; records name it, so that a tape can be dropped at once."""
 
     is_alive: bool = True
@@ -68,7 +66,7 @@ class Record:
         inputs: tuple[Record, ...],
         value: Any,
         place: Place | None = None,
-        tapes: tuple[Token, ...] = (),
+        tapes: tuple[TapeToken, ...] = (),
         params: Mapping[str, Any] = _NOTHING,
         phase: Phase = "forward",
         scope: int | None = None,
@@ -95,7 +93,7 @@ class Record:
         return False
 
 
-class Call:
+class TapeCall:
     """A NumPy function and its arguments, with records in the place of traced arrays.
 
     The function is a callable, or a ufunc and the name of its method.

@@ -10,7 +10,8 @@ import numpy as np
 from gradproof.ir import types
 from gradproof.tape.array import Array
 from gradproof.tape.place import Place, here
-from gradproof.tape.record import CALL, ITEM, Call, Origin, Record, constant
+from gradproof.tape.plain import require_plain
+from gradproof.tape.record import CALL, ITEM, Origin, Record, TapeCall, constant
 from gradproof.tape.state import STATE, note_leave
 
 _KNOWN_DTYPES = frozenset(
@@ -36,12 +37,13 @@ def record_flat(function: Any, args: tuple[Any, ...], value: Any) -> Any:
             inputs.append(record)
             kept.append(record)
         elif isinstance(x, np.ndarray):
+            require_plain(x)
             kept.append(x.copy() if x.flags.writeable or x.base is not None else x)
         else:
             kept.append(x)
     if not is_tracked:
         return _untracked(value, [x for x in args if isinstance(x, Array)])
-    return _tracked(value, Call(function, tuple(kept)), tuple(inputs))
+    return _tracked(value, TapeCall(function, tuple(kept)), tuple(inputs))
 
 
 def record_call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], value: Any) -> Any:
@@ -52,13 +54,13 @@ def record_call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any],
     if not STATE.tapes or not any(array.is_tracked for array in arrays):
         return _untracked(value, arrays)
     inputs: list[Record] = []
-    call = Call(
+    call = TapeCall(
         function, _snapshot(args, inputs), {key: _snapshot(item, inputs) for key, item in kwargs.items()}
     )
     return _tracked(value, call, tuple(inputs))
 
 
-def _tracked(value: Any, call: Call, inputs: tuple[Record, ...]) -> Any:
+def _tracked(value: Any, call: TapeCall, inputs: tuple[Record, ...]) -> Any:
     place = here()
     if isinstance(value, tuple | list):
         return _tracked_parts(value, call, inputs, place)
@@ -71,7 +73,7 @@ def _tracked(value: Any, call: Call, inputs: tuple[Record, ...]) -> Any:
     )
 
 
-def _tracked_parts(value: Any, call: Call, inputs: tuple[Record, ...], place: Place | None) -> Any:
+def _tracked_parts(value: Any, call: TapeCall, inputs: tuple[Record, ...], place: Place | None) -> Any:
     parts = tuple(np.asarray(part) for part in value)
     if not all(part.dtype in _KNOWN_DTYPES for part in parts):
         return _left(value, call, inputs, place)
@@ -91,7 +93,7 @@ def _like(value: Any, items: list[Any]) -> Any:
     return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
 
 
-def _left(value: Any, call: Call, inputs: tuple[Record, ...], place: Place | None) -> Any:
+def _left(value: Any, call: TapeCall, inputs: tuple[Record, ...], place: Place | None) -> Any:
     """Results of a kind that no program knows (objects, strings, long doubles) are handed out as they are."""
     for record in inputs:
         note_leave(call.name, record, place)
@@ -135,6 +137,7 @@ def _snapshot(item: Any, inputs: list[Record]) -> Any:
         inputs.append(record)
         return record
     if isinstance(item, np.ndarray):
+        require_plain(item)
         return item.copy() if item.flags.writeable or item.base is not None else item
     if isinstance(item, tuple):
         return tuple([_snapshot(part, inputs) for part in item])

@@ -8,25 +8,25 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradproof.tape.place import Place, here
-from gradproof.tape.record import LEAF, Record, Token, ancestors
+from gradproof.tape.record import LEAF, Record, TapeToken, ancestors
 
 
-class Leave:
+class TapeExit:
     """Numbers that left the tapes: the record they had, where, and by which door."""
 
     __slots__ = ("how", "place", "record", "tapes")
 
-    def __init__(self, how: str, place: Place | None, record: Record, tapes: tuple[Token, ...]) -> None:
+    def __init__(self, how: str, place: Place | None, record: Record, tapes: tuple[TapeToken, ...]) -> None:
         self.how, self.place, self.record, self.tapes = how, place, record, tapes
 
 
 class _State(threading.local):
     """Per thread, as tapes of one thread must not see the work of another."""
 
-    tapes: tuple[Token, ...] = ()  # those that record now
+    tapes: tuple[TapeToken, ...] = ()  # those that record now
     scope: int | None = None  # the custom gradient whose forward or rule is running
     phase: Any = "forward"
-    leaves: list[Leave] | None = None  # shared by all tapes that record now
+    leaves: list[TapeExit] | None = None  # shared by all tapes that record now
     branches: list[Record] | None = None  # conditions of `if` and `while`
 
 
@@ -34,7 +34,7 @@ STATE = _State()
 
 
 @contextmanager
-def recording(*tapes: Token) -> Iterator[None]:
+def recording(*tapes: TapeToken) -> Iterator[None]:
     """Record for exactly these tapes inside."""
     before = STATE.tapes
     STATE.tapes = tapes
@@ -58,7 +58,7 @@ def scope(id: int | None, phase: Any = "forward") -> Iterator[None]:
 def note_leave(how: str, record: Record | None, place: Place | None = None) -> None:
     """Remember that numbers left through `float()`, `np.asarray` or the like."""
     if STATE.leaves is not None and record is not None and STATE.tapes:
-        STATE.leaves.append(Leave(how, place or here(), record, STATE.tapes))
+        STATE.leaves.append(TapeExit(how, place or here(), record, STATE.tapes))
 
 
 def roots_of(record: Record) -> frozenset[object]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from gradproof.errors import InvalidInput, TapeMisused
 from gradproof.tape.array import Array
-from gradproof.tape.call import GradientCall, differentiate, differentiate_each
+from gradproof.tape.call import TapeGradientCall, differentiate, differentiate_each
 from gradproof.tape.place import here, names_of_arguments, span_of
-from gradproof.tape.record import LEAF, Record, Token
-from gradproof.tape.state import STATE, Leave
+from gradproof.tape.record import LEAF, Record, TapeToken
+from gradproof.tape.state import STATE, TapeExit
 from gradproof.tape.structure import flatten, flatten_like, map_leaves, names, unflatten
 from gradproof.tape.variable import Identity, Variable, checked_values
 
@@ -27,11 +27,11 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watches_variables = watch_accessed_variables
-        self._token = Token()
+        self._token = TapeToken()
         self._watched: set[object] = set()
         self._is_recording = False
         self._is_consumed = False
-        self._leaves: list[Leave] = []
+        self._leaves: list[TapeExit] = []
         self._branches: list[Record] = []
 
     def __enter__(self) -> GradientTape:
@@ -75,7 +75,7 @@ class GradientTape:
         if was_recording:
             self._stop()
         self._token.is_alive = False
-        self._token, self._is_consumed = Token(), False
+        self._token, self._is_consumed = TapeToken(), False
         self._watched.clear()
         if was_recording:
             self._start()
@@ -106,7 +106,7 @@ class GradientTape:
         self._token.is_alive = not self._is_consumed
         return results
 
-    def _call(self, target: Any, sources: Any, output_gradients: Any, unconnected: str) -> GradientCall:
+    def _call(self, target: Any, sources: Any, output_gradients: Any, unconnected: str) -> TapeGradientCall:
         if unconnected not in ("none", "zero"):
             raise InvalidInput(f"unconnected_gradients is 'none' or 'zero', not {unconnected!r}")
         self._consume()
@@ -114,7 +114,7 @@ class GradientTape:
         written = names_of_arguments(span)
         source_names = names(written[1] if len(written) > 1 else None, sources, "source")
         target_names = names(written[0] if written else None, target, "target")
-        return GradientCall(
+        return TapeGradientCall(
             targets=flatten(target),
             seeds=flatten_like(output_gradients, target, "output_gradients"),
             sources=flatten(sources),

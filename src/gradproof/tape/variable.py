@@ -11,6 +11,7 @@ from gradproof.errors import InvalidInput, TapeMisused
 from gradproof.ir import types
 from gradproof.tape.array import Array
 from gradproof.tape.place import here
+from gradproof.tape.plain import require_plain
 from gradproof.tape.record import LEAF, Record
 from gradproof.tape.state import STATE
 
@@ -85,6 +86,7 @@ class Variable(Array):
 
 def checked_values(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
     """A copy of a number or array that a program can hold; anything else is refused by name."""
+    require_plain(value, "this")
     try:
         values = np.array(value._value if isinstance(value, Array) else value, dtype=dtype)
     except (TypeError, ValueError) as error:

@@ -11,8 +11,8 @@ from gradproof.tape.array import Array
 from gradproof.tape.lowering import lowered
 from gradproof.tape.missing import Missing
 from gradproof.tape.place import assigns_to_an_entry, rebinds_its_operand, span_of
-from gradproof.tape.record import LEAF, Origin, Record, Token, ancestors
-from gradproof.tape.state import Leave, roots_of
+from gradproof.tape.record import LEAF, Origin, Record, TapeToken, ancestors
+from gradproof.tape.state import TapeExit, roots_of
 from gradproof.tape.variable import Variable
 
 
@@ -24,8 +24,8 @@ class Question:
     source: Any
     target_name: str
     source_name: str
-    token: Token
-    leaves: Iterable[Leave]
+    token: TapeToken
+    leaves: Iterable[TapeExit]
     is_watched: bool
 
     def answer(self, reason: str, place: Any, message: str, remedy: str = "") -> Missing:

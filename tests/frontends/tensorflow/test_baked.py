@@ -30,7 +30,11 @@ class Model:
 
 settings, table, rng = Settings(), {"weight": 0.3, "rates": [0.3, 0.4]}, np.random.default_rng(1)
 epoch = 1
+kept = []
 model, x = Model(), tf.Variable(2.0)
+
+def called_back(a):
+    return a * np.float32(settings.weight)
 
 @tf.function
 def f():
@@ -84,6 +88,9 @@ def test_random_numbers_drawn_while_tracing_are_told_at_the_second_call(draw: st
         ("1.5", "epoch += 1"),
         ("1.5", "random.random(), np.random.rand(), rng.normal()"),
         ("tf.constant(0.5)", "settings.weight = 0.7"),
+        ("(1.5 + len(kept))", "kept.append(7.0)"),
+        ("(0.3 + tf.py_function(called_back, [0.0], tf.float32))", "settings.weight = 0.7"),
+        ("(0.3 + tf.numpy_function(called_back, [0.0], tf.float32))", "settings.weight = 0.7"),
     ],
 )
 def test_what_has_not_changed_or_leaves_no_trace_is_not_spoken_of(

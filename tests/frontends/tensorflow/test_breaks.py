@@ -9,7 +9,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from gradproof.frontends.tensorflow.breaks import find_break, find_break_of_raised
+from gradproof.frontends.missing.why import find_break, find_break_of_raised
 from gradproof.frontends.tensorflow.hooks import observe
 from gradproof.ir.capture import Break
 
@@ -108,3 +108,51 @@ def test_a_tensor_watched_after_it_was_used_is_found_where_it_is_watched():
         tape.gradient(loss, x)
     found = find_break(seen.calls[0], 0)
     assert (found.kind, text(found)) == ("not-watched", "tape.watch(x)")
+
+
+def test_zeros_of_a_batch_jacobian_that_has_no_way_are_no_gradient():
+    with observe() as seen:
+        x = tf.Variable([[0.5, 1.0]])
+        with tf.GradientTape() as outer, tf.GradientTape() as inner:
+            y = tf.sin(x) * x
+        slopes = inner.batch_jacobian(y, x)
+        outer.batch_jacobian(slopes, x)
+    _, second = seen.calls
+    assert (second.observed, second.filled) == ((None,), {0})
+    found = find_break(second, 0)
+    assert (found.kind, text(found)) == ("outside-tape", "slopes = inner.batch_jacobian(y, x)")
+    assert "zeros" in found.facts["headline"]
+
+
+def test_zeros_of_a_batch_jacobian_that_has_a_way_or_needs_none_are_a_gradient():
+    with observe() as seen:
+        x, other = tf.Variable([[0.5, 1.0]]), tf.Variable([[2.0]])
+        with tf.GradientTape(persistent=True) as outer:
+            with tf.GradientTape() as inner:
+                y = x * 3.0
+            slopes = inner.batch_jacobian(y, x)
+        outer.batch_jacobian(slopes, x)
+        outer.batch_jacobian(slopes, other)
+    assert all(call.filled == frozenset() and call.observed[0] is not None for call in seen.calls)
+
+
+def test_a_python_function_that_computes_in_numpy_has_left():
+    with observe() as seen:
+        x = tf.Variable([0.5, 1.0])
+        with tf.GradientTape() as tape:
+            z = tf.py_function(lambda a: np.sin(a.numpy()), [x], tf.float32)
+            y = tf.reduce_sum(z)
+        assert tape.gradient(y, x).shape == ()  # TensorFlow's own filling
+    (call,) = seen.calls
+    found = find_break(call, 0)
+    assert (call.observed, found.kind, text(found).startswith("z =")) == ((None,), "left-framework", True)
+
+
+def test_an_op_without_a_slope_is_to_blame_only_where_it_is_the_only_way():
+    with observe() as seen:
+        p, one, follow = tf.constant(1.5), tf.constant(1.0), tf.autodiff.ForwardAccumulator
+        with follow(p, one) as outer, follow(p, one) as inner:
+            y = p**3.5  # its rule compares
+        assert inner.jvp(outer.jvp(y)) is None
+    found = find_break(seen.calls[-1], 0)
+    assert (found.kind, "outer.jvp" in text(found)) == ("outside-tape", True)

@@ -12,8 +12,8 @@ tf = pytest.importorskip("tensorflow")
 
 from gradproof.audit.examine import cases
 from gradproof.diagnosis.case import Case
-from gradproof.frontends import rows
-from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.assemble import jacobians as rows
+from gradproof.frontends.assemble.capture import to_capture
 from gradproof.frontends.tensorflow.hooks import observe
 from gradproof.ir.capture import Capture
 from gradproof.options import Options
@@ -32,7 +32,7 @@ def judged(program: Callable[[], Any]) -> list[Case]:
     """The last gradient call of a program, judged; nothing in it may be opaque."""
     capture = captures(program)[-1]
     assert capture.failure is None
-    assert capture.facts["faults"] == ()
+    assert capture.faults == ()
     nodes = (capture.gradient_program or capture.program).nodes
     assert [node.op for node in nodes if node.is_opaque] == []
     return cases(capture, Options())

@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+from tests.audited import audited
+
 import gradproof
 from gradproof.frontends.tensorflow.hooks import observe
 
 pytestmark = pytest.mark.tensorflow
+
+GATE = """
+import tensorflow as tf
+
+@tf.custom_gradient
+def gate(a, b):
+    s = tf.sigmoid(a)
+    def backward(up):
+        return up * b * s * (1 - s), s
+    return s * b, backward
+
+a, b = tf.Variable([0.2, 0.4]), tf.Variable([1.0, -1.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(3.0 * gate(a, b))
+tape.gradient(y, [a, b])
+"""
+DIFFERENCE = """
+import tensorflow as tf
+
+@tf.custom_gradient
+def sine(x):
+    def backward(up):
+        return up * (tf.sin(x + 1e-6) - tf.sin(x)) / 1e-6
+    return tf.sin(x), backward
+
+x = tf.Variable(1.0)
+with tf.GradientTape() as tape:
+    y = sine(x)
+tape.gradient(y, x)
+"""
 
 
 @tf.custom_gradient
@@ -229,3 +263,52 @@ def test_a_gradient_that_comes_in_by_rows_is_not_taken_for_one_that_is_ignored(m
     with gradproof.watch() as report:
         mode(step)()
     assert _kinds(report) == [[]]
+
+
+def test_all_reads_of_a_variable_that_is_no_source_are_one_number_to_a_rule():
+    """Told apart they make every such rule look wrong for the variable, and its mistake for the source is not found."""
+    v, x = tf.Variable(3.0), tf.Variable(6.0)
+
+    @tf.custom_gradient
+    def scaled(x):
+        def rule(upstream, *, variables=None):
+            return 4.0 * v * upstream, [x * upstream for _ in variables]
+
+        return x * v, rule
+
+    with gradproof.watch() as report, tf.GradientTape() as tape:
+        y = scaled(x)
+        tape.gradient(y, x)
+    (found,) = report.gradients
+    (cause,) = found.diagnostics
+    assert (found.verdict.value, cause.kind) == ("wrong", "custom-gradient")
+    assert "4 times too large" in cause.headline
+
+
+def test_reads_before_and_after_an_assignment_are_two_numbers():
+    v, x = tf.Variable(3.0), tf.Variable(6.0)
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            y = x * v
+            v.assign(5.0)
+            y = y + x * x * v
+        tape.gradient(y, x)
+    (found,) = report.gradients
+    assert (found.verdict.value, float(found.reference)) == ("correct", 63.0)
+
+
+def test_a_result_that_a_rule_only_hands_on_is_blamed_on_the_rule_and_not_on_the_forward(tmp_path: Path):
+    script = tmp_path / "gate.py"
+    script.write_text(GATE)
+    report, faults = audited(script)
+    (wrong,) = [one for one in report.gradients if one.verdict.value == "wrong"]
+    (cause,) = wrong.diagnostics
+    assert (wrong.source, cause.kind, cause.primary.span.line, faults) == ("b", "custom-gradient", 8, ())
+
+
+def test_the_step_of_a_difference_is_found_where_the_argument_is_a_variable(tmp_path: Path):
+    script = tmp_path / "difference.py"
+    script.write_text(DIFFERENCE)
+    (row,) = audited(script)[0].gradients
+    (cause,) = row.diagnostics
+    assert (row.verdict.value, cause.kind, cause.primary.span.line) == ("inaccurate", "step-size", 7)

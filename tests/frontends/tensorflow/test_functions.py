@@ -10,8 +10,8 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 
 from gradproof.audit.runner import leave_out_hooks
+from gradproof.frontends.record.model import RETURN_OP, GradientCall
 from gradproof.frontends.tensorflow.hooks import observe
-from gradproof.frontends.tensorflow.recording import RETURN_OP, GradientCall
 
 pytestmark = pytest.mark.tensorflow
 

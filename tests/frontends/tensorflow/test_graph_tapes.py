@@ -35,7 +35,9 @@ def test_a_target_computed_before_the_tape_is_a_constant_for_it() -> None:
             loss = (tf.reduce_sum(w * state) - wanted) ** 2
         return tape.gradient(loss, w)
 
-    assert judged(step, tf.constant([1.0, 2.0]), tf.constant([2.0, 1.0])) == [("w", "correct", [])]
+    assert judged(step, tf.constant([1.0, 2.0]), tf.constant([2.0, 1.0])) == [
+        ("w", "correct", ["outside-tape"])
+    ]
 
 
 def test_an_argument_computed_before_the_call_is_a_constant() -> None:
@@ -73,7 +75,7 @@ def test_what_was_computed_before_a_reset_is_a_constant() -> None:
             z = y + 3.0 * x
         return tape.gradient(z, x)
 
-    assert judged(step) == [("x", "correct", [])]
+    assert judged(step) == [("x", "correct", ["outside-tape"])]
 
 
 def test_a_reset_forgets_what_was_watched() -> None:

@@ -20,11 +20,11 @@ from gradproof.domains.ball import BallDomain
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.derive import gradient
 from gradproof.engine.run import Policy, run
-from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.assemble.capture import to_capture
+from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.record.sites import always
 from gradproof.frontends.tensorflow.coverage import coverage
 from gradproof.frontends.tensorflow.hooks import observe
-from gradproof.frontends.tensorflow.recording import GradientCall
-from gradproof.frontends.tensorflow.sampling import always
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.judge.judge import Evidence, judge
@@ -39,24 +39,45 @@ BITS = 200
 
 
 @cache
-def calls() -> dict[str, GradientCall]:
-    """All samples in one go: to begin an observation is what takes time."""
+def calls() -> dict[str, GradientCall | None]:
+    """All samples in one go: to begin an observation is what takes time.
+
+    None where TensorFlow has no kernel on this machine: grouped convolutions need oneDNN, which it leaves off on
+    older processors.
+    """
+    missing: dict[str, GradientCall | None] = {}
+    while True:
+        names = [name for name in SAMPLES if name not in missing]
+        with observe(always) as seen:
+            refused = _run_until_refused(names)
+        if refused is None:
+            assert seen.failures == []
+            return {**dict(zip(names, seen.calls, strict=True)), **missing}
+        missing[refused] = None
+
+
+def _run_until_refused(names: list[str]) -> str | None:
     rng = np.random.default_rng(0)
-    with observe(always) as seen:
-        for sample in SAMPLES.values():
-            xs = [tf.constant(x) for x in sample.inputs]
+    for name in names:
+        xs = [tf.constant(x) for x in SAMPLES[name].inputs]
+        try:
             with tf.GradientTape() as tape:
                 tape.watch(xs)
-                results = tf.nest.flatten(sample.call(*xs))
+                results = tf.nest.flatten(SAMPLES[name].call(*xs))
             ys = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
             tape.gradient(ys, xs, output_gradients=[_seed(rng, y) for y in ys])
-    assert seen.failures == []
-    return dict(zip(SAMPLES, seen.calls, strict=True))
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as error:
+            if "not supported on CPU" not in str(error):
+                raise
+            return name
+    return None
 
 
 @cache
 def recorded(name: str) -> tuple[GradientCall, Capture]:
     call = calls()[name]
+    if call is None:
+        pytest.skip("TensorFlow has no kernel for this on this machine")
     return call, to_capture(call)
 
 
@@ -74,7 +95,7 @@ def unit(dtype: str) -> float:
 def test_every_op_of_a_sample_is_lowered(name: str):
     _, capture = recorded(name)
     assert capture.failure is None
-    assert capture.facts["faults"] == ()
+    assert capture.faults == ()
     program = capture.gradient_program or capture.program
     assert {node.op for node in program.nodes if node.is_opaque} == set()
 
@@ -153,23 +174,33 @@ def test_where_tensorflow_is_wrong_differences_of_the_forward_show_it(name: str)
     """No derivative rule takes part: two runs of the forward program, a step of 2**-60 apart."""
     _, capture = recorded(name)
     domain = BallDomain(400)
-    step = 2.0**-60
     for k, source in enumerate(capture.sources):
         if SAMPLES[name].verdict(k) != "wrong":
             continue
-        place = int(np.argmax(np.abs(source.observed - _slopes(domain, capture, source))))
-        moved = [_moved(domain, capture, source, place, sign * step) for sign in (1, -1)]
-        slope = (moved[0] - moved[1]) / (2 * step)
-        assert abs(slope - _slopes(domain, capture, source).flat[place]) < 1e-9
+        true = _slopes(domain, capture, source)
+        place = int(np.argmax(np.abs(source.observed - true)))
+        slope = sum(unit * _slope(domain, capture, source, place, unit) for unit in _units(source.observed))
+        assert abs(slope - true.flat[place]) < 1e-9
         assert abs(slope - source.observed.flat[place]) > 1e-3
+
+
+def _units(x: Any) -> tuple[complex, ...]:
+    """The directions in which an entry can move."""
+    return (1, 1j) if np.iscomplexobj(x) else (1,)
+
+
+def _slope(domain: BallDomain, capture: Capture, source: Any, place: int, unit: complex) -> float:
+    step = 2.0**-60
+    ahead, behind = (_moved(domain, capture, source, place, sign * step * unit) for sign in (1, -1))
+    return (ahead - behind) / (2 * step)
 
 
 def _slopes(domain: BallDomain, capture: Capture, source: Any) -> Any:
     return enclosures(domain, gradient(domain, capture.program, [source.node]))[0][0]
 
 
-def _moved(domain: BallDomain, capture: Capture, source: Any, place: int, by: float) -> float:
-    direction = np.zeros(source.shape)
+def _moved(domain: BallDomain, capture: Capture, source: Any, place: int, by: complex) -> float:
+    direction = np.zeros(source.shape, source.observed.dtype)
     direction.flat[place] = by
     value = np.asarray(capture.program[source.node].value)
     with domain.active():
@@ -182,7 +213,7 @@ def _moved(domain: BallDomain, capture: Capture, source: Any, place: int, by: fl
 
 def test_every_covered_op_with_a_gradient_occurs_in_a_sample():
     """Those in loops and branches are met in `test_capture.py`."""
-    met = {event.op for name in SAMPLES for event in recorded(name)[0].events}
+    met = {event.op for call in calls().values() if call is not None for event in call.events}
     covered, _, out_of_scope, _ = coverage()
     assert sorted(set(covered) - met - set(ELSEWHERE)) == []
     assert met & set(out_of_scope) == set()

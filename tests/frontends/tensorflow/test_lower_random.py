@@ -15,7 +15,7 @@ pytest.importorskip("tensorflow")
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import gradient
-from gradproof.frontends.lowering import Lowering
+from gradproof.frontends.assemble.lowering import Lowering
 from gradproof.frontends.tensorflow.lower import TABLE
 from gradproof.ir.program import Builder
 

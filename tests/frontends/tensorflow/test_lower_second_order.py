@@ -14,9 +14,9 @@ from tensorflow.python.ops.linalg.sparse import sparse_csr_matrix_ops as csr
 
 from gradproof.audit.examine import examine
 from gradproof.diagnosis.report import GradientReport
-from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.assemble.capture import to_capture
+from gradproof.frontends.record.sites import always
 from gradproof.frontends.tensorflow.hooks import observe
-from gradproof.frontends.tensorflow.sampling import always
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 

@@ -11,9 +11,9 @@ tf = pytest.importorskip("tensorflow")
 
 from gradproof.audit.examine import examine
 from gradproof.diagnosis.report import GradientReport
-from gradproof.frontends.tensorflow.capture import to_capture
+from gradproof.frontends.assemble.capture import to_capture
+from gradproof.frontends.record.sites import always
 from gradproof.frontends.tensorflow.hooks import observe
-from gradproof.frontends.tensorflow.sampling import always
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 

@@ -79,3 +79,18 @@ def test_a_library_function_is_not_taken_for_code_of_the_users() -> None:
     (cause,) = report.gradients[0].diagnostics
     assert cause.kind == "straight-through" and cause.primary is not None
     assert Path(cause.primary.span.file).name == Path(__file__).name
+
+
+def test_a_tape_that_is_asked_twice_is_said_to_be_empty() -> None:
+    x = tf.Variable(3.0)
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        with pytest.raises(RuntimeError):
+            tape.gradient(y, x)
+    first, second = report.gradients
+    assert (str(first.verdict), first.diagnostics) == ("correct", ())
+    (cause,) = second.diagnostics
+    assert (str(second.verdict), cause.kind) == ("missing", "outside-tape")
+    assert "a tape answers only once" in cause.headline and "persistent=True" in cause.fix.text

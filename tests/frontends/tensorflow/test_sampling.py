@@ -11,8 +11,8 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+from gradproof.frontends.record.sites import by_powers_of_ten
 from gradproof.frontends.tensorflow.hooks import observe
-from gradproof.frontends.tensorflow.sampling import by_powers_of_ten
 
 pytestmark = pytest.mark.tensorflow
 

@@ -7,8 +7,8 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+from gradproof.frontends.record.model import GradientCall, OpEvent
 from gradproof.frontends.tensorflow.hooks import observe
-from gradproof.frontends.tensorflow.recording import GradientCall, OpEvent
 
 pytestmark = pytest.mark.tensorflow
 

@@ -14,18 +14,18 @@ pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tensorflow
 
 OBSERVED = """
-from gradproof.frontends.tensorflow.importing import on_import
+from gradproof.frontends.record.on_import import on_import
 
 def watch():
     from gradproof.frontends.tensorflow.hooks import install
-    from gradproof.frontends.tensorflow.observation import Observation
-    seen = Observation({arguments})
+    from gradproof.frontends.tensorflow.observation import TensorFlowObservation
+    seen = TensorFlowObservation({arguments})
     install(seen)
     import atexit, sys
     report = lambda: sys.stderr.write(f"SEEN {{len(seen.calls)}} FAILED {{seen.failures}}\\n")
     atexit.register(report)
 
-on_import(watch)
+on_import(watch, "tensorflow")
 import sys
 assert "tensorflow" not in sys.modules
 """
@@ -97,7 +97,7 @@ def test_output_status_random_numbers_and_weights_are_the_same(tmp_path):
 def test_a_fault_of_ours_leaves_the_program_alone(tmp_path):
     """The receiver raises, and the reading of variables is broken on purpose."""
     breaks = """
-    import gradproof.frontends.tensorflow.finish as finish
+    import gradproof.frontends.tensorflow.eager.freeze as finish
     finish.operands = None
     """
     script = (

@@ -62,12 +62,18 @@ def _triangular_solve(
                 read[i, j] = 1 if unit_diagonal else a[i, j]
             elif (j < i) == lower:
                 read[i, j] = a[i, j]
-    return mpmath.inverse(read.T if adjoint else read) * b
+    return mpmath.inverse(read.H if adjoint else read) * b
 
 
 def _cholesky(a: Any) -> Any:
+    """Of the Hermitian matrix whose lower triangle is given."""
     n = a.rows
-    return mpmath.cholesky(mpmath.matrix([[a[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]))
+    whole = mpmath.matrix(n, n)
+    for i in range(n):
+        whole[i, i] = mpmath.re(a[i, i])
+        for j in range(i):
+            whole[i, j], whole[j, i] = a[i, j], mpmath.conj(a[i, j])
+    return mpmath.cholesky(whole)
 
 
 def _qr(a: Any, signs: Any) -> Any:
@@ -104,8 +110,8 @@ def _flips(vectors: Any, anchors: Any) -> list[int]:
 
 def _lstsq(a: Any, b: Any, l2: float = 0.0) -> Any:
     if a.rows >= a.cols:
-        return mpmath.inverse(a.T * a + l2 * mpmath.eye(a.cols)) * (a.T * b)
-    return a.T * (mpmath.inverse(a * a.T + l2 * mpmath.eye(a.rows)) * b)
+        return mpmath.inverse(a.H * a + l2 * mpmath.eye(a.cols)) * (a.H * b)
+    return a.H * (mpmath.inverse(a * a.H + l2 * mpmath.eye(a.rows)) * b)
 
 
 def _pinv(a: Any) -> Any:
@@ -113,13 +119,18 @@ def _pinv(a: Any) -> Any:
 
 
 def _sylvester(a: Any, b: Any, c: Any) -> Any:
-    """By the eigenvectors of both sides, in which the equation falls apart into numbers."""
-    (left, p), (right, q) = mpmath.eig(a), mpmath.eig(b)
-    inner = mpmath.inverse(p) * c * q
-    for i in range(a.rows):
-        for j in range(b.rows):
-            inner[i, j] /= left[i] + right[j]
-    return (p * inner * mpmath.inverse(q)).apply(mpmath.re)
+    """As one system for the columns of x under each other, by mpmath's own elimination."""
+    n, k = a.rows, b.rows
+    system, right = mpmath.matrix(n * k, n * k), mpmath.matrix(n * k, 1)
+    for i in range(n):
+        for j in range(k):
+            right[i + n * j] = c[i, j]
+            for p in range(n):
+                system[i + n * j, p + n * j] += a[i, p]
+            for q in range(k):
+                system[i + n * j, i + n * q] += b[q, j]
+    x = mpmath.inverse(system) * right
+    return mpmath.matrix([[x[i + n * j] for j in range(k)] for i in range(n)])
 
 
 REFERENCES = {

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from gradproof.diagnosis.drawing.line import Line, line_through
-from gradproof.diagnosis.drawing.modes import Entry, in_other_modes, in_other_precisions, observed_gaps
+from gradproof.diagnosis.drawing.modes import ModeEntry, in_other_modes, in_other_precisions, observed_gaps
 from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.drawing.sketch import Sketch, shared_outline
 from gradproof.diagnosis.drawing.slices import draw_slice
@@ -19,8 +18,6 @@ from gradproof.diagnosis.figures import Figures, ModeRow, Passage, Slice, StepCu
 from gradproof.diagnosis.growth import passages
 from gradproof.diagnosis.words import framework_name
 from gradproof.ir.program import prune
-
-Array = np.ndarray[Any, Any]
 
 SECONDS_EACH = 0.4  # for the curves of one gradient
 LEAST_SECONDS = 0.02  # with less left no curve is begun
@@ -112,7 +109,7 @@ def _passages(sketch: Sketch) -> tuple[Passage, ...]:
 
 def _modes(sketch: Sketch, seconds: float) -> Iterator[ModeRow]:
     """As it ran, as it runs otherwise, and what is proven."""
-    source, entry = sketch.source, Entry(sketch.index, sketch.source.shape, sketch.true)
+    source, entry = sketch.source, ModeEntry(sketch.index, sketch.source.shape, sketch.true)
     if 0 in source.shape:
         return
     if source.observed is not None:
@@ -125,7 +122,7 @@ def _modes(sketch: Sketch, seconds: float) -> Iterator[ModeRow]:
     yield from entry.proven()
 
 
-def _reruns(sketch: Sketch, entry: Entry) -> Iterator[ModeRow]:
+def _reruns(sketch: Sketch, entry: ModeEntry) -> Iterator[ModeRow]:
     source, backward = sketch.source, sketch.gradient_program
     if backward is not None and source.recorded is not None:
         yield from in_other_precisions(

@@ -18,8 +18,7 @@ from gradproof.engine.run import Policy, Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Program, descendants, prune
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 PRECISE_BITS = 256  # shows any function of float64 numbers to the digits that a picture has
 SHARP = 1e-4  # a curve is drawn to about this share of its height

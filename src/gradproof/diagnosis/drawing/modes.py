@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from gradproof.engine.run import Policy, run
 from gradproof.ir import types
 from gradproof.ir.capture import ModeGap
 from gradproof.ir.program import Program
+from gradproof.ir.types import Array
 
-Array = np.ndarray[Any, Any]
 Replay = Callable[[Program, int], Array | None]  # runs a forward program, returns its gradient for a node
 
 PRECISIONS = ("bfloat16", "float16", "float32", "float64")
@@ -28,7 +27,7 @@ _GAP_MODES = {"xla": "XLA", "graph": "a graph"}
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class ModeEntry:
     """The entry that the table is about, and the whole gradient it is measured against."""
 
     index: tuple[int, ...]
@@ -58,7 +57,7 @@ class Entry:
             yield ModeRow("proven", "real numbers", value)
 
 
-def in_other_precisions(entry: Entry, program: Program, recorded: int, dtype: str) -> Iterator[ModeRow]:
+def in_other_precisions(entry: ModeEntry, program: Program, recorded: int, dtype: str) -> Iterator[ModeRow]:
     """The recorded ops, run again by NumPy as they were recorded and in one precision throughout."""
     for precision in (None, *PRECISIONS):
         if precision == dtype and _is_all_in(program, dtype):
@@ -77,7 +76,7 @@ def _is_all_in(program: Program, dtype: str) -> bool:
 
 
 def in_other_modes(
-    entry: Entry, program: Program, source: int, replays: Mapping[str, Replay]
+    entry: ModeEntry, program: Program, source: int, replays: Mapping[str, Replay]
 ) -> Iterator[ModeRow]:
     """The forward ops, given to the framework again in each of its modes."""
     for mode, replay in replays.items():

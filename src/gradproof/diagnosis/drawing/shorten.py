@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 DIGITS = 7  # a screen has some thousand dots; the rest lets a reader zoom in
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,9 +19,8 @@ from gradproof.diagnosis.figures import Passage
 from gradproof.engine.refine import Enclosure
 from gradproof.ir.capture import ModeGap, Source
 from gradproof.ir.program import Program
+from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
-
-Array = np.ndarray[Any, Any]
 
 # A program is kept for its pictures up to this size, about a megabyte; a larger one would take too long to run
 # at many points anyway, and of it only an outline is kept.

@@ -20,8 +20,7 @@ from gradproof.diagnosis.drawing.shorten import shortened
 from gradproof.diagnosis.drawing.window import N_BETWEEN, Look, half_width
 from gradproof.diagnosis.figures import Slice
 from gradproof.ir import types
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 MOST_POINTS, FEWEST_POINTS = 121, 21  # a smooth curve on a screen, and the least from which a kink is seen
 MOST_PROBES, FEWEST_PROBES = 76, 12  # to choose the window

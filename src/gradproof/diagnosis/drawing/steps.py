@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradproof.diagnosis.drawing.line import Line, obstacle, seconds_of, values
 from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.figures import StepCurve
 from gradproof.ir import types
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 N_STEPS = (
     40  # more than two in a factor of ten for a float64: both branches of the curve and its bottom are seen

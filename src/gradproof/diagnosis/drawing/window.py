@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.drawing.line import Line
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 LEVELS_OUT, LEVELS_IN = 7, 11  # windows of 4**7 to 4**-11 times the natural size are looked at
 FEWEST_SPACINGS = 64  # a narrower window has fewer numbers in it than a curve has points

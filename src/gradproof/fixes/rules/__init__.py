@@ -3,9 +3,9 @@
 import importlib
 import pkgutil
 
-from gradproof.fixes.rule import RULES, Rule
+from gradproof.fixes.rule import RULES, RewriteRule
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["RULES", "RewriteRule"]

@@ -7,10 +7,11 @@ import re
 import tensorflow  # noqa: F401  # fills the registry of gradients
 from tensorflow.python.framework import ops
 
-from gradproof.frontends.tensorflow.assembly import HANDED_ON, READS
-from gradproof.frontends.tensorflow.interpret import STRUCTURAL
+from gradproof.frontends.tensorflow.dialect import ROLES
 from gradproof.frontends.tensorflow.lower import TABLE
+from gradproof.frontends.tensorflow.traced.interpret import STRUCTURAL
 
+_BY_ROLE = ("read", "gather", "pass-on")  # what such an op means follows from what it does
 # Families that never run in an eager or traced program of TensorFlow 2 on a CPU, each with its reason.
 _OUT_OF_SCOPE = (
     (r"Enter|Exit|LoopCond|Merge|NextIteration|Switch", "loops and branches of TensorFlow 1 graphs"),
@@ -34,7 +35,7 @@ def coverage() -> tuple[list[str], list[str], dict[str, str], list[str]]:
     registry = ops._gradient_registry
     differentiable = [name for name in registry.list() if registry.lookup(name) is not None]
     differentiable = sorted(name for name in differentiable if not _is_custom(name))
-    known = {*TABLE, *READS, *HANDED_ON, *STRUCTURAL}
+    known = {*TABLE, *(op for op, role in ROLES.items() if role in _BY_ROLE), *STRUCTURAL}
     out = {name: reason for name in differentiable if (reason := _out_of_scope(name)) is not None}
     covered = [name for name in differentiable if name in known and name not in out]
     opaque = [name for name in differentiable if name not in known and name not in out]

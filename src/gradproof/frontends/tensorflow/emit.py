@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.ir.program import Node, Program, descendants
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 # Ops that TensorFlow has under the same meaning: name of the op -> path of the function.
 _FUNCTIONS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -11,21 +11,20 @@ import numpy as np
 import tensorflow as tf
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.purity import Impurity, Trial, impurity
-from gradproof.frontends.request import Checked, Request, called, checked_input, checked_result
-from gradproof.frontends.tensorflow.assembly import HEARD
-from gradproof.frontends.tensorflow.capture import to_capture
-from gradproof.frontends.tensorflow.captures import to_captures
+from gradproof.frontends.assemble.captures import to_captures
+from gradproof.frontends.check.jacobian import as_heard, named, of_target, whole
+from gradproof.frontends.check.purity import Impurity, Trial, impurity
+from gradproof.frontends.check.request import Checked, Request, called, checked_input, checked_result
+from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.record.sites import always
 from gradproof.frontends.tensorflow.hooks import observe, unobserved
-from gradproof.frontends.tensorflow.recording import GradientCall
-from gradproof.frontends.tensorflow.sampling import always
 from gradproof.ir.capture import Capture
 
 FRAMEWORK = "tensorflow"
 
 
 @dataclass(frozen=True)
-class Source:
+class CheckedSource:
     """A tensor or variable that is differentiated for, under the name the function has for it."""
 
     name: str
@@ -47,7 +46,7 @@ def check(request: Request) -> Checked:
         return _checked(request, _sources(request))
 
 
-def _checked(request: Request, sources: Sequence[Source]) -> Checked:
+def _checked(request: Request, sources: Sequence[CheckedSource]) -> Checked:
     names = tuple(source.name for source in sources)
     impure, result = _tried(request, sources)
     if impure is not None and impure.changed:
@@ -56,8 +55,8 @@ def _checked(request: Request, sources: Sequence[Source]) -> Checked:
     return Checked(FRAMEWORK, tuple(_captures(request, sources)), names, impure)
 
 
-def _sources(request: Request) -> list[Source]:
-    found: list[Source] = []
+def _sources(request: Request) -> list[CheckedSource]:
+    found: list[CheckedSource] = []
     for name, value in zip(request.argument_names, (*request.args, *request.kwargs.values())):
         found += _leaves(name, value)
     if not found:
@@ -70,7 +69,7 @@ def _sources(request: Request) -> list[Source]:
     return found
 
 
-def _leaves(name: str, value: Any) -> Iterator[Source]:
+def _leaves(name: str, value: Any) -> Iterator[CheckedSource]:
     """The tensors in an argument; a model stands for its trainable weights."""
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -85,12 +84,12 @@ def _leaves(name: str, value: Any) -> Iterator[Source]:
     elif hasattr(value, "trainable_variables") and not isinstance(value, type):
         for weight in value.trainable_variables:
             inner = weight if isinstance(weight, tf.Variable) else weight.value  # Keras wraps them
-            yield Source(getattr(weight, "path", None) or weight.name.removesuffix(":0"), inner)
+            yield CheckedSource(getattr(weight, "path", None) or weight.name.removesuffix(":0"), inner)
     elif (isinstance(value, tf.Tensor | tf.Variable)) and (value.dtype.is_floating or value.dtype.is_complex):
-        yield Source(name, value)
+        yield CheckedSource(name, value)
 
 
-def _tried(request: Request, sources: Sequence[Source]) -> tuple[Impurity | None, Any]:
+def _tried(request: Request, sources: Sequence[CheckedSource]) -> tuple[Impurity | None, Any]:
     def run() -> Trial:
         before = [source.array for source in sources]
         value = called(request.function, f"`{request.name}`", request.args, request.kwargs)
@@ -101,7 +100,7 @@ def _tried(request: Request, sources: Sequence[Source]) -> tuple[Impurity | None
     return impurity(run, [source.name for source in sources])
 
 
-def _captures(request: Request, sources: Sequence[Source]) -> Iterator[Capture]:
+def _captures(request: Request, sources: Sequence[CheckedSource]) -> Iterator[Capture]:
     calls: list[GradientCall] = []
     with observe(always, calls.append):
         with tf.GradientTape(persistent=True) as tape:
@@ -113,18 +112,20 @@ def _captures(request: Request, sources: Sequence[Source]) -> Iterator[Capture]:
                 tape.gradient(entry, [source.tensor for source in sources])
     asked = iter(calls[n_own:])
     for name, entries, shape in targets:
-        own = [_named(next(asked), sources) for _ in entries]
+        own = [named(next(asked), [source.name for source in sources]) for _ in entries]
         if shape == ():
-            yield from (_of_target(capture, name) for capture in to_captures(own[0]))
+            yield from (of_target(capture, name) for capture in to_captures(own[0]))
         else:
-            yield _whole([_of_target(_as_heard(call), name) for call in own], name, shape)
+            yield whole([of_target(as_heard(call), name) for call in own], name, shape)
 
 
-def _watch(tape: Any, sources: Sequence[Source]) -> None:
+def _watch(tape: Any, sources: Sequence[CheckedSource]) -> None:
     tape.watch([source.tensor for source in sources if isinstance(source.tensor, tf.Tensor)])
 
 
-def _targets(request: Request, sources: Sequence[Source]) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
+def _targets(
+    request: Request, sources: Sequence[CheckedSource]
+) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
     """What is differentiated: the result entry by entry, or, for the second order, each first derivative."""
     if request.order == 1:
         value = _result(request)
@@ -148,35 +149,3 @@ def _result(request: Request) -> Any:
 def _entries(value: Any) -> list[Any]:
     """The entries as tensors of their own, taken out while the tape records."""
     return tf.unstack(tf.reshape(value, [-1])) if value.shape.rank else [value]
-
-
-def _named(call: GradientCall, sources: Sequence[Source]) -> GradientCall:
-    named = tuple(replace(old, name=new.name) for old, new in zip(call.sources, sources))
-    return replace(call, sources=named)
-
-
-def _of_target(capture: Capture, target: str) -> Capture:
-    return replace(capture, target=target, occurrence=1)
-
-
-def _as_heard(call: GradientCall) -> Capture:
-    """A row has all sources in one capture: those that are missing must not decide what the others are judged by."""
-    return to_capture(call, HEARD if any(seen is not None for seen in call.observed) else None)
-
-
-def _whole(rows: Sequence[Capture], name: str, shape: tuple[int, ...]) -> Capture:
-    """A Jacobian made of its rows."""
-    sources = []
-    for k, source in enumerate(rows[0].sources):
-        parts = [row.sources[k].observed for row in rows]
-        known = [part for part in parts if part is not None]
-        observed = np.stack(known).reshape(*shape, *source.shape) if len(known) == len(parts) else None
-        sources.append(replace(source, observed=observed, recorded=None))
-    return replace(
-        rows[0],
-        target=name,
-        sources=tuple(sources),
-        program=None,
-        gradient_program=None,
-        facts={"mode": "eager", "rows": tuple(rows), "target_shape": shape},
-    )

@@ -9,33 +9,36 @@ from functools import partial
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import ops as tf_ops
 
-from gradproof.frontends.tensorflow.accumulators import Accumulators
-from gradproof.frontends.tensorflow.autograph import line_patches
-from gradproof.frontends.tensorflow.baked import BakedValues
-from gradproof.frontends.tensorflow.customs import Customs
-from gradproof.frontends.tensorflow.functions import Functions
-from gradproof.frontends.tensorflow.graph_calls import emit_calls
-from gradproof.frontends.tensorflow.graph_gradients import GraphGradients
-from gradproof.frontends.tensorflow.listening import Listener
-from gradproof.frontends.tensorflow.observation import Observation, Receiver
-from gradproof.frontends.tensorflow.patches import apply, wrap
-from gradproof.frontends.tensorflow.py_functions import PyFunctions
-from gradproof.frontends.tensorflow.random_ops import RandomOps
-from gradproof.frontends.tensorflow.sampling import Policy, by_powers_of_ten
+from gradproof.frontends.record.patches import apply, wrap
+from gradproof.frontends.record.sites import Policy, by_powers_of_ten
+from gradproof.frontends.tensorflow.after.unused_rules import UntriedRules
+from gradproof.frontends.tensorflow.eager.accumulators import Accumulators
+from gradproof.frontends.tensorflow.eager.customs import Customs
+from gradproof.frontends.tensorflow.eager.function_gradients import FunctionGradients
+from gradproof.frontends.tensorflow.eager.listening import Listener
+from gradproof.frontends.tensorflow.eager.py_functions import PyFunctions
+from gradproof.frontends.tensorflow.eager.tapes import Tapes
+from gradproof.frontends.tensorflow.eager.variables import Variables
+from gradproof.frontends.tensorflow.observation import Receiver, TensorFlowObservation
 from gradproof.frontends.tensorflow.sessions import Sessions
-from gradproof.frontends.tensorflow.stale import StaleTraces
-from gradproof.frontends.tensorflow.stopped import StoppedTraces
-from gradproof.frontends.tensorflow.tapes import Tapes
-from gradproof.frontends.tensorflow.traced import Traces
-from gradproof.frontends.tensorflow.unreached import deliver_raised
-from gradproof.frontends.tensorflow.untried import UntriedRules
-from gradproof.frontends.tensorflow.variables import Variables
+from gradproof.frontends.tensorflow.traced.autograph import line_patches
+from gradproof.frontends.tensorflow.traced.earlier_traces import StaleTraces
+from gradproof.frontends.tensorflow.traced.failed_traces import StoppedTraces
+from gradproof.frontends.tensorflow.traced.functions import Functions
+from gradproof.frontends.tensorflow.traced.graph_calls import emit_calls
+from gradproof.frontends.tensorflow.traced.graph_gradients import GraphGradients
+from gradproof.frontends.tensorflow.traced.random_ops import RandomOps
+from gradproof.frontends.tensorflow.traced.trace_reads import BakedValues
+from gradproof.frontends.tensorflow.traced.tracing import Traces
+from gradproof.frontends.tensorflow.traced.unseen_calls import deliver_raised
 
 
 @contextmanager
-def observe(policy: Policy = by_powers_of_ten, receiver: Receiver | None = None) -> Iterator[Observation]:
+def observe(
+    policy: Policy = by_powers_of_ten, receiver: Receiver | None = None
+) -> Iterator[TensorFlowObservation]:
     """See the gradients that are computed in this block; the program itself runs as it would without."""
-    observation = Observation(policy, receiver)
+    observation = TensorFlowObservation(policy, receiver)
     remove = install(observation)
     try:
         yield observation
@@ -43,7 +46,7 @@ def observe(policy: Policy = by_powers_of_ten, receiver: Receiver | None = None)
         remove()
 
 
-_INSTALLED: list[Observation] = []
+_INSTALLED: list[TensorFlowObservation] = []
 
 
 @contextmanager
@@ -55,11 +58,11 @@ def unobserved() -> Iterator[None]:
         yield
 
 
-def install(observation: Observation) -> Callable[[], None]:
+def install(observation: TensorFlowObservation) -> Callable[[], None]:
     """Put the hooks in; returns what takes them out."""
     variables = Variables()
     traces = Traces(observation, variables)
-    listener = Listener(observation, traces, variables)
+    listener = Listener(observation, traces)
     random_ops = RandomOps()
     emit = partial(emit_calls, observation, traces)
     functions = Functions(observation, listener, traces, random_ops, emit)
@@ -78,6 +81,7 @@ def install(observation: Observation) -> Callable[[], None]:
             *StaleTraces(observation).patches(),
             *tapes.patches(),
             *Accumulators(observation, listener, traces).patches(),
+            *FunctionGradients(observation, listener, traces).patches(),
             *GraphGradients(observation, traces).patches(),
             *Sessions(observation, traces, emit).patches(),
             *Customs(observation, traces).patches(),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,11 +12,11 @@ from tensorflow.python.eager import backprop, context, execute
 from tensorflow.python.framework import constant_op, dtypes, errors_impl, op_def_registry, tensor_shape
 from tensorflow.python.framework import ops as tf_ops
 
-from gradproof.frontends.tensorflow.recording import OpEvent
-from gradproof.frontends.tensorflow.repeatable import PYTHON_OPS
+from gradproof.frontends.record.model import OpEvent
+from gradproof.frontends.tensorflow.traced.repeatable import PYTHON_OPS
+from gradproof.frontends.tensorflow.unlogged import unlogged
 from gradproof.frontends.tensorflow.values import unrecorded
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 _FLOATS = ("float64", "float32", "float16", "bfloat16")
 _COMPLEX = {"float64": "complex128", "float32": "complex64"}
@@ -33,7 +31,7 @@ def kernel_of(event: OpEvent, output: int) -> OpKernel | None:
     definition = op_def_registry.get(event.op)
     if definition is None or definition.is_stateful or event.op in PYTHON_OPS:
         return None
-    if not all(_item_kind(attr.type) in _PLAIN_ATTRS for attr in definition.attr):
+    if not has_plain_attrs(definition):
         return None  # it calls a function, or carries a constant
     if event.outputs[output].dtype not in (*_FLOATS, *_COMPLEX.values()):
         return None
@@ -73,7 +71,7 @@ class OpKernel:
         if function is None:
             return None
         attrs = self._attrs(self.dtype)
-        with unrecorded(), _silent():
+        with unrecorded(), unlogged():
             inputs = self._tensors(xs, self.dtype)
             try:
                 outputs = self._run(inputs, attrs)
@@ -129,7 +127,7 @@ class OpKernel:
         flat: list[Any] = []
         for declared in op_def_registry.get(self.event.op).attr:
             if declared.name in self.event.attrs:
-                flat += [declared.name, _executable(self.event.attrs[declared.name], declared.type, dtype)]
+                flat += [declared.name, executable(self.event.attrs[declared.name], declared.type, dtype)]
         return tuple(flat)
 
 
@@ -137,24 +135,21 @@ def _item_kind(kind: str) -> str:
     return kind.removeprefix("list(").removesuffix(")")
 
 
-def _executable(value: Any, kind: str, dtype: str) -> Any:
+def has_plain_attrs(definition: Any) -> bool:
+    """Whether an op is told nothing but numbers, words, dtypes and shapes: no function, no tensor."""
+    return all(_item_kind(attr.type) in _PLAIN_ATTRS for attr in definition.attr)
+
+
+def executable(value: Any, kind: str, dtype: str | None = None) -> Any:
+    """An attribute as eager execution takes it; with a `dtype` in the place of all dtypes of numbers."""
     if kind.startswith("list("):
-        return [_executable(item, _item_kind(kind), dtype) for item in value or ()]
+        return [executable(item, _item_kind(kind), dtype) for item in value or ()]
     if kind == "type":
-        wanted = dtype if value in _FLOATS else _COMPLEX[dtype] if value in _COMPLEX.values() else value
+        wanted = value
+        if dtype is not None:
+            wanted = dtype if value in _FLOATS else _COMPLEX[dtype] if value in _COMPLEX.values() else value
         return dtypes.as_dtype(wanted).as_datatype_enum
     return tensor_shape.TensorShape(value) if kind == "shape" else value
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """What TensorFlow's gradients log (a cast that drops imaginary parts) was logged in the user's own run already."""
-    logger = logging.getLogger("tensorflow")
-    before, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = before
 
 
 def _registered(op: str) -> Any:

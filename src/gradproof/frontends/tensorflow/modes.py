@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.tensorflow.emit import value_in
+from gradproof.frontends.tensorflow.unlogged import unlogged
 from gradproof.ir.program import Program, descendants
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 MOST_NODES = 200  # compiling a graph takes about a millisecond for every op
 
@@ -41,7 +41,8 @@ def gradient_in(options: dict[str, Any] | None, program: Program, wrt: int) -> A
 
     try:
         run = gradient if options is None else tf.function(gradient, **options)
-        found = run(tf.constant(program[wrt].value))
+        with unlogged():
+            found = run(tf.constant(program[wrt].value))
         return None if found is None else np.asarray(tf.convert_to_tensor(found))
     except Exception:  # what TensorFlow refuses was not run, and has no row
         return None

@@ -20,16 +20,16 @@ from tensorflow.python.framework import constant_op, errors
 from tensorflow.python.framework import tensor as tf_tensor
 from tensorflow.python.util import nest
 
-from gradproof.frontends.tensorflow.bodies import ancestors
-from gradproof.frontends.tensorflow.feeds import Feeds
-from gradproof.frontends.tensorflow.functions import FunctionRun
-from gradproof.frontends.tensorflow.observation import Observation
-from gradproof.frontends.tensorflow.patches import Patch, wrap
-from gradproof.frontends.tensorflow.recorder import numbers
-from gradproof.frontends.tensorflow.source import user_places
-from gradproof.frontends.tensorflow.standins import make_variable
-from gradproof.frontends.tensorflow.traced import TracedGradient, Traces, components
-from gradproof.frontends.tensorflow.unreached import failed_call
+from gradproof.frontends.record.patches import Patch, wrap
+from gradproof.frontends.record.source import user_places
+from gradproof.frontends.tensorflow.eager.recorder import numbers
+from gradproof.frontends.tensorflow.observation import TensorFlowObservation
+from gradproof.frontends.tensorflow.traced.feeds import Feeds
+from gradproof.frontends.tensorflow.traced.functions import FunctionRun
+from gradproof.frontends.tensorflow.traced.subgraphs import ancestors
+from gradproof.frontends.tensorflow.traced.tracing import GraphGradient, Traces, components
+from gradproof.frontends.tensorflow.traced.unseen_calls import failed_call
+from gradproof.frontends.tensorflow.traced.variable_copies import make_variable
 
 VARIABLES = {"VariableV2", "Variable"}  # of the older kind, whose tensor is the variable
 _THROUGH_RUN = "_generic_run"  # the callable that TensorFlow makes where it can do no better than `run`
@@ -40,7 +40,7 @@ _OUT_OF_SIGHT = "it is computed by `{}` of a session, which runs the graph out o
 class _Asked:
     """What one choice of fetches computes: the gradients, and the variables they depend on with a way to read each."""
 
-    gradients: list[TracedGradient]
+    gradients: list[GraphGradient]
     handles: list[tuple[Any, Any]]
     fetched: list[Any]
 
@@ -50,9 +50,9 @@ class Sessions:
 
     def __init__(
         self,
-        observation: Observation,
+        observation: TensorFlowObservation,
         traces: Traces,
-        emit: Callable[[FunctionRun, Sequence[TracedGradient]], None],
+        emit: Callable[[FunctionRun, Sequence[GraphGradient]], None],
     ) -> None:
         self._observation = observation
         self._traces = traces
@@ -149,7 +149,7 @@ class Sessions:
                 self._emit(run, asked.gradients)
 
 
-def _asked(graph: Any, gradients: Sequence[TracedGradient], elements: Sequence[Any]) -> _Asked:
+def _asked(graph: Any, gradients: Sequence[GraphGradient], elements: Sequence[Any]) -> _Asked:
     tensors = [one for one in elements if isinstance(one, tf_tensor.Tensor)]
     operations = [one for one in elements if not isinstance(one, tf_tensor.Tensor)]
     needed = ancestors(tensors, operations)

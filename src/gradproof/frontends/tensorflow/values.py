@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 from tensorflow.python.eager import context, record
-from tensorflow.python.framework import dtypes, indexed_slices, op_def_registry, tensor_util
+from tensorflow.python.framework import composite_tensor, dtypes, indexed_slices, op_def_registry, tensor_util
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.framework import tensor as tf_tensor
 from tensorflow.python.ops import gen_resource_variable_ops, handle_data_util
+from tensorflow.python.util import nest
 
-from gradproof.frontends.tensorflow.recorder import numbers
-from gradproof.frontends.tensorflow.recording import Array, Observed, Value, Variable
+from gradproof.frontends.record.model import Observed, Parameter, Value
+from gradproof.frontends.tensorflow.eager.recorder import numbers
+from gradproof.frontends.tensorflow.eager.remembered import Remembered
+from gradproof.ir.types import Array
 
 
 @dataclass(eq=False)
-class Unknown:
+class UnknownTensor:
     """A tensor whose numbers cannot be known."""
 
     reason: str
@@ -34,11 +37,13 @@ NOT_NUMBERS = "a {} holds no numbers"
 
 def value_of(tensor: Any, originals: Mapping[int, int] | None = None) -> Value:
     """A tensor as a record that reads its numbers on demand; `originals` renames stand-ins of variables."""
-    if isinstance(tensor, Unknown):
+    if isinstance(tensor, UnknownTensor):
         return Value(tensor._id, tensor.dtype.name, None, unknown=tensor.reason)
     if originals and tensor._id in originals:
         return Value(originals[tensor._id], "resource", (), unknown=NOT_NUMBERS.format("resource"))
     dtype = tensor.dtype.base_dtype.name
+    if isinstance(tensor, Remembered) and tensor.array is None and dtype not in _NO_NUMBERS:
+        return Value(tensor._id, dtype, shape_of(tensor), unknown="its numbers were not kept")
     if dtype in _NO_NUMBERS:
         return Value(tensor._id, dtype, shape_of(tensor), unknown=NOT_NUMBERS.format(dtype))
     return Value(tensor._id, dtype, shape_of(tensor), _reader(tensor))
@@ -46,6 +51,7 @@ def value_of(tensor: Any, originals: Mapping[int, int] | None = None) -> Value:
 
 def optional_value_of(tensor: Any) -> Value | None:
     """As `value_of`, with None kept; a sparse gradient is made dense, as TensorFlow itself would."""
+    tensor = entries_of(tensor)
     if tensor is None:
         return None
     if isinstance(tensor, indexed_slices.IndexedSlices):
@@ -61,9 +67,26 @@ def optional_value_of(tensor: Any) -> Value | None:
     return constant_value(tensor)
 
 
+def entries_of(thing: Any) -> Any:
+    """Of a tensor that is made of several, ragged or sparse, the one that has its numbers; all else is itself."""
+    is_whole = not isinstance(thing, composite_tensor.CompositeTensor) or hasattr(thing, "handle")
+    if is_whole or isinstance(thing, indexed_slices.IndexedSlices):
+        return thing
+    parts = nest.flatten(thing, expand_composites=True)
+    real = [part for part in parts if part.dtype.is_floating or part.dtype.is_complex]
+    return real[0] if len(real) == 1 else thing
+
+
 def constant_value(thing: Any) -> Value:
-    """Something that never was a tensor, such as a Python number; it gets an id that no tensor has."""
+    """Something that never was a tensor, such as a Python number; it gets an id that no tensor has.
+
+    Python's own numbers have no dtype: TensorFlow makes float32 of them.
+    """
+    if isinstance(thing, composite_tensor.CompositeTensor):
+        return Value(-id(thing), "none", None, unknown=f"it is a {type(thing).__name__}")
     array = np.asarray(thing)
+    if array.dtype == np.float64 and not isinstance(thing, np.ndarray | np.generic):
+        array = array.astype(np.float32)
     return Value(-id(thing), array.dtype.name, array.shape, lambda: array)
 
 
@@ -79,15 +102,15 @@ def observed_of(gradient: Any) -> Observed | None:
             None if shape is None else tuple(int(n) for n in np.asarray(shape)),
             (gradient.values._id, gradient.indices._id),
         )
-    value = optional_value_of(gradient)
+    value = optional_value_of(gradient)  # of a ragged tensor, that of its entries
     return None if value is None else Observed(value, ids=(value.id,))
 
 
-def variable_of(variable: Any) -> Variable:
+def variable_of(variable: Any) -> Parameter:
     """A tf.Variable or Keras variable as a record."""
     inner = getattr(variable, "value", variable)
     inner = variable if callable(inner) else inner
-    return Variable(
+    return Parameter(
         variable.handle._id,
         str(getattr(variable, "name", "")),
         getattr(variable, "path", None),
@@ -100,6 +123,10 @@ def variable_of(variable: Any) -> Variable:
 def variable_value(variable: Any) -> Value:
     """What a variable holds now; the id is the variable's own."""
     dtype = dtypes.as_dtype(variable.dtype)
+    if not isinstance(variable.handle, tf_ops.EagerTensor):
+        return Value(
+            variable.handle._id, dtype.name, shape_of(variable), unknown="it is a variable of a graph"
+        )
     tensor = read_handle(variable.handle)
     if tensor is None:
         return Value(variable.handle._id, dtype.name, shape_of(variable), unknown="it was never initialised")

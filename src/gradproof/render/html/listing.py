@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradproof.diagnosis.words import columns, share
 from gradproof.render.html.markup import Html, join, prose, tag, text
-from gradproof.render.html.tokens import Token
+from gradproof.render.html.tokens import SourceToken
 from gradproof.render.snippet import Mark, on_screen
 
 CONTEXT = 4  # lines kept on either side of a line that something is said about
@@ -23,7 +23,7 @@ class Listing:
     """A file and everything that is said about its lines."""
 
     lines: Sequence[str]
-    tokens: Mapping[int, list[Token]]
+    tokens: Mapping[int, list[SourceToken]]
     marks: Mapping[int, list[Mark]]
     below: Mapping[int, list[Html]]
     budget: Mapping[int, tuple[float, str]]
@@ -87,7 +87,7 @@ def _line(listing: Listing, number: int) -> Iterator[Html]:
     yield from listing.below.get(number, ())
 
 
-def _code(line: str, tokens: Sequence[Token], marks: Sequence[Mark]) -> Html:
+def _code(line: str, tokens: Sequence[SourceToken], marks: Sequence[Mark]) -> Html:
     """A line whose tokens have a role; marked stretches are underlined in the text itself."""
     shown = on_screen(line)
     if shown != line:

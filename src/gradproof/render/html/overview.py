@@ -13,7 +13,7 @@ from gradproof.render.faults import gravest_first, main_cause, main_span
 from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.markup import Html, join, prose, tag
 from gradproof.render.html.source import Places
-from gradproof.render.sentence import name
+from gradproof.render.sentence import name, unserved_text
 from gradproof.render.summary_text import last_line
 
 FEW = 5  # rows below which there is nothing to look for
@@ -28,6 +28,7 @@ def overview_section(report: Report, places: Places) -> Html:
         tag("p", _subject(report), class_="subject"),
         tag("h1", prose(_sentence_case(said))),
         _counts(report),
+        _unserved_words(report),
         _crash_words(report),
         _facts(report),
         _remarks(report, places),
@@ -67,6 +68,12 @@ def _counts(report: Report) -> Html | None:
         if counts[verdict]
     ]
     return tag("ul", *items, class_="counts", aria_label="gradients by verdict")
+
+
+def _unserved_words(report: Report) -> Html | None:
+    if report.script is None or not report.script.unserved:
+        return None
+    return tag("p", f"Warning: {unserved_text(report.script)}.", class_="crash")
 
 
 def _crash_words(report: Report) -> Html | None:

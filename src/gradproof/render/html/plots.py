@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from gradproof.diagnosis.figures import Passage, Slice, StepCurve
 from gradproof.diagnosis.words import count, significant
+from gradproof.ir.types import Array
 from gradproof.render.html.markup import Html, join, plain_words, prose, tag
 from gradproof.render.html.svg import (
     BOTTOM,
@@ -33,8 +33,6 @@ MOST_BEYOND = 4.0
 # Below this part of its own size a range cannot be told from its ticks: they then show the difference.
 LEAST_RANGE = 1e-4
 LEAST_ERROR = 1e-17  # a relative error of zero has no logarithm; half a unit of float64 is 1e-16
-
-Array = np.ndarray[Any, Any]
 
 
 def slice_figure(data: Slice) -> Html:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
+from gradproof.ir.types import Array
 from gradproof.render.html.markup import Html, join, tag
 
 WIDTH, HEIGHT = 420, 190  # in the units of the drawing; a screen of 360 points shows them almost in full size
@@ -16,8 +14,6 @@ LEFT, RIGHT, TOP, BOTTOM = 62, 10, 10, 30  # room for the numbers beside and bel
 
 # Beyond this, and below its inverse, a scale would overflow; such values are drawn at the edge.
 HUGE = 1e290
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _ROLES |= {
 
 
 @dataclass(frozen=True)
-class Token:
+class SourceToken:
     """Characters of one line, from `start` up to `end`, that play a role."""
 
     start: int
@@ -30,9 +30,9 @@ class Token:
     role: str
 
 
-def tokens_by_line(lines: Sequence[str]) -> dict[int, list[Token]]:
+def tokens_by_line(lines: Sequence[str]) -> dict[int, list[SourceToken]]:
     """The tokens of every line, numbered from 1. What is not Python is cut off where it stops being that."""
-    found: dict[int, list[Token]] = {}
+    found: dict[int, list[SourceToken]] = {}
     for token in _tokens(lines):
         role = _ROLES.get(token.type, "")
         if token.type == tokenize.NAME and keyword.iskeyword(token.string):
@@ -44,7 +44,7 @@ def tokens_by_line(lines: Sequence[str]) -> dict[int, list[Token]]:
             begin = start if number == first else 0
             stop = end if number == last else len(lines[number - 1])
             if stop > begin:
-                found.setdefault(number, []).append(Token(begin, stop, role))
+                found.setdefault(number, []).append(SourceToken(begin, stop, role))
     return found
 
 

@@ -26,7 +26,13 @@ def converted(m: Any, x: Traced, dtype: Any) -> Traced:
 
 
 def operand(m: Any, x: Any, dtype: Any) -> Traced:
-    """An argument as the loop of a ufunc sees it; what is not traced becomes a constant."""
+    """An argument as the loop of a ufunc sees it; what is not traced becomes a constant.
+
+    No function of NumPy forgets the imaginary part of a number: where the result is real and an argument complex,
+    the function is not what its name says of real numbers.
+    """
+    if np.dtype(dtype).kind != "c" and np.asarray(values(x)).dtype.kind == "c":
+        raise NotSupported("a real function of complex numbers")
     if isinstance(x, Traced):
         return converted(m, x, dtype)
     return m.constant(np.asarray(x).astype(dtype))  # type: ignore[no-any-return]

@@ -67,6 +67,11 @@ def lowers(*functions: Any) -> Callable[[Lowering], Lowering]:
     return enter
 
 
+def newer(*names: str) -> tuple[Any, ...]:
+    """NumPy's functions of these names, of which an older NumPy has none."""
+    return tuple(getattr(np, name) for name in names if hasattr(np, name))
+
+
 def as_type_of(array: Any) -> Any:
     """Stands for the method `astype`; the dtype is read off the result."""
     return array

@@ -8,9 +8,9 @@ import numpy as np
 
 from gradproof.engine.trace import Traced
 from gradproof.errors import NotSupported
-from gradproof.tape.functions._operands import axes_of, operand, require_numbers, values
-from gradproof.tape.functions._table import lowers
-from gradproof.tape.functions.linalg import norm
+from gradproof.tape.functions._operands import axes_of, operand, real_operand, require_numbers, values
+from gradproof.tape.functions._table import lowers, newer
+from gradproof.tape.functions.linalg import norm, squares
 from gradproof.tape.functions.reductions import kept_shape, numbers_only
 from gradproof.tape.functions.scans import cumprod, cumsum
 
@@ -132,16 +132,16 @@ def _nanprod(
 def _nanvar(
     m: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, **options: Any
 ) -> Any:
-    x = operand(m, a, y.dtype)
+    x = real_operand(m, a)
     axes = axes_of(axis, x.ndim)
     shape = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
     is_number = ~np.isnan(x.value)
     counts = is_number.sum(axis=axes).reshape(shape)
-    zero = m.constant(np.zeros((), y.dtype))
+    zero = m.constant(np.zeros((), x.value.dtype))
     total = m.reshape(m.sum(m.select(is_number, x, zero), axes=axes), shape=shape)
-    away = m.select(is_number, m.sub(x, m.div(total, m.constant(counts.astype(y.dtype)))), zero)
+    away = m.select(is_number, m.sub(x, m.div(total, m.constant(counts.astype(x.value.dtype)))), zero)
     free = m.constant((counts - int(ddof)).astype(y.dtype).reshape(y.shape))
-    return m.div(kept_shape(m, m.sum(m.square(away), axes=axes), y), free)
+    return m.div(kept_shape(m, m.sum(squares(m, away), axes=axes), y), free)
 
 
 @lowers(np.nanstd)
@@ -151,7 +151,7 @@ def _nanstd(
     return m.sqrt(_nanvar(m, y, a, axis, dtype, ddof))
 
 
-@lowers(np.cumulative_sum)
+@lowers(*newer("cumulative_sum"))
 def _cumulative_sum(
     m: Any, y: Any, x: Any, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -160,7 +160,7 @@ def _cumulative_sum(
     return cumsum(m, y, x, axis)
 
 
-@lowers(np.cumulative_prod)
+@lowers(*newer("cumulative_prod"))
 def _cumulative_prod(
     m: Any, y: Any, x: Any, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -179,13 +179,13 @@ def _vector_norm(m: Any, y: Any, x: Any, *, axis: Any = None, keepdims: bool = F
     return norm(m, y, x, ord, int(values(axis)))
 
 
-@lowers(np.matvec)
+@lowers(*newer("matvec"))
 def _matvec(m: Any, y: Any, a: Any, v: Any) -> Any:
     a, v = operand(m, a, y.dtype), operand(m, v, y.dtype)
     return m.reshape(m.matmul(a, m.reshape(v, shape=(*v.shape, 1))), shape=y.shape)
 
 
-@lowers(np.vecmat)
+@lowers(*newer("vecmat"))
 def _vecmat(m: Any, y: Any, v: Any, a: Any) -> Any:
     v, a = operand(m, v, y.dtype), operand(m, a, y.dtype)
     row = m.conj(m.reshape(v, shape=(*v.shape[:-1], 1, v.shape[-1])))

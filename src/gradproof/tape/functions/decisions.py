@@ -8,6 +8,7 @@ import numpy as np
 
 from gradproof.engine.trace import Traced
 from gradproof.errors import NotSupported
+from gradproof.ops.complex import direction, equal_parts, is_zero, modulus
 from gradproof.tape.functions._operands import common_dtype, operand, require_numbers, values
 from gradproof.tape.functions._table import LOWERINGS, as_type_of, lowers
 
@@ -34,7 +35,10 @@ _LOGIC = {
 def _comparison(op: str) -> Any:
     def lower(m: Any, y: Any, a: Any, b: Any) -> Any:
         dtype = common_dtype(a, b)
-        if dtype.kind not in "f":
+        if dtype.kind == "c" and op in ("equal", "not_equal"):
+            same = equal_parts(m, operand(m, a, dtype), operand(m, b, dtype))
+            return same if op == "equal" else m.logical_not(same)
+        if dtype.kind not in "fc":
             raise NotSupported("a comparison of integers is a fact of the run")
         return m.record(op, [operand(m, a, dtype), operand(m, b, dtype)], y, {})
 
@@ -64,6 +68,8 @@ def condition(m: Any, x: Any) -> Traced:
         return x
     if x.value.dtype.kind in "iu":
         return m.constant(x.value.astype(bool))  # type: ignore[no-any-return]
+    if x.value.dtype.kind == "c":
+        return m.logical_not(is_zero(m, x))  # type: ignore[no-any-return]
     return m.not_equal(x, 0)  # type: ignore[no-any-return]
 
 
@@ -134,7 +140,7 @@ def _clip(
 def absolute(m: Any, y: Any, x: Any) -> Any:
     """|x|; at 0 the slope taken is 0, the mean of both sides."""
     if np.asarray(values(x)).dtype.kind == "c":
-        return m.hypot(m.real(x), m.imag(x))
+        return modulus(m, x)
     require_numbers(y)
     x = operand(m, x, y.dtype)
     zero = m.constant(np.zeros((), y.dtype))
@@ -143,8 +149,12 @@ def absolute(m: Any, y: Any, x: Any) -> Any:
 
 @lowers(np.sign)
 def _sign(m: Any, y: Any, x: Any) -> Any:
+    """-1, 0 or 1; of a complex number the number of length 1 in its direction."""
     require_numbers(y)
-    return m.cast(m.sign(operand(m, x, y.dtype)), dtype=y.dtype.name)
+    x = operand(m, x, y.dtype)
+    if y.dtype.kind != "c":
+        return m.cast(m.sign(x), dtype=y.dtype.name)
+    return direction(m, x, m.constant(np.ones((), y.real.dtype)))
 
 
 @lowers(np.signbit)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.errors import NotSupported
 from gradproof.tape.functions._operands import operand, require_numbers, scalar_constant
 from gradproof.tape.functions._table import LOWERINGS, lowers
 
@@ -131,7 +132,12 @@ def _angle(m: Any, y: Any, z: Any, deg: bool = False) -> Any:
 
 @lowers(np.sinc)
 def _sinc(m: Any, y: Any, x: Any) -> Any:
-    return m.sinc(m.times(operand(m, x, y.dtype), constant="pi"))
+    scaled = m.times(operand(m, x, y.dtype), constant="pi")
+    if y.dtype.kind != "c":
+        return m.sinc(scaled)
+    if not np.all(y != 1):
+        raise NotSupported("sin(x)/x of a complex number at 0")
+    return m.div(m.sin(scaled), scaled)
 
 
 @lowers(np.i0)

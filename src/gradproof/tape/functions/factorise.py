@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import NotSupported
+from gradproof.ops.complex import modulus
 from gradproof.ops.eigen import anchors_of
 from gradproof.tape.functions._operands import operand, values
 from gradproof.tape.functions._table import lowers
@@ -14,10 +15,9 @@ from gradproof.tape.functions.reductions import max_along, min_along
 
 
 def _real(m: Any, x: Any, y: Any) -> Any:
-    x = operand(m, x, y.dtype)
-    if x.value.dtype.kind == "c":
+    if np.asarray(values(x)).dtype.kind == "c":
         raise NotSupported("vectors of complex matrices, which are known up to a phase only")
-    return x
+    return operand(m, x, y.dtype)
 
 
 @lowers(np.linalg.solve)
@@ -44,9 +44,13 @@ def _det(m: Any, y: Any, a: Any) -> Any:
 def _slogdet(m: Any, y: Any, a: Any) -> Any:
     """The sign is a decision about the determinant; the logarithm is that of its size."""
     sign, logarithm = y
-    x = _real(m, a, logarithm)
     if not np.all(np.isfinite(logarithm)):
         raise NotSupported("the logarithm of a determinant that is zero")
+    x = operand(m, a, sign.dtype)
+    if sign.dtype.kind == "c":
+        det = m.det(x)
+        size = modulus(m, det)
+        return m.div(det, operand(m, size, sign.dtype)), m.log(size)
     decision = m.record("sign", [m.det(x)], np.sign(sign).astype(np.int64), {})
     return m.cast(decision, dtype=sign.dtype.name), m.record("log_abs_det", [x], logarithm, {})
 

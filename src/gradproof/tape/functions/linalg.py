@@ -178,8 +178,7 @@ def norm(m: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bo
     is_vector = (axis is None and (x.ndim == 1 or ord is None)) or isinstance(axis, int | np.integer)
     axes = axes_of(axis, x.ndim)
     if ord in (None, "fro") or (ord == 2 and is_vector):
-        squares = m.square(x) if x.value.dtype.kind != "c" else _squares(m, x)
-        return kept_shape(m, _root(m, m.sum(squares, axes=axes)), y)
+        return kept_shape(m, _root(m, m.sum(squares(m, x), axes=axes)), y)
     if not is_vector or isinstance(ord, str):
         raise NotSupported(f"a matrix norm of order {ord}")
     return kept_shape(m, _vector_norm(m, _sizes(m, x), ord, axes), y)
@@ -196,7 +195,10 @@ def _sizes(m: Any, x: Any) -> Any:
     return absolute(m, np.abs(x.value), x)
 
 
-def _squares(m: Any, x: Any) -> Any:
+def squares(m: Any, x: Any) -> Any:
+    """|x|^2 of every entry, a real number."""
+    if x.value.dtype.kind != "c":
+        return m.square(x)
     return m.add(m.square(m.real(x)), m.square(m.imag(x)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gradproof.engine.trace import Traced
 from gradproof.errors import NotSupported
 from gradproof.tape.functions._operands import operand, require_numbers, values
-from gradproof.tape.functions._table import LOWERINGS, lowers
+from gradproof.tape.functions._table import LOWERINGS, lowers, newer
 
 
 def _number(m: Any, y: Any, x: Any) -> Any:
@@ -203,7 +203,7 @@ LOWERINGS |= {
 }
 
 
-@lowers(np.unstack)
+@lowers(*newer("unstack"))
 def _unstack(m: Any, y: Any, x: Any, *, axis: int = 0) -> Any:
     require_numbers(y[0])
     return tuple(m.take(x, np.asarray(k), axis=int(axis) % x.ndim) for k in range(len(y)))

@@ -9,47 +9,17 @@ the op stays opaque.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradproof.engine.trace import Traced
+from gradproof.frontends.assemble.table import LoweringTable
+from gradproof.frontends.tensorflow.lower._kinds import COMPLEX
 
-Lower = Callable[..., Any]
-
-TABLE: dict[str, Lower] = {}
-
-
-@dataclass(frozen=True)
-class TensorList:
-    """What a variant tensor holds: one traced array or list per place, None where nothing was written yet."""
-
-    items: tuple[Traced | TensorList | None, ...]
-
-
-@dataclass(frozen=True)
-class Unread(TensorList):
-    """What an op without a lowering put into a variant: a node without a meaning stands for it and has its name."""
-
-
-def lower(*names: str) -> Callable[[Lower], Lower]:
-    """Enter a function as the lowering of one or more TensorFlow ops."""
-
-    def enter(function: Lower) -> Lower:
-        for name in names:
-            if name in TABLE:
-                raise ValueError(f"{name} is lowered twice")
-            TABLE[name] = function
-        return function
-
-    return enter
-
-
-def lower_to(op: str, *names: str) -> None:
-    """TensorFlow ops that are an op of ours under another name, with the same inputs and no attributes that matter."""
-    lower(*names)(lambda m, event, *xs: getattr(m, op)(*xs))
+# A sparse matrix is a variant: what numbers it has is seen inside of it.
+TABLE = LoweringTable(COMPLEX, holds_arrays=lambda name: name.startswith("SparseMatrix"))
+lower, lower_to = TABLE.lower, TABLE.lower_to
 
 
 def ints(x: Traced) -> tuple[int, ...]:

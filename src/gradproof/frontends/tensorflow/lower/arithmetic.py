@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, lower, lower_to
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import lower, lower_to
 from gradproof.frontends.tensorflow.lower.tensor_list import add_lists
+from gradproof.ops.complex import is_zero
 
 lower_to("sub", "Sub")
 lower_to("mul", "Mul")
@@ -45,23 +47,30 @@ def _identity(m: Any, event: Any, x: Any, *_: Any) -> Any:
 
 @lower("SquaredDifference")
 def _squared_difference(m: Any, event: Any, a: Any, b: Any) -> Any:
-    return m.square(a - b)
+    """Of complex numbers the square of their distance."""
+    apart = a - b
+    return m.mul(m.conj(apart), apart) if np.iscomplexobj(a.value) else m.square(apart)
 
 
 @lower("InvGrad", "ReciprocalGrad")
 def _reciprocal_grad(m: Any, event: Any, y: Any, gy: Any) -> Any:
+    y = m.conj(y)  # the kernel conjugates the slope
     return -(gy * y * y)
+
+
+def _is_zero(m: Any, x: Any) -> Any:
+    return is_zero(m, x) if np.iscomplexobj(x.value) else m.equal(x, 0)
 
 
 @lower("DivNoNan")
 def _div_no_nan(m: Any, event: Any, a: Any, b: Any) -> Any:
-    zero = m.equal(b, 0)
+    zero = _is_zero(m, b)
     return m.select(zero, m.zeros(()), a / m.select(zero, m.literal(1.0), b))
 
 
 @lower("MulNoNan")
 def _mul_no_nan(m: Any, event: Any, a: Any, b: Any) -> Any:
-    return m.select(m.equal(b, 0), m.zeros(()), m.mul(a, b))
+    return m.select(_is_zero(m, b), m.zeros(()), m.mul(a, b))
 
 
 @lower("Cross")

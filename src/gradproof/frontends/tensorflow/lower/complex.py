@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, lower, lower_to
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import lower, lower_to
 from gradproof.ops import complex as parts
 
 lower_to("complex", "Complex")

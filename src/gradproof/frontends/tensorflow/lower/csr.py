@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, ints, lower
-
-Array = np.ndarray[Any, Any]
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import ints, lower
+from gradproof.ir.types import Array
 
 
 def _places(indices: Any, shape: tuple[int, ...]) -> Array:

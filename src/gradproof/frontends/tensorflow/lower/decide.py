@@ -9,14 +9,13 @@ import numpy as np
 from gradproof.frontends.tensorflow.lower._table import float_attr, ints, lower, lower_to
 from gradproof.frontends.tensorflow.lower.elementary import absolute
 from gradproof.ir import types
+from gradproof.ops.complex import direction, equal_parts
 
 for _op, _name in {
     "less": "Less",
     "less_equal": "LessEqual",
     "greater": "Greater",
     "greater_equal": "GreaterEqual",
-    "equal": "Equal",
-    "not_equal": "NotEqual",
     "is_nan": "IsNan",
     "is_finite": "IsFinite",
     "logical_and": "LogicalAnd",
@@ -24,6 +23,21 @@ for _op, _name in {
     "logical_not": "LogicalNot",
 }.items():
     lower_to(_op, _name)
+
+
+def equal(m: Any, a: Any, b: Any) -> Any:
+    """Whether numbers are the same, real or complex ones."""
+    return equal_parts(m, a, b) if np.iscomplexobj(a.value) else m.equal(a, b)
+
+
+@lower("Equal")
+def _equal(m: Any, event: Any, a: Any, b: Any) -> Any:
+    return equal(m, a, b)
+
+
+@lower("NotEqual")
+def _not_equal(m: Any, event: Any, a: Any, b: Any) -> Any:
+    return m.logical_not(equal(m, a, b)) if np.iscomplexobj(a.value) else m.not_equal(a, b)
 
 
 @lower("Select", "SelectV2")
@@ -127,7 +141,14 @@ def _step(op: str, *names: str) -> None:
 _step("floor", "Floor")
 _step("ceil", "Ceil")
 _step("round", "Round", "Rint")
-_step("sign", "Sign")
+
+
+@lower("Sign")
+def _sign(m: Any, event: Any, x: Any) -> Any:
+    """-1, 0 or 1; of a complex number the number of length 1 in its direction."""
+    if np.iscomplexobj(x.value):
+        return direction(m, x, m.literal(np.ones((), x.value.real.dtype)))
+    return m.cast(m.sign(x), dtype=str(x.value.dtype))
 
 
 @lower("FloorDiv")

@@ -36,14 +36,16 @@ for _op, _name in {
     lower_to(_op, _name)
 
 
+# Of complex numbers these two kernels conjugate the slope themselves; before TanhGrad and SigmoidGrad the rules do.
 @lower("SqrtGrad")
 def _sqrt_grad(m: Any, event: Any, y: Any, gy: Any) -> Any:
     # Division by y last: the kernel returns 0 for a zero gradient, and so does a product with exact zero.
-    return m.mul(gy, 1 / (2 * y))
+    return m.mul(gy, 1 / (2 * m.conj(y)))
 
 
 @lower("RsqrtGrad")
 def _rsqrt_grad(m: Any, event: Any, y: Any, gy: Any) -> Any:
+    y = m.conj(y)
     return m.mul(gy, -(y * y * y) / 2)
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from gradproof.frontends.tensorflow.lower._table import ints, lower, move_axis
 from gradproof.frontends.tensorflow.lower.dilation import OUTSIDE
 from gradproof.frontends.tensorflow.lower.resize import apply_maps
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 
 def _windows(event: Any, borders: tuple[int, ...], size: int) -> list[range]:

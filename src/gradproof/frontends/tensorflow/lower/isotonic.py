@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.tensorflow.lower._table import lower
-
-Array = np.ndarray[Any, Any]
+from gradproof.ir.types import Array
 
 CLEAR = 2.0**10  # units in the last place between what is compared; nearer than this the blocks may be others
 

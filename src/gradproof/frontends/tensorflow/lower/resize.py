@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.tensorflow.lower._table import lower
+from gradproof.ir.types import Array
 
-Array = np.ndarray[Any, Any]
 Weights = Callable[[Any, int, int], Array]
 
 BICUBIC_TABLE = 1024  # the kernel rounds positions between two pixels to this many steps

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, ints, lower
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import ints, lower
 from gradproof.frontends.tensorflow.lower.tensor_list import zeros_like
 
 

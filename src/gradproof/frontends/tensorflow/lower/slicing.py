@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, ints, lower, scatter_axis
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import ints, lower, scatter_axis
 
 
 class _Cut(NamedTuple):

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.tensorflow.lower._table import axes_of, ints, lower
+from gradproof.ir.types import Array
 from gradproof.ops.linalg import adjoint
-
-Array = np.ndarray[Any, Any]
 
 
 def _places(indices: Any) -> Array:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, ints, lower
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import ints, lower
 
 
 def _zeros(m: Any, event: Any, place: int, shape: tuple[int, ...]) -> Any:

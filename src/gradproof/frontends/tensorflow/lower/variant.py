@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.tensorflow.lower._table import TensorList, lower
+from gradproof.frontends.assemble.lists import TensorList
+from gradproof.frontends.tensorflow.lower._table import lower
 
 
 @lower("RaggedTensorToVariant")

@@ -1,0 +1,215 @@
+"""The fixes of a report tried as a whole: the script with all its patches runs once more, shut off from the world.
+
+`--fix` asks for it. A patch that leaves its gradient at fault, or that the script does not survive, gives way to the
+next one known for it; what the changed script still gets wrong is mended in it, and the result is run again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from gradproof.audit.second_run import Mended, RerunProgram, ran_again
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.report import GradientReport, Report
+from gradproof.diagnosis.words import framework_name, whole_digits_text
+from gradproof.judge.verdict import Verdict
+from gradproof.render.from_json import from_document
+from gradproof.render.to_diff import applicable, patched_texts
+
+MOST_RUNS = 5  # of the changed script
+MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
+
+Key = tuple[str, str, int, int]  # target, source, order, and which of the gradients that are called so
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What came of the script with all patches: the gradients by name, None where it did not end as before."""
+
+    gradients: dict[Key, GradientReport] | None
+    report: Report | None = None
+
+    def mends(self, key: Key) -> bool:
+        found = None if self.gradients is None else self.gradients.get(key)
+        return found is not None and not is_at_fault(found)
+
+    def faults(self) -> list[GradientReport]:
+        return [one for one in (self.gradients or {}).values() if is_at_fault(one)]
+
+
+def is_at_fault(gradient: GradientReport) -> bool:
+    return gradient.level == "error"
+
+
+def with_tried_patches(report: Report, program: RerunProgram, seconds: float) -> Report:
+    """The report with the patches that stood the trial, and what was seen of them; the others are advice only."""
+    file = _file(report, program)
+    if file is None or seconds > MOST_SECONDS:
+        return report
+    report = _mapped(report, _with_a_patch)
+    current, tried, best = report, set[str](), (len(_faulty(report)) + 1, report)
+    for _ in range(MOST_RUNS):
+        text = patched_texts(current).get(file)
+        if text is None or text in tried:
+            break
+        tried.add(text)
+        run = _run(program, text, seconds, report)
+        if run is None:
+            return report  # this system does not shut a process off: nothing is known, and nothing is claimed
+        left = [key for key in _faulty(report) if not run.mends(key)]
+        told = _told(current, run, left)
+        n_left = len(left) + len(run.faults()) if run.gradients is not None else best[0] + 1
+        best = min(best, (n_left, told), key=lambda one: one[0])
+        if not n_left:
+            return told
+        current = _further(report, told, run, text, file) or _with_others(current, run, left)
+    return best[1] if best[0] <= len(_faulty(report)) else _without_patches(report)
+
+
+def _file(report: Report, program: RerunProgram) -> str | None:
+    """The script as its spans name it, if all that is to be changed is in it."""
+    files = list(patched_texts(report))
+    paths = [os.path.realpath(os.path.join(program.folders[0], file)) for file in files]
+    return files[0] if paths == [os.path.realpath(program.path)] else None
+
+
+def _keyed(report: Report) -> dict[Key, GradientReport]:
+    seen: Counter[tuple[str, str, int]] = Counter()
+    found = {}
+    for one in report.gradients:
+        name = one.target, one.source, one.order
+        found[*name, seen[name]] = one
+        seen[name] += 1
+    return found
+
+
+def _faulty(report: Report) -> list[Key]:
+    return [key for key, gradient in _keyed(report).items() if is_at_fault(gradient)]
+
+
+def _run(program: RerunProgram, text: str, seconds: float, before: Report) -> _Run | None:
+    try:
+        document = ran_again(program, Mended(text), seconds)
+    except TimeoutError:
+        return _Run(None)
+    if document is None:
+        return None
+    again = from_document(document["report"])
+    ended, was = (None if one.script is None else one.script.exception for one in (again, before))
+    return _Run(None, again) if ended is not None and ended != was else _Run(_keyed(again), again)
+
+
+def _told(report: Report, run: _Run, left: list[Key]) -> Report:
+    """Patches that mend, with what was seen of them; one that was claimed and does not is claimed no longer."""
+
+    def told(gradient: GradientReport, key: Key, diagnostic: Diagnostic) -> Diagnostic:
+        fix = diagnostic.fix
+        if fix is None or not fix.patch:
+            return diagnostic
+        now = None if run.gradients is None else run.gradients.get(key)
+        if now is not None and key not in left and now.verdict is Verdict.CORRECT:
+            return replace(diagnostic, fix=replace(fix, checked=fix.checked or _seen(now)))
+        is_refuted = key in left and is_at_fault(gradient)
+        return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
+
+    return _mapped(report, told)
+
+
+def _seen(now: GradientReport) -> str:
+    right = "" if now.known_digits is None else f", right to {whole_digits_text(*now.known_digits)}"
+    name = framework_name(now.framework)
+    return (
+        f"the whole script was run with this change: {name} returns the gradient for `{now.source}`{right}."
+    )
+
+
+def _mapped(report: Report, change: Callable[[GradientReport, Key, Diagnostic], Diagnostic]) -> Report:
+    gradients = [
+        replace(one, diagnostics=tuple(change(one, key, each) for each in one.diagnostics))
+        for key, one in _keyed(report).items()
+    ]
+    return replace(report, gradients=tuple(gradients))
+
+
+def _with_others(report: Report, run: _Run, left: list[Key]) -> Report:
+    """The next change for every gradient that is at fault still; where the script failed, for all not checked."""
+
+    def next_one(gradient: GradientReport, key: Key, diagnostic: Diagnostic) -> Diagnostic:
+        fix = diagnostic.fix
+        is_guilty = key in left and is_at_fault(gradient)
+        if fix is None or not fix.patch or not is_guilty or (run.gradients is None and fix.checked):
+            return diagnostic
+        if not fix.others:
+            return replace(diagnostic, fix=replace(fix, patch="", checked=""))
+        first, *more = fix.others
+        return replace(diagnostic, fix=replace(first, others=tuple(more)))
+
+    return _mapped(report, next_one)
+
+
+def _with_a_patch(gradient: GradientReport, key: Key, diagnostic: Diagnostic) -> Diagnostic:
+    """A change of lines in the place of advice that has one beside it."""
+    fix = applicable(diagnostic.fix)
+    if fix is None or fix is diagnostic.fix or diagnostic.fix is None:
+        return diagnostic
+    others = tuple(one for one in diagnostic.fix.others if one is not fix)
+    return replace(diagnostic, fix=replace(fix, others=others))
+
+
+def _without_patches(report: Report) -> Report:
+    return _mapped(
+        report,
+        lambda gradient, key, one: (
+            one
+            if one.fix is None or not is_at_fault(gradient)
+            else replace(one, fix=replace(one.fix, patch="", checked="", others=()))
+        ),
+    )
+
+
+def _further(first: Report, told: Report, run: _Run, text: str, file: str) -> Report | None:
+    """What the changed script still gets wrong, mended in it: one change of all lines, told at the first fault.
+
+    None where it has no such change, or gets as much wrong as before.
+    """
+    kinds = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
+    new = [
+        one
+        for gradient in run.faults()
+        for one in gradient.diagnostics
+        if one.fix is not None and one.fix.patch and (one.kind, one.headline) not in kinds
+    ]
+    if run.report is None or not new:
+        return None
+    again = patched_texts(run.report).get(file)
+    if again is None:
+        return None
+    before = first.sources[file].splitlines(keepends=True)
+    patch = "".join(difflib.unified_diff(before, again.splitlines(keepends=True), file, file, n=0))
+    words = [one.fix.text for one in (*_patched(told), *new) if one.fix is not None]
+    meanings = [one.fix.changes_meaning for one in (*_patched(told), *new) if one.fix is not None]
+    whole = Fix(
+        "; then ".join(dict.fromkeys(words)), patch, "", "; ".join(filter(None, dict.fromkeys(meanings)))
+    )
+    place = next(_patched(told), None)
+    return None if place is None else _only(told, place, whole)
+
+
+def _patched(report: Report) -> Iterator[Diagnostic]:
+    for gradient in report.gradients:
+        for one in gradient.diagnostics:
+            if one.fix is not None and one.fix.patch and not gradient.intended:
+                yield one
+
+
+def _only(report: Report, place: Diagnostic, whole: Fix) -> Report:
+    def changed(gradient: GradientReport, key: Key, one: Diagnostic) -> Diagnostic:
+        if one is place:
+            return replace(one, fix=whole)
+        return one if one.fix is None else replace(one, fix=replace(one.fix, patch="", checked=""))
+
+    return _mapped(report, changed)

@@ -1,0 +1,47 @@
+"""`--apply`: the fixes of a report written into the user's files, each of which is kept beside itself first."""
+
+from __future__ import annotations
+
+import os
+
+from gradproof.cli import output
+from gradproof.cli.writing import write_whole
+from gradproof.diagnosis.report import Report
+from gradproof.errors import NotWritten
+from gradproof.render.to_diff import patched_texts
+
+
+def apply_fixes(report: Report, folder: str) -> bool:
+    """Whether all files could be changed. One that is no longer what was run stays as it is."""
+    is_done = True
+    for file, text in sorted(patched_texts(report).items()):
+        path = os.path.join(folder, file)
+        try:
+            before = _read(path)
+            if before != report.sources[file]:
+                output.say_error(f"`{file}` is not changed: it is no longer the file that was run")
+                is_done = False
+                continue
+            kept = _backup(path)
+            write_whole(before, kept)
+            write_whole(text, path)
+        except (OSError, NotWritten, UnicodeDecodeError) as error:
+            output.say_error(f"`{file}` is not changed: {error}")
+            is_done = False
+            continue
+        output.say(f"changed: {file} (as it was: {os.path.relpath(kept, folder)})")
+    return is_done
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def _backup(path: str) -> str:
+    """A name beside the file that nothing has yet."""
+    found, number = f"{path}.orig", 1
+    while os.path.exists(found):
+        number += 1
+        found = f"{path}.orig{number}"
+    return found

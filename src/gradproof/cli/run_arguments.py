@@ -1,0 +1,80 @@
+"""What `gradproof run` takes on its command line."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from gradproof.audit.budget import Policy, parse_checks
+from gradproof.cli import output
+from gradproof.errors import InvalidInput
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "gradproof run [options] SCRIPT [ARGS...]\n       gradproof run [options] -m MODULE [ARGS...]"
+    )
+    parser.epilog = (
+        "The script runs as `python SCRIPT ARGS` would run it. The report goes to the error stream, after "
+        "everything the script prints. Exit status: 0 nothing found, 1 a fault at the level of --fail-on, "
+        "2 gradproof was called wrongly, a report could not be written, or nothing could be seen of the script's "
+        "framework, 130 Ctrl-C ended it; else that of the script. Defaults for a project stand in the table "
+        "[tool.gradproof] of its pyproject.toml: fail-on, checks, budget, accept, exclude."
+    )
+    output.configure(parser)
+    parser.set_defaults(fail_on=None)  # what is not given here may stand in the settings of the project
+    parser.add_argument(
+        "--checks",
+        type=_checks,
+        metavar="WHICH",
+        help="the executions of a gradient call that are checked: powers (1st, 2nd, 10th, 100th ...; the "
+        "default), all, first, or a list such as 1,5,20",
+    )
+    parser.add_argument(
+        "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
+    )
+    output.add_witness(parser)
+    parser.add_argument(
+        "--rerun",
+        action="store_true",
+        help="after a crash, or for hand-written gradients that never ran, run the script a second time in a child "
+        "process without network and with files read-only where the system allows it, if what is to be looked "
+        "at may have effects; without this option such code is not run again",
+    )
+    parser.add_argument(
+        "--fix",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="write the changes that fix what was found as a diff for `patch -p1`; no source is changed. The script "
+        "is run with them in a child process without network and with files read-only, where the system allows it",
+    )
+    parser.add_argument(
+        "--apply",
+        action="store_true",
+        help="with --fix: change the files themselves; each is kept beside itself as FILE.orig",
+    )
+    parser.add_argument("--no-fix", action="store_true", help="look for causes, and not for fixes")
+    parser.add_argument(
+        "-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`"
+    )
+    parser.add_argument(
+        "script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS...]", help=argparse.SUPPRESS
+    )
+
+
+def _checks(text: str) -> Policy:
+    try:
+        return parse_checks(text)
+    except InvalidInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"a number of seconds is needed, not {text!r}")
+    return seconds

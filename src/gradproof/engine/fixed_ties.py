@@ -1,0 +1,84 @@
+"""Ties that nothing can break: numbers that are equal and stand still, such as those that `relu` has cut off.
+
+A node depends on the inputs as a whole; an entry of it need not. Where a clear decision took the constant branch, the
+entry keeps its value however the inputs move, and a later tie among such entries is no matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.run import Run
+from gradproof.engine.ties import snapped
+from gradproof.ir.program import Node
+from gradproof.ir.types import Array
+from gradproof.ops import TABLE, Arithmetic
+
+Bounds = Callable[[Any], tuple[Array, Array]]
+
+_PLAIN = Arithmetic(Ieee("float64"))
+
+
+@dataclass(eq=False)
+class Moving:
+    """Which entries of the nodes move with the inputs; told the nodes of a run in their order."""
+
+    result: Run
+    active: set[int]
+    masks: dict[int, Array] = field(default_factory=dict)
+    unsure: dict[int, Array] = field(default_factory=dict)  # of discrete nodes: what may be decided otherwise
+
+    def of(self, id: int) -> Array:
+        node = self.result.program[id]
+        known = self.masks.get(id)
+        return np.broadcast_to(id in self.active if known is None else known, node.shape)
+
+    def follow(self, node: Node) -> None:
+        """Learn which entries of a node move; where that is not known, all do."""
+        if node.id not in self.active or node.op in ("input", "item"):
+            return
+        op, unsure = TABLE.get(node.op), [self.unsure[id] for id in node.inputs if id in self.unsure]
+        if node.is_discrete:
+            if unsure:
+                self.unsure[node.id] = np.ones(node.shape, bool)
+        elif node.op == "select":
+            self.masks[node.id] = self._chosen(*node.inputs)
+        elif op is not None and op.slopes is not None:
+            parts = [self.of(id) for id in node.inputs if id in self.active]
+            self.masks[node.id] = np.logical_or.reduce(np.broadcast_arrays(*parts))
+        elif op is not None and op.moves_only and (node.op == "take_along" or not unsure):
+            self.masks[node.id] = self._moved(node)
+
+    def _chosen(self, condition: int, *branches: int) -> Array:
+        yes, no = (self.of(id) for id in branches)
+        mask = np.where(np.asarray(self.result.values[condition]), yes, no)
+        return mask | (self.unsure[condition] & (yes | no)) if condition in self.unsure else mask
+
+    def _moved(self, node: Node) -> Array:
+        program, values = self.result.program, self.result.values
+        xs = [values[id] if program[id].is_discrete else self.of(id).astype(float) for id in node.inputs]
+        with _PLAIN.domain.active():
+            mask: Array = np.asarray(getattr(_PLAIN, node.op)(*xs, **node.params)) != 0.0
+        for id in node.inputs:
+            mask = mask | self.unsure[id] if id in self.unsure else mask
+        return mask
+
+
+def unbreakable(moving: Moving, node: Node, tied: Array, bounds: Bounds) -> Array:
+    """The ties of a decision among entries that stand still: moving all others, there and back, changes nothing."""
+    op, values = TABLE[node.op], moving.result.values
+    if op.decide_near is None or op.compares not in ("pair", "all"):
+        return np.zeros(tied.shape, bool)
+    xs = snapped(node, op, [bounds(values[id]) for id in node.inputs], tied)
+    rng = np.random.default_rng(0)
+    rates = [rng.uniform(1.0, 2.0, x.shape) * rng.choice([-1.0, 1.0], x.shape) for x in xs]
+    rates = [np.where(moving.of(id), rate, 0.0) for id, rate in zip(node.inputs, rates)]
+    y = values[node.id]
+    there, back = (op.decide_near(y, xs, [s * rate for rate in rates], **node.params) for s in (1.0, -1.0))
+    stays: Array = tied & (there == y) & (back == y)
+    return stays

@@ -1,0 +1,52 @@
+"""A narrow array that a loop uses many times, cast once before the loop: its gradient is summed in the wider dtype."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.edit import diff, with_texts
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.frameworks import framework
+
+WIDER = {"bfloat16": "float32", "float16": "float32", "float32": "float64"}
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    case, call = fault.case, fault.case.capture.call
+    source, language, name = (
+        parsed(case.sources.get(call.file, "")),
+        framework(case.capture.framework),
+        case.source.name,
+    )
+    alias = None if source is None else alias_of(source.tree, language.name)
+    wider = WIDER.get(case.source.dtype)
+    if source is None or alias is None or not language.cast or wider is None or not name.isidentifier():
+        return
+    for loop in (one for one in ast.walk(source.tree) if isinstance(one, ast.For | ast.While)):
+        uses = [one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name]
+        if not uses or any(not isinstance(one.ctx, ast.Load) for one in uses):
+            continue
+        wide = _unused(source, f"{name}_wide")
+        changed = with_texts(source, [(one, wide) for one in uses])
+        lines = source.text.splitlines(keepends=True)
+        indent = lines[loop.lineno - 1][: loop.col_offset]
+        if changed is None or indent.strip():
+            continue
+        cast = language.cast.replace(f"{language.alias}.", f"{alias}.").format(x=name, dtype=wider)
+        changed.insert(loop.lineno - 1, f"{indent}{wide} = {cast}\n")
+        text = f"cast `{name}` to {wider} once, before the loop: then its gradient is summed in {wider}"
+        yield Fix(text, diff(source, changed, call.file))
+
+
+def _unused(source: ParsedSource, name: str) -> str:
+    taken = {one.id for one in ast.walk(source.tree) if isinstance(one, ast.Name)}
+    while name in taken:
+        name += "_"
+    return name
+
+
+FIX = FixKind("cast-once", ("absorption", "accumulation", "low-precision"), offer)

@@ -1,0 +1,121 @@
+"""Functions of NumPy, `math` and SciPy replaced by the framework's own, and conversions to plain numbers left out.
+
+All of a block at once: the next obstacle on the same path is of the same kind more often than not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.words import framework_name
+from gradproof.fixes.edit import diff
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.lines import statement_at
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.frameworks import Framework, framework
+
+_OPS = {text.removeprefix("np."): op for op, text in framework("numpy").spellings.items() if "(" not in text}
+# Names that other libraries have for the same functions.
+_OTHERS = {
+    "asin": "asin", "acos": "acos", "atan": "atan", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf",
+    "erfc": "erfc", "lgamma": "lgamma", "gammaln": "lgamma", "expit": "sigmoid", "logsumexp": "logsumexp",
+    "softmax": "softmax", "log_softmax": "log_softmax", "amax": "max", "average": "mean",
+}  # fmt: skip
+_PLAIN = (
+    "numpy",
+    "item",
+    "detach",
+    "tolist",
+    "cpu",
+)  # methods that make plain numbers of an array, or lead there
+_MAKERS = frozenset(
+    {"constant", "convert_to_tensor", "tensor", "as_tensor", "from_numpy", "asarray", "array"}
+)
+_LIBRARIES = ("numpy", "math", "scipy.special", "cmath")
+
+Range = tuple[int, int, str]
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    case, missing = fault.case, fault.case.source.missing
+    span = fault.found.span or (None if missing is None else missing.span)
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    language = framework(case.capture.framework)
+    alias = None if source is None else alias_of(source.tree, language.name)
+    statement = None if source is None or span is None else statement_at(source, span.line)
+    if source is None or span is None or alias is None or statement is None:
+        return
+    block = getattr(source.parents.get(statement), "body", [statement])
+    changes = [one for each in block for one in _Converter(source, language, alias).changes(each)]
+    if changes:
+        text = f"stay in {framework_name(language.name)}: use its own functions on the tensor itself"
+        yield Fix(text, diff(source, _applied(source, changes), span.file))
+
+
+class _Converter:
+    """Finds what is to be replaced in a statement, as ranges of the file."""
+
+    def __init__(self, source: ParsedSource, language: Framework, alias: str) -> None:
+        self.source, self.language, self.alias = source, language, alias
+        self.modules = {
+            one.asname or one.name: one.name
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Import)
+            for one in node.names
+            if one.name in _LIBRARIES
+        }
+        starts = [0]
+        for line in source.text.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line.encode()))
+        self.starts = starts
+
+    def changes(self, statement: ast.stmt) -> Iterator[Range]:
+        for call in (one for one in ast.walk(statement) if isinstance(one, ast.Call)):
+            first, last = self._range(call)
+            function = call.func
+            name = function.attr if isinstance(function, ast.Attribute) else ""
+            base = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+            if base in self.modules and (word := self._counterpart(name)):
+                yield (*self._range(function), word)
+            elif (
+                base not in self.modules
+                and name in _PLAIN
+                and not call.args
+                and isinstance(function, ast.Attribute)
+            ):
+                yield self._range(function.value)[1], last, ""
+            elif self._is_wrapper(call, name, base):
+                inner = self._range(call.args[0])
+                yield first, inner[0], "" if isinstance(call.args[0], ast.Call | ast.Name) else "("
+                yield inner[1], last, "" if isinstance(call.args[0], ast.Call | ast.Name) else ")"
+
+    def _is_wrapper(self, call: ast.Call, name: str, base: str) -> bool:
+        """`float(x)`, or the framework's function that makes an array of what would be one without it."""
+        if not call.args or isinstance(call.args[0], ast.Constant | ast.List | ast.Tuple):
+            return False
+        is_float = isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1
+        return is_float or (base in (self.alias, *self.modules) and name in _MAKERS)
+
+    def _counterpart(self, name: str) -> str:
+        op = _OPS.get(name) or _OTHERS.get(name, name)
+        text = self.language.spellings.get(op, "")
+        if not text or "(" in text:
+            return ""
+        return text.replace(f"{self.language.alias}.", f"{self.alias}.", 1)
+
+    def _range(self, node: ast.expr) -> tuple[int, int]:
+        first = self.starts[node.lineno - 1] + node.col_offset
+        return first, self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+
+
+def _applied(source: ParsedSource, changes: list[Range]) -> list[str]:
+    data = source.text.encode()
+    for first, last, text in sorted(changes, reverse=True):
+        data = data[:first] + text.encode() + data[last:]
+    return data.decode().splitlines(keepends=True)
+
+
+FIX = FixKind("counterparts", ("left-framework",), offer)

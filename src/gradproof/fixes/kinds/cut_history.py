@@ -1,0 +1,46 @@
+"""What a step takes over from the one before, cut off from the history it was computed with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.lines import inserted, loops_around, statement_at
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.frameworks import framework
+
+_TEXT = "cut the history where a step begins"
+_MEANING = "the gradient of a step no longer counts how it depends on the steps before"
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    case, call, span = fault.case, fault.case.capture.call, fault.found.span
+    source = parsed(case.sources.get(call.file, ""))
+    stop = framework(case.capture.framework).detached
+    statement = None if source is None else statement_at(source, call.line)
+    if source is None or statement is None or span is None or not stop:
+        return
+    for loop in loops_around(source, statement):
+        for name in _carried(source, loop, span.line):
+            text = f"{name} = {stop.format(x=name)}"
+            yield Fix(_TEXT, inserted(source, loop.body[0], text, call.file), "", _MEANING)
+
+
+def _carried(source: ParsedSource, loop: ast.For | ast.While, line: int) -> list[str]:
+    """Names that a line of the loop uses, that the loop gives values and that had one before it."""
+    inside = {
+        one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+    uses = [one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.lineno == line]
+    names = dict.fromkeys(one.id for one in uses if isinstance(one.ctx, ast.Load) and one.id in inside)
+    before = {
+        one.id
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.lineno < loop.lineno
+    }
+    return [name for name in names if name in before]
+
+
+FIX = FixKind("cut-history", ("graph-grows",), offer)

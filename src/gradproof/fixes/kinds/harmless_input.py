@@ -1,0 +1,179 @@
+"""Guards a branch that is not taken: its op gets a harmless input wherever its result is dropped."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.zero import Zero
+from gradproof.fixes.aim import aim_of, checked_digits
+from gradproof.fixes.edit import named_before
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.verify import is_equal
+from gradproof.frameworks import framework
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program, ancestors
+from gradproof.ops import TABLE
+
+HARMLESS = 1.0  # inside the domain of every function with an edge at 0, and no root of a common denominator
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """The op of the branch, which of its inputs is guarded, and the op that drops its result: a selection or a mask.
+
+    The result is kept where the condition is true, or false; a mask keeps it where it is not zero.
+    """
+
+    op: Node
+    index: int
+    dropping: Node
+    deciding: int  # the condition, or the mask
+    is_kept_where_true: bool = True
+
+    @property
+    def is_mask(self) -> bool:
+        return self.dropping.op == "mul"
+
+
+def guards(case: Case) -> Iterator[tuple[Guard, Program]]:
+    """The program with each input of the op in the dropped branch guarded in turn."""
+    program, found = case.capture.program, case.nonfinite
+    if program is None or found is None or found.zero is None:
+        return
+    ops = [node for node in program.nodes if node.span == found.origin.span and _is_guilty(found, node)]
+    for op in ops:
+        for guard in _guards(program, op, found.zero):
+            guarded = _apply(program, guard)
+            if guarded is not None:
+                yield guard, guarded
+
+
+def _guards(program: Program, op: Node, zero: Zero) -> Iterator[Guard]:
+    for dropping in program.nodes:
+        if dropping.op == "select" and dropping.span == zero.node.span:
+            sides = [op.id in ancestors(program, [id]) for id in dropping.inputs[1:]]
+            if sides.count(True) == 1:
+                for index in range(len(op.inputs)):
+                    yield Guard(op, index, dropping, dropping.inputs[0], sides[0])
+        elif dropping.op == "mul" and zero.why == "multiplied by 0":
+            sides = [op.id in ancestors(program, [id]) for id in dropping.inputs]
+            mask = dropping.inputs[sides.index(False)] if sides.count(True) == 1 else None
+            if mask is not None and not bool(np.asarray(program[mask].value).all()):
+                yield from (Guard(op, index, dropping, mask) for index in range(len(op.inputs)))
+
+
+def _is_guilty(found: Nonfinite, node: Node) -> bool:
+    """An op that has an infinite slope somewhere, or the one whose result was too large."""
+    if not node.inputs or node.op not in TABLE or node.is_discrete:
+        return False
+    is_beyond = found.exact is not None and found.exact.is_beyond(node.dtype)
+    return bool(TABLE[node.op].edges) or (is_beyond and node.id == found.origin.id)
+
+
+def _apply(program: Program, guard: Guard) -> Program | None:
+    argument, deciding = program[guard.op.inputs[guard.index]], program[guard.deciding]
+    if np.broadcast_shapes(argument.shape, deciding.shape) != argument.shape or argument.op == "constant":
+        return None
+    next_id = max(node.id for node in program.nodes) + 1
+    dtype = types.numpy_dtype(argument.dtype)
+    constant = Node(next_id, "constant", (), argument.dtype, (), value=np.asarray(HARMLESS, dtype))
+    new = [constant]
+    condition = deciding.id
+    if guard.is_mask:
+        zero = Node(next_id + 2, "constant", (), deciding.dtype, (), value=np.zeros((), dtype))
+        kept = np.asarray(deciding.value) != 0
+        compared = Node(next_id + 3, "not_equal", (deciding.id, zero.id), "bool", deciding.shape, value=kept)
+        condition = compared.id
+        new += [zero, compared]
+    sides = (argument.id, constant.id) if guard.is_kept_where_true else (constant.id, argument.id)
+    safe = Node(next_id + 1, "select", (condition, *sides), argument.dtype, argument.shape)
+    inputs = (*guard.op.inputs[: guard.index], safe.id, *guard.op.inputs[guard.index + 1 :])
+    return _in_order(program, guard.op, [*new, safe, replace(guard.op, inputs=inputs)])
+
+
+def _in_order(program: Program, op: Node, new: list[Node]) -> Program | None:
+    """The op and what uses it come after the condition, which may have been computed later than the op."""
+    nodes = [node for node in program.nodes if node.id != op.id] + new
+    ordered: list[Node] = []
+    known: set[int] = set()
+    while nodes:
+        ready = [node for node in nodes if all(id in known for id in node.inputs)]
+        if not ready:
+            return None  # the condition depends on the op itself
+        ordered += ready
+        known.update(node.id for node in ready)
+        nodes = [node for node in nodes if node.id not in known]
+    return replace(program, nodes=tuple(ordered))
+
+
+def guard_patch(guard: Guard, sources: Mapping[str, str], name: str) -> str:
+    """The argument of the op, selected in a line before; empty where the source does not show it."""
+    span = guard.op.span
+    source = None if span is None else parsed(sources.get(span.file, ""))
+    if span is None or source is None or "select" not in framework(name).spellings:
+        return ""
+    condition, argument = _condition(source, guard), _argument(source.at(span), guard.index)
+    alias = alias_of(source.tree, name)
+    # The condition is written a second time, so its names must mean the same where the op stands.
+    if condition is None or argument is None or alias is None or not _in_reach(source, condition, argument):
+        return ""
+    written = [ast.get_source_segment(source.text, part) or "" for part in (condition, argument)]
+    if guard.is_mask:
+        written[0] = f"{written[0]} != 0" if isinstance(condition, ast.Name) else f"({written[0]}) != 0"
+    sides = [written[1], str(HARMLESS)] if guard.is_kept_where_true else [str(HARMLESS), written[1]]
+    text = f"{alias}.where({', '.join([written[0], *sides])})"
+    return named_before(source, argument, text, "safe", span.file)
+
+
+def _condition(source: ParsedSource, guard: Guard) -> ast.expr | None:
+    """The expression of the condition of a selection, or of a mask."""
+    expression = source.at(guard.dropping.span)
+    if guard.is_mask and isinstance(expression, ast.BinOp):
+        return (expression.left, expression.right)[guard.dropping.inputs.index(guard.deciding)]
+    is_call = isinstance(expression, ast.Call) and len(expression.args) == 3 and not guard.is_mask
+    return expression.args[0] if is_call and isinstance(expression, ast.Call) else None
+
+
+def _argument(expression: ast.expr | None, index: int) -> ast.expr | None:
+    if isinstance(expression, ast.BinOp):
+        return (expression.left, expression.right)[index]
+    if isinstance(expression, ast.Call) and index < len(expression.args):
+        return expression.args[index]
+    return None
+
+
+def _in_reach(source: ParsedSource, condition: ast.expr, argument: ast.expr) -> bool:
+    first, second = source.statement(argument), source.statement(condition)
+    if first is second:
+        return True
+    if first is None or second is None or source.parents.get(first) is not source.parents.get(second):
+        return False
+    names = [part for part in ast.walk(condition) if isinstance(part, ast.Name)]
+    stores = [store for name in names for store in source.stores(name)]
+    return not any(first.lineno <= store.lineno < second.lineno for store in stores)
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    """The first input of the op that, guarded, gives the right gradient."""
+    case, program, aim = fault.case, fault.case.capture.program, aim_of(fault.case)
+    if program is None or aim is None:
+        return
+    for guard, guarded in guards(case):
+        if is_equal(program, guarded, aim.gradients.wrt):
+            checked = checked_digits(case, guarded, aim, fault.replay, equal=True)
+            if checked is not None:
+                text = "give the unselected branch an input on which it is harmless"
+                yield Fix(text, guard_patch(guard, case.sources, case.capture.framework), checked)
+                return
+
+
+FIX = FixKind("harmless-input", ("masked-branch",), offer)

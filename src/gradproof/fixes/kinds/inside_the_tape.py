@@ -1,0 +1,85 @@
+"""Statements that ran beside the block of a tape, moved into it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.lines import moved_into, statement_at
+from gradproof.fixes.source import ParsedSource, parsed
+
+_TEXT = "move the whole computation into the `with` block of the tape"
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    """What stands between the block and the call first, then what stands before the block and leads to the target."""
+    case, call = fault.case, fault.case.capture.call
+    source = parsed(case.sources.get(call.file, ""))
+    asked = None if source is None else statement_at(source, call.line)
+    if source is None or asked is None:
+        return
+    block = _block(source, call.line)
+    beside = [] if block is None else getattr(source.parents.get(block), "body", [])
+    if block is None or asked not in beside:
+        return
+    place = beside.index(block)
+    between = [
+        one for one in beside[place + 1 : beside.index(asked)] if isinstance(one, ast.Assign | ast.AugAssign)
+    ]
+    if between:
+        yield Fix(_TEXT, moved_into(source, block, between, call.file, at_top=False))
+    before = _needed(beside[:place], block, {case.capture.target} | _used(asked), case.source.name)
+    if before:
+        yield Fix(_TEXT, moved_into(source, block, before, call.file, at_top=True))
+        if between:
+            both = moved_into(source, block, [*before, *between], call.file, at_top=False)
+            yield Fix(_TEXT, both)
+
+
+def _block(source: ParsedSource, line: int) -> ast.With | None:
+    """The last tape that was opened before a line."""
+    found = [
+        one
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.With)
+        and "Tape" in ast.unparse(one.items[0].context_expr)
+        and one.lineno < line
+    ]
+    return max(found, key=lambda one: one.lineno, default=None)
+
+
+def _needed(before: list[ast.stmt], block: ast.With, wanted: set[str], source_name: str) -> list[ast.stmt]:
+    """Assignments ahead of the block that lead from the source to what it uses."""
+    wanted = wanted | {name for one in block.body for name in _used(one)}
+    found: list[ast.stmt] = []
+    for one in reversed(before):
+        if not isinstance(one, ast.Assign):
+            continue
+        given = _given(one)
+        if given & wanted and source_name not in given:
+            wanted |= _used(one.value)
+            found.append(one)
+    made = set[str]()
+    moved = []
+    for one in reversed(found):
+        if source_name in _used(one) or made & _used(one):
+            made |= {
+                each.id
+                for each in ast.walk(one)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            }
+            moved.append(one)
+    return moved
+
+
+def _given(part: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(part) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def _used(part: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(part) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+
+
+FIX = FixKind("inside-the-tape", ("outside-tape",), offer)

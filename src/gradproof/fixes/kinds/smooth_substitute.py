@@ -1,0 +1,269 @@
+"""Finds a smooth function for the place where one has a corner, a step or an infinite slope, and tries it out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.engine.refine import entry_count
+from gradproof.errors import GradproofError
+from gradproof.fixes.choice import soft_choices
+from gradproof.fixes.extremes import extremes
+from gradproof.fixes.graph import Graph, Id
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.patch import patch_of
+from gradproof.fixes.pattern import Binding, matches, parse
+from gradproof.fixes.rewrite import build, with_nodes
+from gradproof.fixes.rule import RewriteRule
+from gradproof.fixes.substitutes import CORNERS, SAME, SOFT, STEPS, UPRIGHT, Substitute
+from gradproof.fixes.tried import Replay, Tried, checked_text, depends_on_opaque, tried
+from gradproof.fixes.verify import N_NEARBY, is_equal
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.ops import TABLE
+
+WIDTH = 1e-3  # of the scale: small beside the numbers, and its square is still seen beside them in a float32
+_CUT = (Verdict.MISSING, Verdict.CORRECT)  # on a way through steps nothing passes, or zero does
+MOST_PLACES = 6  # places of the source at which a substitute is tried
+SAME_NEARBY = f"Both are equal in exact arithmetic at {N_NEARBY} points nearby."
+MOST_ENTRIES = 20_000  # numbers in a program that is judged anew for every change
+SECONDS = 3.0  # for all of them: a fix must not take longer than the check itself
+MOST_TRIED = 24  # changed programs that are run and judged
+
+
+@dataclass(frozen=True, eq=False)
+class SubstituteChange:
+    """A program in which a function was replaced wherever one piece of the source computed it.
+
+    `patch` is the change of the lines where the nodes themselves do not tell it.
+    """
+
+    program: Program
+    nodes: tuple[int, ...]
+    text: str
+    meaning: str
+    patch: str | None = None
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    found = (
+        _substituted(fault.case, fault.replay) if _is_cut(fault.case) or _has_no_slope(fault.case) else None
+    )
+    if found is not None:
+        yield found
+
+
+def _is_cut(case: Case) -> bool:
+    """Whether steps lie on every way from the source to the target."""
+    program, source, observed = case.capture.program, case.source.node, case.source.observed
+    if case.verdict is not Verdict.CORRECT:
+        missing = case.source.missing
+        return case.verdict is Verdict.MISSING and missing is not None and missing.kind == "discrete-op"
+    if program is None or source is None or observed is None or np.any(observed):
+        return False
+    return program.outputs[0] not in descendants(program, [source])
+
+
+def _has_no_slope(case: Case) -> bool:
+    """A corner, a step, an infinite slope, or no value at all: no other way of writing the function mends that."""
+    if case.verdict is Verdict.UNVERIFIED:
+        return case.lacks_a_value
+    singular = case.nonfinite is not None and case.nonfinite.kind in ("singular-point", "invalid-domain")
+    return case.verdict is Verdict.UNDEFINED or (case.verdict is Verdict.NONFINITE and singular)
+
+
+def _substituted(case: Case, replay: Replay | None) -> Fix | None:
+    """The first change whose gradient is right; of several, one that can be shown in the user's lines."""
+    program, wrt = case.capture.program, case.source.node
+    if program is None or wrt is None or case.capture.order != 1 or not types.is_real(case.source.dtype):
+        return None
+    if entry_count(program) > MOST_ENTRIES:
+        return None
+    found: Fix | None = None
+    deadline = time.monotonic() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
+    for k, change in enumerate(_changes(case, program)):
+        if k == MOST_TRIED or time.monotonic() > deadline:
+            break
+        patch = _patch(case, program, change)
+        if found is not None and not patch:
+            continue
+        result = tried(case, change.program, wrt, replay)
+        if result is None or not result.is_correct or (case.verdict in _CUT and not np.any(result.gradient)):
+            continue
+        if not change.meaning and not is_equal(program, change.program, wrt, has_point=False):
+            continue
+        found = _fix(case, program, change, result, patch)
+        if patch:
+            return found
+    return found
+
+
+def _patch(case: Case, program: Program, change: SubstituteChange) -> str:
+    if change.patch is not None:
+        return change.patch
+    found = patch_of(program, change.program, change.nodes, case.sources, case.capture.framework)
+    return "" if found is None else found.text
+
+
+def _fix(case: Case, program: Program, change: SubstituteChange, result: Tried, patch: str) -> Fix:
+    if not change.meaning:
+        checked = checked_text(case, result)
+        return Fix(change.text, patch, checked and f"{checked} {SAME_NEARBY}")
+    before = np.asarray(program[program.outputs[0]].value)
+    shown = [words.number(float(x), dtype=str(before.dtype)) for x in (before, result.value)]
+    moved = f"; `{case.capture.target}` is {shown[1]} instead of {shown[0]} here"
+    value = moved if shown[0] != shown[1] else f"; `{case.capture.target}` stays {shown[0]} here"
+    checked = checked_text(case, result, f" for the changed function{value}")
+    return Fix(change.text, patch, checked, change.meaning)
+
+
+def _changes(case: Case, program: Program) -> Iterator[SubstituteChange]:
+    if case.verdict in _CUT:
+        yield from (SubstituteChange(*made) for made in soft_choices(case, program))
+    graph, places = Graph(program), list(_places(case, program))
+    if len(places) > 1 and case.verdict is Verdict.UNDEFINED:
+        yield from _everywhere(
+            case, program, places
+        )  # with one corner left the function is as rough as before
+    for span, table in places:
+        nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
+        for substitute in table:
+            yield from _applied(case, program, graph, nodes, substitute)
+        if table not in (UPRIGHT, SAME, SOFT):
+            for made, text, meaning in extremes(program, nodes, lambda ids: width_of(program, ids)):
+                if not depends_on_opaque(program, made):
+                    yield SubstituteChange(with_nodes(program, made), tuple(made), text, meaning)
+
+
+def _everywhere(
+    case: Case, program: Program, places: Sequence[tuple[Span, Sequence[Substitute]]]
+) -> Iterator[SubstituteChange]:
+    """The first substitute that fits at each of several places, in one change."""
+    current = program
+    changed: tuple[int, ...] = ()
+    texts: list[str] = []
+    meanings: list[str] = []
+    for span, table in places:
+        nodes = [node for node in current.nodes if node.span == span and not node.is_discrete]
+        graph = Graph(current)
+        fits = (one for substitute in table for one in _applied(case, current, graph, nodes, substitute))
+        change = next((one for one in fits if _is_written(case, program, one, changed)), None)
+        if change is not None:
+            current, changed = change.program, (*changed, *change.nodes)
+            texts.append(change.text)
+            meanings.append(change.meaning)
+    if len(texts) > 1:
+        joined = "; ".join(dict.fromkeys(texts)), "; ".join(dict.fromkeys(meanings))
+        yield SubstituteChange(current, tuple(dict.fromkeys(changed)), *joined)
+
+
+def _is_written(case: Case, program: Program, change: SubstituteChange, changed: tuple[int, ...]) -> bool:
+    nodes = tuple(dict.fromkeys((*changed, *change.nodes)))
+    return patch_of(program, change.program, nodes, case.sources, case.capture.framework) is not None
+
+
+def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Substitute]]]:
+    """Where the op stands that has no slope, and what may take its place, the most suspicious first."""
+    if case.verdict in _CUT:
+        yield from ((span, SOFT) for span in _decided(program, _steps(program)))
+        return
+    reference = case.judgement.reference
+    sides = None if reference is None else reference.sides
+    if sides is not None:
+        for span in _decided(program, sides.guilty or sides.ties):
+            yield span, (*CORNERS, *STEPS)
+    suspects = [] if case.singular is None else [program[case.singular.node]]
+    way = ancestors(program, program.outputs) & descendants(program, [case.source.node or 0])
+    suspects += [node for node in program.nodes if node.id in way and is_at_edge(program, node)]
+    spans = dict.fromkeys(node.span for node in suspects if node.span is not None)
+    places = list(spans)[:MOST_PLACES]
+    if (
+        case.verdict is Verdict.NONFINITE
+    ):  # the function has a derivative: another way of writing it may find it
+        used = {node.span for node in program.nodes if node.span and _takes_from(program, node, places)}
+        yield from ((span, SAME) for span in (*used, *places))
+    yield from ((span, UPRIGHT) for span in places)
+
+
+def _takes_from(program: Program, node: Node, spans: Sequence[Span]) -> bool:
+    return (
+        not node.is_discrete
+        and any(program[id].span in spans for id in node.inputs)
+        and node.span not in spans
+    )
+
+
+def _steps(program: Program) -> list[int]:
+    return [node.id for node in program.nodes if node.is_discrete and node.inputs]
+
+
+def _decided(program: Program, ids: Iterable[int]) -> list[Span]:
+    """The places of the selections that follow from decisions; those of the decisions themselves where none does."""
+    ids = set(ids)
+    found: dict[Span, None] = {}
+    for node in program.nodes:
+        if node.is_discrete and any(id in ids for id in node.inputs):
+            ids.add(node.id)
+        elif node.span is not None and not node.is_discrete and any(id in ids for id in node.inputs):
+            found[node.span] = None
+    return list(found)[:MOST_PLACES]
+
+
+def is_at_edge(program: Program, node: Node) -> bool:
+    """Whether an op was given a number at which its slope is infinite."""
+    edges = TABLE[node.op].edges if node.op in TABLE else ()
+    if not edges or not node.inputs:
+        return False
+    value = np.asarray(program[node.inputs[0]].value)
+    return any(bool((value == edge).any()) for edge in edges)
+
+
+def _applied(
+    case: Case, program: Program, graph: Graph, nodes: Sequence[Node], substitute: Substitute
+) -> Iterator[SubstituteChange]:
+    """The substitute at all nodes of one place: a line that runs many times is changed for all of them."""
+    fits: dict[int, Binding] = {}
+    for node in nodes:
+        bound = next(iter(matches(graph, parse(substitute.pattern), Id(node.id))), None)
+        if bound is not None:
+            fits[node.id] = bound
+    if not fits or depends_on_opaque(program, fits):
+        return
+    scale = [term.id for bound in fits.values() for term in bound.values() if isinstance(term, Id)]
+    share = 1.0 if substitute in SOFT else WIDTH
+    width = width_of(program, [*scale, *fits], share)
+    numbers = {"W": width, "V": float(f"{width * width:.0e}"), "N": 1.0 - float(f"{width * width:.0e}")}
+    smooth = substitute.written(case.capture.framework)
+    rule = RewriteRule(substitute.pattern, smooth.replace(" / W", "") if width == 1.0 else smooth, "")
+    try:
+        made = {id: build(program, program[id], rule, {**bound, **numbers}) for id, bound in fits.items()}
+    except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
+        return
+    shown = {"width": _short(width), "square": _short(numbers["V"]), "shrunk": f"{numbers['N']:.12g}"}
+    text, meaning = (part.format(**shown) for part in (substitute.text, substitute.meaning))
+    yield SubstituteChange(with_nodes(program, made), tuple(made), text, meaning)
+
+
+def _short(number: float) -> str:
+    """As the patch writes it: 1e-6, not 1e-06."""
+    return f"{number:g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def width_of(program: Program, ids: Iterable[int], share: float = WIDTH) -> float:
+    """A power of ten, small beside the largest of the numbers; beside 1 where all of them are zero."""
+    values = [np.abs(np.asarray(program[id].value, np.float64)) for id in ids if not program[id].is_discrete]
+    finite = [float(value[np.isfinite(value)].max(initial=0.0)) for value in values]
+    scale = max(finite, default=0.0)
+    return float(f"1e{math.floor(math.log10(scale)) if scale > 0.0 else 0:d}") * share
+
+
+FIX = FixKind("smooth-substitute", ("discrete-op", "invalid-domain", "jump", "kink", "singular-point"), offer)

@@ -1,0 +1,120 @@
+"""The guilty expression in float64, and back: the last resort for digits that rounding costs.
+
+First the expression alone, then its statement, then all statements from the first that loses digits to the result:
+what a narrow number in between would round away again is kept.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.wide_region import WideRegion
+from gradproof.frameworks import framework
+from gradproof.ir import types
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+
+WIDE = "float64"
+_ALONE = (
+    "compute this expression in float64, and cast the result back: it takes twice the memory and more time"
+)
+_REGION = (
+    "compute lines {first} to {last} in float64, and cast back: they take twice the memory and more time"
+)
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    case, span = fault.case, fault.found.span
+    if (
+        case.verdict not in (Verdict.INACCURATE, Verdict.NONFINITE, Verdict.WRONG, Verdict.UNVERIFIED)
+        or span is None
+    ):
+        return
+    source = parsed(case.sources.get(span.file, ""))
+    language = framework(case.capture.framework)
+    alias = None if source is None else alias_of(source.tree, language.name)
+    if source is None or alias is None or not language.cast or not types.is_real(case.source.dtype):
+        return
+    if case.source.dtype == WIDE:
+        return
+    expression = source.at(span)
+    if expression is not None and expression.lineno == expression.end_lineno:
+        yield Fix(
+            _ALONE,
+            WideRegion(source, (), language, alias).expression(expression, case.source.dtype, span.file),
+        )
+    for statements in _regions(fault, source, span):
+        patch = WideRegion(source, statements, language, alias).patch(case.source.dtype, span.file)
+        first, last = statements[0].lineno, statements[-1].end_lineno or 0
+        text = _REGION.format(first=first, last=last).replace(f"lines {first} to {first} ", f"line {first} ")
+        yield Fix(text, patch)
+
+
+def _regions(fault: Fault, source: ParsedSource, span: Span) -> Iterator[Sequence[ast.stmt]]:
+    """The statement itself; from the first that has to do with it to the result; the whole block; blocks around it."""
+    lines = [one.span.line for one in fault.found.secondary if one.span.file == span.file]
+    seen: list[Sequence[ast.stmt]] = []
+    for block in _blocks(source, span):
+        here = next((one for one in block if _covers(one, span.line)), None)
+        if here is None:
+            continue
+        end = _result(fault, block, here)
+        first = next((one for one in block if _covers(one, min([*lines, span.line]))), here)
+        uses = next((one for one in block if _mentions(one, fault.case.source.name)), first)
+        for start in (here, first, uses, block[0]):
+            for stop in (here, end):
+                part = block[block.index(start) : block.index(stop) + 1]
+                if part and part not in seen and here in part:
+                    seen.append(part)
+    yield from sorted(seen, key=lambda part: (part[-1].end_lineno or 0) - part[0].lineno)
+
+
+def _blocks(source: ParsedSource, span: Span) -> Iterator[list[ast.stmt]]:
+    """Lists of statements around a line, up to the function, the innermost first; only what computes or repeats."""
+    kinds = (ast.Assign, ast.Return, ast.AugAssign, ast.For, ast.While)
+    around: list[list[ast.stmt]] = []
+    found: list[ast.stmt] = source.tree.body
+    while True:
+        around.append([one for one in found if isinstance(one, kinds)])
+        outer = next((one for one in found if _covers(one, span.line)), None)
+        inner = getattr(outer, "body", None)
+        if not isinstance(inner, list) or not any(_covers(one, span.line) for one in inner):
+            break
+        if isinstance(outer, ast.FunctionDef):
+            around.clear()
+        found = inner
+    yield from (block for block in reversed(around) if block)
+
+
+def _covers(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+
+
+def _result(fault: Fault, block: list[ast.stmt], here: ast.stmt) -> ast.stmt:
+    """Where the block hands its result over: what it returns, or what gives the target its value."""
+    named = [one for one in block if isinstance(one, ast.Assign) and _gives(one, fault.case.capture.target)]
+    ends = [one for one in (*block, *named) if isinstance(one, ast.Return) or one in named]
+    return ends[-1] if ends and ends[-1].lineno >= here.lineno else here
+
+
+def _gives(statement: ast.Assign, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in statement.targets)
+
+
+def _mentions(statement: ast.stmt, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(statement))
+
+
+FIX = FixKind(
+    "wider-expression",
+    (
+        "absorption", "accumulation", "cancellation", "framework-rule", "ill-conditioned", "low-precision", "overflow",
+        "underflow",
+    ),
+    offer,
+)  # fmt: skip

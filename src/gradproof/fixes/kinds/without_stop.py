@@ -1,0 +1,79 @@
+"""A way that was cut, opened again: `stop_gradient` left out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.edit import enclosed, replaced
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.lines import unindented
+from gradproof.fixes.retrace import retraced
+from gradproof.fixes.source import parsed
+from gradproof.fixes.tried import Replay, checked_text, tried
+from gradproof.judge.verdict import Verdict
+
+_TEXT = "leave out `stop_gradient`, or ask for the gradient of what comes after it"
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    if fault.case.verdict is not Verdict.MISSING:
+        return
+    found = _unstopped(fault.case, fault.replay)
+    if found is not None:
+        yield found
+    for patch in _written(fault.case):
+        meaning = f"the way through it counts again in the gradient for `{fault.case.source.name}`"
+        text = _TEXT if fault.found.fix is None else fault.found.fix.text  # in the words of the framework
+        yield Fix(text, patch, "", meaning)
+
+
+def _written(case: Case) -> Iterator[str]:
+    """The lines without what stops: a call, a method, or a block."""
+    missing = case.source.missing
+    span = None if missing is None else missing.span
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    if source is None or span is None:
+        return
+    expression = source.at(span)
+    if isinstance(expression, ast.Call):
+        inner = [*expression.args]
+        if isinstance(expression.func, ast.Attribute) and not inner:
+            inner = [expression.func.value]
+        text = (ast.get_source_segment(source.text, inner[0]) or "") if len(inner) == 1 else ""
+        if text and ("stop" in ast.unparse(expression.func) or "detach" in ast.unparse(expression.func)):
+            yield replaced(source, [(expression, enclosed(source, expression, text))], span.file)
+    for block in (one for one in ast.walk(source.tree) if isinstance(one, ast.With)):
+        inside = block.lineno <= span.line <= (block.end_lineno or block.lineno)
+        if inside and "no_grad" in ast.unparse(block.items[0].context_expr):
+            yield unindented(source, block, span.file)
+
+
+def _unstopped(case: Case, replay: Replay | None) -> Fix | None:
+    """The program in which the stopped value is an ordinary one."""
+    program, wrt, missing = case.capture.program, case.source.node, case.source.missing
+    span = None if missing is None else missing.span
+    if program is None or wrt is None or span is None:
+        return None
+    stops = [node.id for node in program.nodes if node.op == "stop_gradient" and node.span == span]
+    changed = retraced(program, {id: lambda tracer, xs: xs[0] for id in stops}) if stops else None
+    result = None if changed is None else tried(case, changed, wrt, replay)
+    if result is None or not result.is_correct:
+        return None
+    source = parsed(case.sources.get(span.file, ""))
+    expression = None if source is None else source.at(span)
+    patch = ""
+    if source is not None and isinstance(expression, ast.Call) and len(expression.args) == 1:
+        inner = ast.get_source_segment(source.text, expression.args[0]) or ""
+        patch = replaced(source, [(expression, enclosed(source, expression, inner))], span.file)
+    return Fix(
+        _TEXT,
+        patch,
+        checked_text(case, result),
+        f"the way through it counts again in the gradient for `{case.source.name}`",
+    )
+
+
+FIX = FixKind("without-stop", ("outside-tape", "stop-gradient"), offer)

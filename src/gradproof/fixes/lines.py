@@ -1,0 +1,76 @@
+"""Changes of whole lines in a source: inserted, moved into a block, left out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from gradproof.fixes.edit import diff
+from gradproof.fixes.source import ParsedSource
+
+
+def statement_at(source: ParsedSource, line: int) -> ast.stmt | None:
+    """The innermost statement that a line belongs to."""
+    found = [
+        one
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.stmt) and one.lineno <= line <= (one.end_lineno or one.lineno)
+    ]
+    return max(found, key=lambda one: (one.lineno, one.col_offset), default=None)
+
+
+def inserted(source: ParsedSource, before: ast.stmt, text: str, file: str) -> str:
+    """A line ahead of a statement that has its own."""
+    lines = source.text.splitlines(keepends=True)
+    indent = lines[before.lineno - 1][: before.col_offset]
+    if indent.strip():
+        return ""
+    lines.insert(before.lineno - 1, f"{indent}{text}\n")
+    return diff(source, lines, file)
+
+
+def loops_around(source: ParsedSource, node: ast.AST) -> list[ast.For | ast.While]:
+    """The loops that a node stands in, the innermost first, up to the function around it."""
+    found: list[ast.For | ast.While] = []
+    around = source.parents.get(node)
+    while around is not None and not isinstance(around, ast.FunctionDef | ast.Lambda):
+        if isinstance(around, ast.For | ast.While):
+            found.append(around)
+        around = source.parents.get(around)
+    return found
+
+
+def moved_into(
+    source: ParsedSource, block: ast.With, statements: Sequence[ast.stmt], file: str, at_top: bool
+) -> str:
+    """Statements taken from where they stand and put into a block, at its top or at its end."""
+    lines = source.text.splitlines(keepends=True)
+    indent = lines[block.body[0].lineno - 1][: block.body[0].col_offset]
+    if indent.strip() or block.body[0].lineno == block.lineno:
+        return ""
+    new: list[str] = []
+    gone: set[int] = set()
+    for one in statements:
+        own = lines[one.lineno - 1 : one.end_lineno]
+        if own[0][: one.col_offset].strip():
+            return ""
+        new += [indent + line[one.col_offset :] if line.strip() else line for line in own]
+        gone |= set(range(one.lineno, (one.end_lineno or one.lineno) + 1))
+    place = block.body[0].lineno if at_top else (block.end_lineno or block.lineno) + 1
+    after: list[str] = []
+    for number, line in enumerate([*lines, ""], 1):
+        if number == place:
+            after += new
+        if number not in gone:
+            after.append(line)
+    return diff(source, [line for line in after if line], file)
+
+
+def unindented(source: ParsedSource, block: ast.With, file: str) -> str:
+    """What a block holds, without the block."""
+    lines = source.text.splitlines(keepends=True)
+    first, shift = block.body[0].lineno, block.body[0].col_offset - block.col_offset
+    if first == block.lineno:
+        return ""
+    body = [line[shift:] if line[:shift].isspace() else line for line in lines[first - 1 : block.end_lineno]]
+    return diff(source, [*lines[: block.lineno - 1], *body, *lines[block.end_lineno :]], file)

@@ -1,0 +1,60 @@
+"""What is to be known about a framework in order to write about it, and to write in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Framework:
+    """`module` is what programs import for its functions, and `alias` what they usually call it.
+
+    `spellings` says how an op of ours is written: the name of a function, or an expression in which `A` is the
+    argument. `axis` and `keepdims` are the keywords of reductions, `axis_needed` the ops that must be told an axis.
+    `constant` is the function that makes an array of its own of numbers. `checker` is its own check of gradients.
+    """
+
+    name: str
+    title: str
+    module: str
+    alias: str
+    distributions: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()  # whose objects say that this framework is meant
+    companions: tuple[str, ...] = ()  # libraries on top of it whose version matters too
+    made_for: str = ""  # the version that everything was tried with, by its first two numbers
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    axis: str = "axis"
+    keepdims: str = "keepdims"
+    axis_needed: frozenset[str] = frozenset()
+    constant: str = "asarray"
+    cast: str = ""  # of {x} to {dtype}
+    package: str = ""  # where its settings are
+    wide_setting: str = ""  # without which it has no float64
+    rule_is_passed_kept: bool = (
+        False  # whether a derivative rule gets what its forward kept as its first argument
+    )
+    rule_decorators: tuple[str, ...] = ()  # that say of a function that its derivative is written by hand
+    compilers: tuple[str, ...] = ()  # decorators, and functions of functions, that compile
+    detached: str = ""  # {x} without its history
+    slopes_helper: str = (
+        ""  # a function called {name} that gives others slopes by differences, with steps of {scale}
+    )
+    slope_scales: tuple[str, ...] = ()  # for numbers near 1, and for numbers far below
+    adds_gradients: bool = False  # to those of earlier calls
+    leaf_keyword: str = ""  # with which an array is made one that gradients are collected in
+    leaf_made: str = ""  # {x} as such an array
+    one_hot: str = ""  # with {labels}, {n} and {axis}
+    places: str = ""  # the numbers 0, 1, ... up to {n}
+    checker: str = ""
+    loss_scaling: str = ""  # what keeps gradients of 16 bits out of the numbers that are too small
+    stop_gradient: str = ""
+    random: str = ""  # where its own random numbers come from
+    variable: str = ""  # what makes {name} something that gradients are computed for
+    returns_none: bool = True  # where there is no gradient; otherwise it says why
+    signs_of_none: tuple[str, ...] = ()  # what it says when it is handed None in the place of a gradient
+
+    @property
+    def where(self) -> str:
+        """Its function that selects, as it is usually written."""
+        return self.spellings.get("select", "the selection")

@@ -1,0 +1,1 @@
+"""From the record of a gradient call to captures: programs, rules, Jacobians."""

@@ -1,0 +1,85 @@
+"""One gradient call as captures: the gradients that came back by what the tape heard, the missing ones by all that ran.
+
+A path that broke is looked for, and its derivative computed, among ops that the tape did not hear and numbers that took
+a way around it. The gradients that did come back must not be judged by these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gradproof.errors import GradproofError
+from gradproof.frontends.assemble.capture import assembled, to_capture
+from gradproof.frontends.assemble.dialect import dialect_of
+from gradproof.frontends.assemble.program import HEARD, RETURNED, STORING, WHOLE
+from gradproof.frontends.exits.lost_parts import lost_parts
+from gradproof.frontends.exits.matching import Comebacks
+from gradproof.frontends.record.flow import ancestors, gives
+from gradproof.frontends.record.model import GradientCall
+from gradproof.ir.capture import Capture, Uncut
+from gradproof.ir.program import ancestors as nodes_behind
+
+
+def to_captures(call: GradientCall) -> list[Capture]:
+    """Together they have every source of the call once, in its order where one capture serves them all."""
+    here = [k for k, seen in enumerate(call.observed) if seen is not None]
+    missing = [k for k, seen in enumerate(call.observed) if seen is None]
+    if call.tape.kind != "tape" or call.failure is not None or call.api == "jvp":
+        return [to_capture(call)]
+    if not here:
+        return [to_capture(call, WHOLE)]
+    if not missing:
+        return [_with_lost(_with_uncut(to_capture(call, HEARD), call), call)]
+    if not _is_cut(call):
+        return [to_capture(call)]
+    came, lost = only(call, here), only(call, missing)
+    return [_with_lost(_with_uncut(to_capture(came, HEARD), came), came), to_capture(lost, WHOLE)]
+
+
+def only(call: GradientCall, places: Sequence[int]) -> GradientCall:
+    """The call as if it had been asked for some of its sources."""
+    return replace(
+        call,
+        sources=tuple(call.sources[k] for k in places),
+        observed=tuple(call.observed[k] for k in places),
+    )
+
+
+def _is_cut(call: GradientCall) -> bool:
+    """Whether it makes a difference how much counts as connected."""
+    forward = [event for event in (*call.older, *call.events) if event.phase == "forward"]
+    forward.sort(key=lambda event: event.index)
+    needed = ancestors(forward, {target.value.id for target in call.targets})
+    role = dialect_of(call.framework).role
+    unheard = (event for event in forward if not event.is_heard_by(call.tape) and role(event) != "read")
+    stores = (event for event in forward if role(event) in STORING and event.inputs[0].id in needed)
+    return (
+        Comebacks(call).are_possible
+        or any(gives(event, needed) for event in unheard)
+        or any(True for _ in stores)
+    )
+
+
+def _with_lost(capture: Capture, call: GradientCall) -> Capture:
+    """The capture with the parts of its target that may be lost, apart from those that are shown to be."""
+    if capture.program is None or call.api != "gradient":
+        return capture
+    shown = set() if capture.uncut is None else {cut.back for cut in capture.uncut.cuts}
+    found = [part for part in lost_parts(call) if part.kind != "left-framework" or part.back not in shown]
+    return replace(capture, lost=tuple(found))
+
+
+def _with_uncut(capture: Capture, call: GradientCall) -> Capture:
+    """The capture with the program that has no cuts, if numbers left the framework and came back into the target."""
+    if capture.program is None or call.api != "gradient" or not Comebacks(call).are_possible:
+        return capture
+    try:
+        made, whole = assembled(call, RETURNED)
+    except GradproofError:
+        return capture
+    if not made.comebacks.cuts or whole.program is None:
+        return capture
+    behind = nodes_behind(whole.program, whole.program.outputs)
+    nodes = tuple(source.node if source.node in behind else None for source in whole.sources)
+    return replace(capture, uncut=Uncut(whole.program, nodes, tuple(dict.fromkeys(made.comebacks.cuts))))

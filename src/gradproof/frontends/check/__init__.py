@@ -1,0 +1,1 @@
+"""Checks of functions: the request, the purity of the function, names."""

@@ -1,0 +1,1 @@
+"""Numbers that leave a framework and come back as constants."""

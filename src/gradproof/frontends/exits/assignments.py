@@ -1,0 +1,73 @@
+"""What is assigned to a name, read off the source of its scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gradproof.ir.syntax import tree_of
+
+MOST_ASSIGNMENTS = 4  # of one name: with more of them, which one was the last to run is anybody's guess
+ADDED = ast.AugAssign
+
+
+def assignments(
+    file: str, name: ast.Name, kind: type[ast.AST] | None = None
+) -> Iterator[tuple[int, ast.expr, int | None]]:
+    """Line, value and, where a tuple is unpacked, the place in it, of what is assigned, or added, to a name."""
+    tree = tree_of(file)
+    for scope in () if tree is None else _scopes(tree, name.lineno):
+        bound = _bound if kind is None else _grown
+        found = [one for node in _statements(scope) for one in bound(node, name.id)]
+        if found:
+            yield from found
+            return
+
+
+def _scopes(tree: ast.Module, line: int) -> list[ast.AST]:
+    """The functions around a line, innermost first, then the module."""
+    around = [node for node in _functions(tree) if node.lineno <= line <= (node.end_lineno or 0)]
+    return [*sorted(around, key=lambda node: -node.lineno), tree]
+
+
+# A check asks for every constant of a program, and the text of a program stays the same: its trees are walked once.
+@lru_cache(maxsize=64)
+def _functions(tree: ast.Module) -> tuple[ast.FunctionDef, ...]:
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+@lru_cache(maxsize=256)
+def _statements(scope: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(_own(scope))
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a scope without those of the functions in it."""
+    for child in ast.iter_child_nodes(scope):
+        if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield child
+            yield from _own(child)
+
+
+def _grown(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:
+    is_sum = isinstance(node, ADDED) and isinstance(node.op, ast.Add)
+    if is_sum and isinstance(node.target, ast.Name) and node.target.id == name:  # type: ignore[attr-defined]
+        yield node.lineno, node.value, None  # type: ignore[attr-defined]
+
+
+def _bound(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:
+    if isinstance(node, ast.NamedExpr) and node.target.id == name:
+        yield node.lineno, node.value, None
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        assert isinstance(node, ast.Assign)
+        if isinstance(target, ast.Name) and target.id == name:
+            yield node.lineno, node.value, None
+        elif isinstance(target, ast.Tuple | ast.List):
+            for k, item in enumerate(target.elts):
+                if isinstance(item, ast.Name) and item.id == name:
+                    values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else None
+                    if values is not None and len(values) == len(target.elts):
+                        yield node.lineno, values[k], None
+                    elif values is None:
+                        yield node.lineno, node.value, k

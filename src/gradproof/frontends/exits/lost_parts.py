@@ -1,0 +1,208 @@
+"""Parts of a target that its gradient cannot contain, told from the record alone: nothing of them is computed.
+
+A tape follows what runs inside of it. What was computed from a source before the tape began, was put into another
+variable, or came back as plain numbers, is a constant to it, and the gradient is that of the rest.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from gradproof.frontends.assemble.dialect import dialect_of
+from gradproof.frontends.exits.assignments import MOST_ASSIGNMENTS, assignments
+from gradproof.frontends.exits.evidence import are_rare, is_only_shown
+from gradproof.frontends.exits.matching import LOOKS, Place, operand_at, place_of, place_of_node
+from gradproof.frontends.record.flow import ancestors
+from gradproof.frontends.record.model import GradientCall, OpEvent, Value
+from gradproof.ir import types
+from gradproof.ir.capture import LostPart
+from gradproof.ir.span import Span
+
+DEEPEST = 3  # names followed from where a constant is used
+STORING = ("store", "add", "subtract")
+# What tells of a tensor's form and not of its numbers.
+_FORM = frozenset(
+    {"shape", "dtype", "ndim", "size", "name", "len", "get_shape", "range", "zeros_like", "ones_like"}
+)
+
+Sources = frozenset[str]
+_NONE: Sources = frozenset()
+
+
+def lost_parts(call: GradientCall) -> tuple[LostPart, ...]:
+    """Each place once."""
+    if call.tape.kind != "tape":
+        return ()
+    return tuple(dict.fromkeys(_Record(call).parts()))
+
+
+@dataclass(eq=False)
+class _Record:
+    call: GradientCall
+
+    @cached_property
+    def forward(self) -> list[OpEvent]:
+        events = (event for event in (*self.call.older, *self.call.events) if event.phase == "forward")
+        return sorted(events, key=lambda event: event.index)
+
+    @cached_property
+    def wanted(self) -> set[int]:
+        """What the targets were computed from."""
+        return ancestors(self.forward, {target.value.id for target in self.call.targets})
+
+    @cached_property
+    def own(self) -> set[int]:
+        """The sources themselves."""
+        handles = {s.variable.id for s in self.call.sources if s.variable is not None}
+        return handles | {source.value.id for source in self.call.sources}
+
+    @cached_property
+    def followed(self) -> Mapping[int, Sources]:
+        """For every value the sources it was computed from, through ops that let a gradient pass."""
+        found: dict[int, Sources] = {}
+        for source in self.call.sources:
+            for id in (source.value.id, *([] if source.variable is None else [source.variable.id])):
+                found[id] = found.get(id, _NONE) | {source.name}
+        role = dialect_of(self.call.framework).role
+        for event in self.forward:
+            if role(event) in ("stop", "discrete", "shape", "draw"):
+                continue
+            behind = frozenset().union(*(found.get(value.id, _NONE) for value in event.inputs))
+            if role(event) in STORING and event.inputs[0].id not in self.own:
+                found[event.inputs[0].id] = behind
+            for value in event.outputs if behind else ():
+                if types.is_real(value.dtype):
+                    found[value.id] = found.get(value.id, _NONE) | behind
+        return found
+
+    def parts(self) -> Iterator[LostPart]:
+        yield from self._outside()
+        yield from self._stored()
+        if self.call.leaves or not dialect_of(self.call.framework).sees_reads:
+            yield from self._returned()
+
+    def _outside(self) -> Iterator[LostPart]:
+        """Computed from a source before the tape began, and used inside of it; a pause of the tape is asked for."""
+        first = next((event.index for event in self.forward if event.is_heard_by(self.call.tape)), 0)
+        # What runs inside a function with a rule of its own is never heard, and not lost by that.
+        early = [event for event in self.forward if event.index < first and event.scope is None]
+        before = {value.id: event for event in early for value in event.outputs}
+        role = dialect_of(self.call.framework).role
+        for event in self._heard():
+            for value in event.inputs:
+                maker = before.get(value.id)
+                if maker is None or role(maker) in ("read", "gather") or value.id in self.own:
+                    continue
+                if types.is_real(value.dtype) and self.followed.get(value.id):
+                    yield LostPart("outside-tape", maker.op, maker.span, event.span, self.followed[value.id])
+
+    def _stored(self) -> Iterator[LostPart]:
+        """Put into a variable that is no source, and read from it again."""
+        role = dialect_of(self.call.framework).role
+        stores: dict[int, OpEvent] = {}
+        for event in self.forward:
+            if role(event) in STORING and event.inputs[0].id not in self.own:
+                stores[event.inputs[0].id] = event
+            elif role(event) in ("read", "gather") and event.inputs[0].id in stores and self._leads(event):
+                store = stores[event.inputs[0].id]
+                behind = frozenset().union(*(self.followed.get(v.id, _NONE) for v in store.inputs[1:]))
+                if behind:
+                    yield LostPart("stored", store.op, store.span, event.span, behind)
+
+    def _returned(self) -> Iterator[LostPart]:
+        """Constants that the source of the program shows to be made of tensors, with numbers that nobody writes."""
+        made = {value.id for event in self.forward for value in event.outputs} | self.own
+        for event in self._heard():
+            for place, value in enumerate(event.inputs):
+                if value.id not in made and self._may_return(event, value):
+                    yield from self._mentioned(event, place)
+
+    def _may_return(self, event: OpEvent, value: Value) -> bool:
+        array = value.array
+        if array is None or not types.is_real(value.dtype) or not array.size:
+            return False
+        return are_rare(array, frozenset(span.file for span in event.stack))
+
+    def _mentioned(self, event: OpEvent, place: int) -> Iterator[LostPart]:
+        for span in event.stack:
+            for operand in operand_at(span, place, len(event.inputs)):
+                if not self._is_tensor(operand, span.file):
+                    behind, left = self._behind(operand, span.file, event.index)
+                    if behind:
+                        yield LostPart("left-framework", "", left, event.span, behind)
+                        return
+
+    @cached_property
+    def _tensors(self) -> Mapping[Place, Sources]:
+        """By the expressions of the program: the sources behind the tensors that they are."""
+        found: dict[Place, Sources] = {}
+        for event in self.forward:
+            for span in event.stack[:1]:
+                behind = frozenset().union(*(self.followed.get(v.id, _NONE) for v in event.outputs))
+                found[place_of(span)] = found.get(place_of(span), _NONE) | behind
+        return found
+
+    def _is_tensor(self, node: ast.expr, file: str) -> bool:
+        """Whether an expression, or what its name was last given, is a tensor of the record."""
+        if place_of_node(node) in self._tensors or ast.unparse(node) in self._names:
+            return True
+        values = [value for _, value, _ in assignments(file, node)] if isinstance(node, ast.Name) else []
+        return bool(values) and all(place_of_node(value) in self._tensors for value in values)
+
+    def _behind(self, node: ast.expr, file: str, index: int, depth: int = 0) -> tuple[Sources, Span | None]:
+        """The sources that an expression of plain numbers mentions, and where the numbers leave."""
+        for inner in _numbers_in(node):
+            found = self._left_at(inner, index)
+            if found[0]:
+                return found
+            place = place_of_node(inner)
+            behind = self._names.get(ast.unparse(inner), _NONE) or self._tensors.get(place, _NONE)
+            if behind and (inner is not node or depth):
+                return behind, Span(file, *place)
+            if isinstance(inner, ast.Name) and depth < DEEPEST:
+                for _, value, _ in list(assignments(file, inner))[:MOST_ASSIGNMENTS]:
+                    found = self._behind(value, file, index, depth + 1)
+                    if found[0]:
+                        return found
+        return _NONE, None
+
+    @cached_property
+    def _names(self) -> Mapping[str, Sources]:
+        return {source.name: frozenset({source.name}) for source in self.call.sources}
+
+    def _left_at(self, node: ast.expr, index: int) -> tuple[Sources, Span | None]:
+        """What an expression has handed out to Python, further in or by itself, other than to show it."""
+        for leave in self.call.leaves:
+            if leave.index > index or leave.how in LOOKS or is_only_shown(leave):
+                continue
+            behind = self.followed.get(leave.value.id, _NONE)
+            if behind and place_of_node(node) in map(place_of, leave.stack):
+                return behind, leave.span
+        return _NONE, None
+
+    def _heard(self) -> Iterator[OpEvent]:
+        for event in self.forward:
+            if event.is_heard_by(self.call.tape) and self._leads(event):
+                yield event
+
+    def _leads(self, event: OpEvent) -> bool:
+        return any(value.id in self.wanted for value in event.outputs)
+
+
+def _numbers_in(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions inside of one, but for those that only ask for the form of a tensor."""
+    if isinstance(node, ast.Attribute) and node.attr in _FORM:
+        return
+    if isinstance(node, ast.Call):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in _FORM:
+            return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield from _numbers_in(child)
+        elif isinstance(child, ast.keyword):
+            yield from _numbers_in(child.value)

@@ -1,0 +1,1 @@
+"""Python values, random numbers and state that tracing freezes."""

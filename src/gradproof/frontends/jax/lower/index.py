@@ -1,0 +1,129 @@
+"""Gathers and scatters: which entry goes where is asked of JAX itself, on an array that holds its own places."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from gradproof.frontends.jax.lower._table import ints, is_fixed, lower
+
+NOWHERE = -1
+
+
+def _own_places(shape: tuple[int, ...]) -> Any:
+    return jnp.asarray(np.arange(math.prod(shape), dtype=np.int32).reshape(shape))
+
+
+def _moved(m: Any, x: Any, places: Any, fill: Any) -> Any:
+    """The entries of `x` at flat places; what lies outside is a constant."""
+    flat = m.reshape(x, shape=(math.prod(x.shape),))
+    y = m.take(flat, np.maximum(places, 0), axis=0)
+    return y if (places >= 0).all() else m.select(places >= 0, y, m.constant(fill))
+
+
+@lower("gather")
+def _gather(m: Any, event: Any, x: Any, indices: Any) -> Any:
+    if not math.prod(x.shape) or not math.prod(event.outputs[0].shape):
+        return m.constant(event.outputs[0].array)
+    if _is_take(event, x, indices) and not is_fixed(m, indices):
+        return m.take(x, m.reshape(indices, shape=tuple(indices.shape[:-1])), axis=0)
+    params = {key: value for key, value in event.attrs.items() if not key.startswith("gradproof.")}
+    params["fill_value"] = NOWHERE
+    places = np.asarray(lax.gather_p.bind(_own_places(tuple(x.shape)), jnp.asarray(ints(indices)), **params))
+    return _moved(m, x, places, np.asarray(event.outputs[0].array))
+
+
+def _is_take(event: Any, x: Any, indices: Any) -> bool:
+    """Whether whole rows are taken along the first axis, by indices that all lie inside."""
+    d = event.attrs["dimension_numbers"]
+    n_batch = indices.ndim - 1
+    rows = tuple(range(n_batch, n_batch + x.ndim - 1))
+    is_plain = (tuple(d.collapsed_slice_dims), tuple(d.start_index_map), tuple(d.offset_dims)) == (
+        (0,),
+        (0,),
+        rows,
+    )
+    whole = tuple(event.attrs["slice_sizes"]) == (1, *x.shape[1:])
+    where = ints(indices)
+    return (
+        is_plain
+        and whole
+        and not d.operand_batching_dims
+        and bool(((where >= 0) & (where < x.shape[0])).all())
+    )
+
+
+def _targets(event: Any, x: Any, indices: Any, updates: Any) -> np.ndarray[Any, Any]:
+    """For every entry of the updates, the flat place that it goes to, or nowhere."""
+    d = event.attrs["dimension_numbers"]
+    sizes, window = [], iter(d.update_window_dims)
+    for axis in range(x.ndim):
+        is_one = axis in d.inserted_window_dims or axis in d.operand_batching_dims
+        sizes.append(1 if is_one else updates.shape[next(window)])
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=d.update_window_dims,
+        collapsed_slice_dims=d.inserted_window_dims,
+        start_index_map=d.scatter_dims_to_operand_dims,
+        operand_batching_dims=d.operand_batching_dims,
+        start_indices_batching_dims=d.scatter_indices_batching_dims,
+    )
+    # An index that was promised to lie inside and does not: a gather moves it there, a scatter drops its update.
+    mode = event.attrs["mode"]
+    mode = lax.GatherScatterMode.FILL_OR_DROP if mode == lax.GatherScatterMode.PROMISE_IN_BOUNDS else mode
+    places = lax.gather(
+        _own_places(tuple(x.shape)), jnp.asarray(ints(indices)), numbers, tuple(sizes),
+        mode=mode, fill_value=NOWHERE,
+    )  # fmt: skip
+    return np.asarray(places)
+
+
+def _scattered(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> tuple[Any, Any, Any]:
+    """Flattened: the array, the places that are hit, and the updates for them."""
+    places = _targets(event, x, indices, updates).reshape(-1)
+    hit = np.nonzero(places >= 0)[0]
+    flat = m.take(m.reshape(updates, shape=(math.prod(updates.shape),)), hit, axis=0)
+    return m.reshape(x, shape=(math.prod(x.shape),)), places[hit], flat
+
+
+@lower("scatter-add", "scatter_add")
+def _scatter_add(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> Any:
+    flat, places, values = _scattered(m, event, x, indices, updates)
+    summed = m.scatter_add(values, places, size=math.prod(x.shape))
+    return m.reshape(m.add(flat, summed), shape=tuple(x.shape))
+
+
+@lower("scatter-sub", "scatter_sub")
+def _scatter_sub(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> Any:
+    flat, places, values = _scattered(m, event, x, indices, updates)
+    summed = m.scatter_add(values, places, size=math.prod(x.shape))
+    return m.reshape(m.sub(flat, summed), shape=tuple(x.shape))
+
+
+@lower("scatter")
+def _scatter(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> Any:
+    flat, places, values = _scattered(m, event, x, indices, updates)
+    return m.reshape(m.scatter_update(flat, places[:, None], values), shape=tuple(x.shape))
+
+
+def _combined(name: str, combine: Any) -> None:
+    """Each place that is hit once; places that are hit twice have no order to combine in."""
+
+    @lower(name)
+    def combined(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> Any:
+        flat, places, values = _scattered(m, event, x, indices, updates)
+        if len(np.unique(places)) != len(places):
+            raise NotImplementedError("several updates of one entry")
+        new = combine(m, m.take(flat, places, axis=0), values)
+        return m.reshape(m.scatter_update(flat, places[:, None], new), shape=tuple(x.shape))
+
+
+_combined("scatter-mul", lambda m, a, b: m.mul(a, b))
+_combined("scatter_mul", lambda m, a, b: m.mul(a, b))
+_combined("scatter-max", lambda m, a, b: m.select(m.greater_equal(a, b), a, b))
+_combined("scatter_max", lambda m, a, b: m.select(m.greater_equal(a, b), a, b))
+_combined("scatter-min", lambda m, a, b: m.select(m.less_equal(a, b), a, b))
+_combined("scatter_min", lambda m, a, b: m.select(m.less_equal(a, b), a, b))

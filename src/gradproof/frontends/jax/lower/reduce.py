@@ -1,0 +1,130 @@
+"""Reductions, running sums and orders."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradproof.frontends.jax.lower._table import is_discrete, lower
+
+
+def _axes(event: Any) -> tuple[int, ...]:
+    return tuple(event.attrs["axes"])
+
+
+@lower("reduce_sum")
+def _sum(m: Any, event: Any, x: Any) -> Any:
+    return m.constant(event.outputs[0].array) if is_discrete(x) else m.sum(x, axes=_axes(event))
+
+
+@lower("reduce_prod")
+def _prod(m: Any, event: Any, x: Any) -> Any:
+    if is_discrete(x):
+        return m.constant(event.outputs[0].array)
+    return m.reshape(m.prod(x, axes=_axes(event)), shape=event.outputs[0].shape)
+
+
+def reduced_last(m: Any, x: Any, reduced: tuple[int, ...]) -> Any:
+    """The axes to be reduced moved to the end and made one."""
+    kept = tuple(axis for axis in range(x.ndim) if axis not in reduced)
+    shape = (*(x.shape[axis] for axis in kept), math.prod(x.shape[axis] for axis in reduced))
+    return m.reshape(m.transpose(x, order=(*kept, *reduced)), shape=shape)
+
+
+def _extreme(name: str, decision: str) -> None:
+    """A maximum is a decision, which entry is largest, and the entry it names."""
+
+    @lower(name)
+    def extreme(m: Any, event: Any, x: Any) -> Any:
+        if is_discrete(x):
+            return m.constant(event.outputs[0].array)
+        if not _axes(event):
+            return m.identity(x)
+        rows = reduced_last(m, x, _axes(event))
+        place = getattr(m, decision)(rows, axis=rows.ndim - 1)
+        best = m.take_along(rows, m.reshape(place, shape=(*place.shape, 1)), axis=rows.ndim - 1)
+        return m.reshape(best, shape=event.outputs[0].shape)
+
+
+_extreme("reduce_max", "argmax")
+_extreme("reduce_min", "argmin")
+
+
+def _logical(name: str, op: str) -> None:
+    """Halves are joined until one entry is left."""
+
+    @lower(name)
+    def logical(m: Any, event: Any, x: Any) -> Any:
+        rows = reduced_last(m, x, _axes(event))
+        last = rows.ndim - 1
+        while (n := rows.shape[last]) > 1:
+            lead = (0,) * last
+            first = m.strided_slice(rows, begin=(*lead, 0), end=(*rows.shape[:last], (n + 1) // 2))
+            second = m.strided_slice(rows, begin=(*lead, n // 2), end=tuple(rows.shape))
+            rows = getattr(m, op)(first, second)
+        return m.reshape(rows, shape=event.outputs[0].shape)
+
+
+_logical("reduce_and", "logical_and")
+_logical("reduce_or", "logical_or")
+
+
+def _running(name: str, op: str) -> None:
+    @lower(name)
+    def running(m: Any, event: Any, x: Any) -> Any:
+        if is_discrete(x):
+            return m.constant(event.outputs[0].array)
+        reverse = bool(event.attrs["reverse"])
+        return getattr(m, op)(x, axis=int(event.attrs["axis"]), exclusive=False, reverse=reverse)
+
+
+_running("cumsum", "cumsum")
+_running("cumprod", "cumprod")
+
+
+def _running_extreme(name: str, op: str) -> None:
+    """Every entry is the larger of itself and what came before it."""
+
+    @lower(name)
+    def running(m: Any, event: Any, x: Any) -> Any:
+        axis, reverse = int(event.attrs["axis"]), bool(event.attrs["reverse"])
+        rows = [m.take(x, np.asarray([k]), axis=axis) for k in range(x.shape[axis])]
+        best = rows[-1] if reverse else rows[0]
+        found = [best]
+        for row in reversed(rows[:-1]) if reverse else rows[1:]:
+            best = m.select(getattr(m, op)(row, best), row, best)
+            found.append(best)
+        return m.concat(*(reversed(found) if reverse else found), axis=axis)
+
+
+_running_extreme("cummax", "greater")
+_running_extreme("cummin", "less")
+
+
+@lower("cumlogsumexp")
+def _cumlogsumexp(m: Any, event: Any, x: Any) -> Any:
+    return m.cumlogsumexp(
+        x, axis=int(event.attrs["axis"]), exclusive=False, reverse=bool(event.attrs["reverse"])
+    )
+
+
+@lower("sort")
+def _sort(m: Any, event: Any, *xs: Any) -> Any:
+    """The first operand decides; the others are carried along."""
+    axis, n_keys = int(event.attrs["dimension"]), int(event.attrs["num_keys"])
+    if n_keys != 1:
+        raise NotImplementedError("a sort by several keys")
+    if is_discrete(xs[0]):
+        order = m.constant(np.argsort(xs[0].value, axis=axis, kind="stable"))
+    else:
+        order = m.argsort(xs[0], axis=axis)
+    return tuple(m.take_along(x, order, axis=axis) for x in xs)
+
+
+@lower("top_k")
+def _top_k(m: Any, event: Any, x: Any) -> Any:
+    axis = int(event.attrs.get("axis", -1)) % x.ndim
+    places = m.top_k(x, k=int(event.attrs["k"]), axis=axis)
+    return m.take_along(x, places, axis=axis), m.cast(places, dtype=event.outputs[1].dtype)

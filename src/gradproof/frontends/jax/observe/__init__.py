@@ -1,0 +1,1 @@
+"""Listening to a running JAX program: the hooks, what they note, and which executions are looked at."""

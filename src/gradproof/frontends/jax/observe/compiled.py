@@ -1,0 +1,198 @@
+"""Derivatives inside compiled functions: noted while tracing, read when the function has run.
+
+A jaxpr says which variables hold sources, targets and gradients; the numbers come from running it op by op on the
+arguments of one execution, and what was returned is what the user's own compiled function returned.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+from jax._src import api, core, pjit
+
+from gradproof.frontends.frozen.outside_reads import Read
+from gradproof.frontends.jax.observe.asked import function_name
+from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped
+from gradproof.frontends.jax.observe.notes import Ending, Execution
+from gradproof.frontends.jax.observe.peel import Bottom, bottom, ground
+from gradproof.frontends.jax.observe.session import JaxSession
+from gradproof.frontends.jax.observe.trace import numbers
+from gradproof.frontends.record.patches import Patch, wrap
+from gradproof.frontends.record.sites import Site
+from gradproof.frontends.record.source import Place, user_places
+
+MOST_PENDING = 1_000  # notes of functions that were traced and never run
+
+
+@dataclass(eq=False)
+class _Compiled:
+    """A compiled function that computes gradients."""
+
+    endings: tuple[Ending, ...]
+    function: Any  # a weak reference to the Python function
+    sites: tuple[Site, ...] = ()
+
+
+class CompiledFunctions:
+    """The hooks on `jit`."""
+
+    def __init__(self, session: JaxSession) -> None:
+        self._session = session
+        self._pending: deque[Ending] = deque(maxlen=MOST_PENDING)
+        self._known: WeakKeyDictionary[Any, tuple[Ending, ...]] = WeakKeyDictionary()
+        self._reads: WeakKeyDictionary[Any, tuple[Read, ...]] = WeakKeyDictionary()
+        self._by_function: dict[int, _Compiled] = {}
+        self._last = threading.local()
+        self._hook_before: Any = None
+        self._counting = False
+
+    def note(self, ending: Ending) -> None:
+        """A gradient call that was traced."""
+        self._pending.append(ending)
+
+    def patches(self) -> list[Patch]:
+        return [wrap(pjit, "_run_python_pjit", self._run), wrap(pjit, "_get_fastpath_data", self._fast_path)]
+
+    def close(self) -> None:
+        if self._counting and api._post_hook_state.value == self._count:
+            api._post_hook_state.set_global(self._hook_before)
+
+    def _run(self, original: Any, p: Any, args: Any, fun: Any, *rest: Any) -> Any:
+        session = self._session
+        if session.here.quiet or not isinstance(ground(core.trace_ctx.trace), core.EvalTrace):
+            return original(p, args, fun, *rest)
+        compiled = self._begin(p, args, fun, sys._getframe(2))
+        if compiled is None:
+            return original(p, args, fun, *rest)
+        state, execution = compiled
+        try:
+            result = original(p, args, fun, *rest)
+        except FloatingPointError as error:  # by `jax_debug_nans`, which runs the function once more op by op
+            if not session.is_told(error):
+                self._deliver(state, execution)
+            raise
+        if execution is not None:
+            execution.outputs = tuple(bottom(one).value for one in result[1])
+        self._deliver(state, execution)
+        self._last.compiled = state
+        return result
+
+    def _deliver(self, state: _Compiled, execution: Execution | None) -> None:
+        for ending in () if execution is None else state.endings:
+            self._session.deliver(replace(ending, id=next(numbers), execution=execution))
+
+    def unfinished(self, codes: set[Any]) -> list[Ending]:
+        """Gradient calls in functions whose tracing has ended with an exception, by the functions it went through."""
+        return [
+            ending for ending in self._pending if ending.asked.places and ending.asked.places[0][0] in codes
+        ]
+
+    def _begin(self, p: Any, args: Any, fun: Any, frame: Any) -> tuple[_Compiled, Execution | None] | None:
+        try:
+            jaxpr = p.params["jaxpr"]
+            endings = self._endings(jaxpr)
+            if not endings:
+                return None
+            places = user_places(frame)
+            found = [self._session.sites.begin(_site(ending, places)) for ending in endings]
+            state = _Compiled(endings, ref(fun), tuple(site for site, _ in found))
+            self._by_function[id(fun)] = state
+            if not any(wanted for _, wanted in found):
+                return state, None
+            given = tuple(map(bottom, args))  # it may itself be a part of what is differentiated
+            if any(one.batch_axes for one in given):
+                return state, None
+            donated = p.params["donated_invars"]
+            kept = tuple(
+                np.array(one.value, copy=True) if given_away else one.value
+                for one, given_away in zip(given, donated)
+            )
+            name = function_name(unwrapped(fun))
+            execution = Execution(jaxpr, kept, (), places, name, state.sites[0].executions)
+            if jaxpr in self._reads:
+                execution.frozen = tuple(frozen_in(jaxpr, name, self._reads[jaxpr]))
+            else:
+                functions = (fun, *(ending.of.asked.function for ending in endings))
+                self._reads[jaxpr] = reads_now(functions)
+            return state, execution
+        except Exception:
+            self._session.note_failure()
+            return None
+
+    def _endings(self, jaxpr: Any) -> tuple[Ending, ...]:
+        """The gradient calls that were noted while this jaxpr, or one inside of it, was traced."""
+        known = self._known.get(jaxpr)
+        if known is not None:
+            return known
+        found: list[Ending] = []
+        if self._pending:
+            variables = set(variables_in(jaxpr.jaxpr))
+            found = [ending for ending in self._pending if _is_in(ending, variables)]
+            for ending in found:
+                self._pending.remove(ending)
+        self._known[jaxpr] = tuple(found)
+        return tuple(found)
+
+    def _fast_path(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """No short cut around us while the next execution is to be looked at."""
+        if self._session.here.quiet:
+            return original(*args, **kwargs)
+        compiled, self._last.compiled = getattr(self._last, "compiled", None), None
+        if compiled is None:
+            return original(*args, **kwargs)
+        if any(self._session.sites.wants_next(site) for site in compiled.sites):
+            return None
+        self._start_counting()
+        return original(*args, **kwargs)
+
+    def _start_counting(self) -> None:
+        """JAX tells of every call on the short cut, and this is how executions are counted there."""
+        if not self._counting:
+            self._counting = True
+            self._hook_before = api._post_hook_state.value
+            api._post_hook_state.set_global(self._count)
+
+    def _count(self, fun: Any, args: Any, kwargs: Any, output: Any) -> None:
+        if self._hook_before is not None:
+            self._hook_before(fun, args, kwargs, output)
+        inner = getattr(fun, "_fun", None)
+        compiled = self._by_function.get(id(inner))
+        if compiled is None or compiled.function() is not inner:
+            return
+        for site in compiled.sites:
+            site.executions += 1
+            site.skipped += 1
+        if any(self._session.sites.wants_next(site) for site in compiled.sites):
+            fun._clear_cache()
+
+
+def _site(ending: Ending, places: tuple[Place, ...]) -> Any:
+    own = ending.asked.places or places
+    return own[0] if own else (None, 0)
+
+
+def _is_in(ending: Ending, variables: set[Any]) -> bool:
+    """Whether all that a gradient call was made of belongs to one jaxpr; a source may be a constant of it."""
+    ends = [*ending.of.targets, *ending.results]
+    return any(one.is_staged for one in ends) and all(one.value in variables for one in ends if one.is_staged)
+
+
+def variables_in(jaxpr: Any) -> Iterator[Any]:
+    """All variables of a jaxpr and of those inside of it."""
+    yield from jaxpr.constvars
+    yield from jaxpr.invars
+    for equation in jaxpr.eqns:
+        yield from equation.outvars
+        for inner in core.jaxprs_in_params(equation.params):
+            yield from variables_in(inner)
+
+
+def staged(bottoms: tuple[Bottom, ...]) -> list[Any]:
+    return [one.value for one in bottoms if one.is_staged]

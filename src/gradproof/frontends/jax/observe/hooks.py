@@ -1,0 +1,46 @@
+"""Installing the hooks on JAX and taking them out again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from gradproof.frontends.jax.observe.compiled import CompiledFunctions
+from gradproof.frontends.jax.observe.eager import JaxGradients
+from gradproof.frontends.jax.observe.refusals import Refusal, Refusals
+from gradproof.frontends.jax.observe.session import JaxSession
+from gradproof.frontends.record.patches import apply
+
+_INSTALLED: list[JaxSession] = []
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """What runs in this block is not the program's own: nobody who is listening already hears of it."""
+    with ExitStack() as stack:
+        for session in _INSTALLED:
+            stack.enter_context(session.silence())
+        yield
+
+
+def install(session: JaxSession, refused: Callable[[Refusal], None]) -> Callable[[], None]:
+    """Put the hooks in; returns what takes them out. No public object of JAX is replaced."""
+    compiled = CompiledFunctions(session)
+    refusals = Refusals(session, refused)
+    session.is_told, session.unfinished = refusals.is_told, compiled.unfinished
+    remove = apply(
+        [
+            *JaxGradients(session, compiled, refusals).patches(),
+            *compiled.patches(),
+            *refusals.patches(),
+        ]
+    )
+
+    _INSTALLED.append(session)
+
+    def uninstall() -> None:
+        _INSTALLED[:] = [one for one in _INSTALLED if one is not session]
+        compiled.close()
+        remove()
+
+    return uninstall

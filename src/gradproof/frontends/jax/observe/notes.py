@@ -1,0 +1,105 @@
+"""What the hooks keep of one derivative until it can be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradproof.frontends.jax.observe.asked import JaxAsked
+from gradproof.frontends.jax.observe.peel import Bottom
+from gradproof.frontends.jax.observe.trace import JaxCollection
+from gradproof.ir.capture import Baked
+
+
+@dataclass(frozen=True, eq=False)
+class JaxExit:
+    """Numbers that Python read off a tracer while it was differentiated: for the rest they are constants."""
+
+    index: int
+    how: str
+    value: Any
+    places: tuple[Any, ...]
+
+
+@dataclass(eq=False)
+class Linearisation:
+    """One function that was linearised at a point: what went in, what came out, what ran in between."""
+
+    id: int
+    asked: JaxAsked
+    tree: Any
+    paths: tuple[Any, ...]
+    sources: tuple[Bottom, ...]
+    occurrence: int
+    forward: JaxCollection
+    targets: tuple[Bottom, ...] = ()
+    is_staged: bool = False
+    pieces: list[JaxPiece] = field(default_factory=list)
+    residuals: tuple[Bottom, ...] = ()
+    exits: list[JaxExit] = field(default_factory=list)
+    plain: dict[int, Any] = field(default_factory=dict)  # Python numbers, by the arrays that stand for them
+    tag: Any = None
+    inner: list[Ending] = field(default_factory=list)  # gradients that the function itself computed
+    is_shared: bool = False  # the function also takes what it is differentiated for as a constant
+
+
+@dataclass(eq=False)
+class Execution:
+    """One run of a compiled function: its jaxpr, what it was given and what it returned, and who called it."""
+
+    jaxpr: Any
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    places: tuple[Any, ...]
+    name: str
+    occurrence: int = 1
+    frozen: tuple[Baked, ...] = ()
+
+
+@dataclass(eq=False)
+class JaxPiece:
+    """One step of a function, and the variables of the linear jaxpr that its tangents go in and out by.
+
+    Only what the derivative goes through is named. `function` and `rule` are JAX's information about a function with a
+    derivative of its own, `key` the rule itself; `file` is where the function of a compiled call is written.
+    """
+
+    id: int
+    kind: str
+    name: str
+    places: tuple[Any, ...]
+    inputs: tuple[Bottom, ...]
+    outputs: tuple[Bottom, ...]
+    tangents_in: tuple[Any, ...]
+    tangents_out: tuple[Any, ...]
+    file: str | None = None
+    function: Any = None
+    rule: Any = None
+    key: Any = None
+
+
+@dataclass(eq=False)
+class JaxRuleRun:
+    """One application of a hand-written reverse rule."""
+
+    id: int
+    piece: int
+    upstream: tuple[Bottom | None, ...]
+    results: tuple[Bottom | None, ...] = ()
+
+
+@dataclass(eq=False)
+class Ending:
+    """A derivative that was computed: the linearisation, how it was asked, and what was returned."""
+
+    id: int
+    of: Linearisation
+    asked: JaxAsked
+    weights: tuple[Bottom, ...]
+    results: tuple[Bottom, ...]
+    backward: JaxCollection
+    rules: tuple[JaxRuleRun, ...] = ()
+    linear: Any = None  # the linear jaxpr, and which of the targets are not in it
+    is_known: tuple[bool, ...] = ()
+    is_forward: bool = False  # the weights are tangents of the sources, the results those of the targets
+    execution: Execution | None = None

@@ -1,0 +1,246 @@
+"""What each step of a function contributes to its linear map, and which hand-written rules take part.
+
+While a function is linearised, JAX goes through it step by step: every primitive, and every function with a derivative
+of its own, adds some equations to the linear jaxpr. Here it is noted which ones, so that afterwards each rule can be
+tried alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from jax._src import core, source_info_util
+from jax._src.ad_util import Zero
+from jax._src.interpreters import ad
+from jax._src.interpreters import partial_eval as pe
+from jax._src.numpy import array_methods
+
+from gradproof.frontends.jax.lower.library import region_of
+from gradproof.frontends.jax.observe.notes import JaxExit, JaxPiece, JaxRuleRun, Linearisation
+from gradproof.frontends.jax.observe.peel import bottom
+from gradproof.frontends.jax.observe.session import JaxSession
+from gradproof.frontends.jax.observe.trace import codes_here, numbers, places_here
+from gradproof.frontends.jax.observe.twin import with_bottom
+from gradproof.frontends.record.patches import apply, wrap
+
+_MOVING = ("sign",)  # constant between jumps for real numbers, and not so for complex ones
+_ITEM = array_methods._item.__code__
+
+
+class Pieces:
+    """The hooks on a linearisation; they are in only while one is looked at."""
+
+    def __init__(self, session: JaxSession) -> None:
+        self._session = session
+
+    @contextmanager
+    def following(self, noted: Linearisation) -> Iterator[None]:
+        """While the function runs: note its steps."""
+
+        def begin(
+            original: Any, trace: Any, parent: Any, tangent_trace: Any, *rest: Any, **kwargs: Any
+        ) -> None:
+            original(trace, parent, tangent_trace, *rest, **kwargs)
+            if noted.tag is None:
+                noted.tag = tangent_trace.tag
+
+        def primitive(original: Any, trace: Any, primitive: Any, tracers: Any, params: Any, /) -> Any:
+            result = original(trace, primitive, tracers, params)
+            outputs = result if primitive.multiple_results else [result]
+            self._note(noted, trace, "primitive", _name(primitive, params), tracers, outputs, _file(params))
+            return result
+
+        def by_jvp(
+            original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
+        ) -> Any:
+            tracers = _as_given(noted, tracers)
+            result = list(original(trace, primitive, fun, jvp, tracers, **params))
+            self._note(noted, trace, "custom_jvp", "", tracers, result, fun=fun, rule=jvp)
+            return result
+
+        def by_vjp(
+            original: Any,
+            trace: Any,
+            primitive: Any,
+            fun: Any,
+            fwd: Any,
+            bwd: Any,
+            tracers: Any,
+            /,
+            **params: Any,
+        ) -> Any:
+            tracers = _as_given(noted, tracers)
+            result = list(original(trace, primitive, fun, fwd, bwd, tracers, **params))
+            self._note(noted, trace, "custom_vjp", "", tracers, result, fun=fun, rule=bwd)
+            return result
+
+        def read(original: Any, tracer: Any) -> Any:
+            if tracer._trace.tag is noted.tag and not noted.is_staged:
+                self._note_read(noted, tracer)
+            return original(tracer)
+
+        remove = apply(
+            [
+                wrap(ad.LinearizeTracer, "to_concrete_value", read),
+                wrap(ad.LinearizeTrace, "__init__", begin),
+                wrap(ad.LinearizeTrace, "process_primitive", primitive),
+                wrap(ad.LinearizeTrace, "process_custom_jvp_call", by_jvp),
+                wrap(ad.LinearizeTrace, "process_custom_vjp_call", by_vjp),
+            ]
+        )
+        try:
+            yield
+        finally:
+            remove()
+
+    def _note(
+        self,
+        noted: Linearisation,
+        trace: Any,
+        kind: str,
+        name: str,
+        tracers: Any,
+        outputs: Any,
+        file: str | None = None,
+        fun: Any = None,
+        rule: Any = None,
+    ) -> None:
+        if trace.tag is not noted.tag or self._session.here.quiet:
+            return
+        try:
+            given = _distinct(_pair(trace, x) for x in tracers)
+            made = _distinct(_pair(trace, y) for y in outputs)
+            if not made:
+                self._note_dropped(noted, name, given, outputs)
+                return
+            noted.pieces.append(
+                JaxPiece(
+                    id=next(numbers),
+                    kind=kind,
+                    name=name or fun.debug_info.func_name,
+                    places=places_here(3),
+                    inputs=tuple(bottom(x) for x, _ in given),
+                    outputs=tuple(bottom(y) for y, _ in made),
+                    tangents_in=tuple(t for _, t in given),
+                    tangents_out=tuple(t for _, t in made),
+                    file=file,
+                    function=None if fun is None else fun.debug_info,
+                    rule=None if rule is None else rule.debug_info,
+                    key=rule,
+                )
+            )
+        except Exception:
+            self._session.note_failure()
+
+    def _note_read(self, noted: Linearisation, tracer: Any) -> None:
+        """`x.item()` works on what is differentiated, and its numbers go on without a derivative."""
+        if self._session.here.quiet or _ITEM not in codes_here(1):
+            return
+        try:
+            value = bottom(tracer.primal).value
+            noted.exits.append(JaxExit(next(numbers), "item()", value, places_here(1)))
+        except Exception:
+            self._session.note_failure()
+
+    def _note_dropped(
+        self, noted: Linearisation, name: str | None, given: list[tuple[Any, Any]], outputs: Any
+    ) -> None:
+        """A function of the library that has a slope, of which JAX made a constant."""
+        known = region_of(codes_here(3)) if given else None
+        name = known.name if known is not None else name if name in _MOVING and _is_complex(given) else None
+        numbers_out = [y for y in outputs if getattr(getattr(y, "dtype", None), "kind", "") in ("f", "c")]
+        if name is not None and numbers_out:
+            inputs, made = tuple(bottom(x) for x, _ in given), tuple(map(bottom, numbers_out))
+            tangents = tuple(t for _, t in given)
+            noted.pieces.append(
+                JaxPiece(next(numbers), "dropped", name, places_here(4), inputs, made, tangents, ())
+            )
+
+    @contextmanager
+    def applying(self, noted: Linearisation, runs: list[JaxRuleRun]) -> Iterator[None]:
+        """While the pullback runs: note what hand-written reverse rules are given and return."""
+        own = {id(piece.key): piece for piece in noted.pieces if piece.kind == "custom_vjp"}
+        before = ad.primitive_transposes[ad.custom_lin_p]
+
+        def transpose(cts_out: Any, *invals: Any, bwd: Any, **params: Any) -> Any:
+            piece = own.get(id(bwd))
+            if piece is None:
+                return before(cts_out, *invals, bwd=bwd, **params)
+            if not params["symbolic_zeros"]:
+                cts_out = [ad.instantiate_zeros(ct) for ct in cts_out]
+            run = JaxRuleRun(next(numbers), piece.id, tuple(_bottom(ct) for ct in cts_out))
+            runs.append(run)
+            # The line that is being differentiated is not where the rule stands.
+            with without_line():
+                results = before(cts_out, *invals, bwd=bwd, **params)
+            run.results = tuple(_bottom(ct) for ct in results[params["num_res"] :])
+            return results
+
+        if not own:
+            yield
+            return
+        ad.primitive_transposes[ad.custom_lin_p] = transpose
+        try:
+            yield
+        finally:
+            ad.primitive_transposes[ad.custom_lin_p] = before
+
+
+@contextmanager
+def without_line() -> Iterator[None]:
+    """What runs in this block stands where it is written, not where JAX says that it does."""
+    here = source_info_util._source_info_context
+    before = here.context
+    here.context = source_info_util.SourceInfo(None, before.name_stack)
+    try:
+        yield
+    finally:
+        here.context = before
+
+
+def _as_given(noted: Linearisation, tracers: Any) -> Any:
+    """Hand-written functions are given Python numbers as they are, and may compute with them in Python."""
+    if not noted.plain:
+        return tracers
+    found = []
+    for x in tracers:
+        number = None
+        with suppress(NotImplementedError):
+            number = noted.plain.get(id(bottom(x).value))
+        found.append(x if number is None else with_bottom(x, number))
+    return found
+
+
+def _is_complex(given: list[tuple[Any, Any]]) -> bool:
+    return any(getattr(getattr(x, "dtype", None), "kind", "") == "c" for x, _ in given)
+
+
+def _distinct(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """What is given twice is one argument."""
+    return list({id(tangent): (x, tangent) for x, tangent in pairs if tangent is not None}.values())
+
+
+def _bottom(ct: Any) -> Any:
+    return None if type(ct) is Zero or ct is None else bottom(ct)
+
+
+def _pair(trace: Any, x: Any) -> tuple[Any, Any]:
+    """A value below the trace and the variable of its tangent; None where it has none."""
+    if not (isinstance(x, ad.LinearizeTracer) and x._trace.tag is trace.tag):
+        return x, None
+    tangent = x.tangent
+    is_known = isinstance(tangent, pe.DynamicJaxprTracer) and isinstance(tangent.val, core.Var)
+    return x.primal, tangent.val if is_known else None
+
+
+def _name(primitive: Any, params: Any) -> str:
+    return str(params["name"]) if primitive.name == "jit" and "name" in params else str(primitive.name)
+
+
+def _file(params: Any) -> str | None:
+    """Where the function of a compiled call is written."""
+    jaxpr = params.get("jaxpr")
+    information = getattr(getattr(jaxpr, "jaxpr", None), "debug_info", None)
+    return None if information is None else str(information.func_src_info)

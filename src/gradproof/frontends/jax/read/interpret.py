@@ -1,0 +1,229 @@
+"""A jaxpr run op by op: calls are inlined, loops unrolled with the counts they had, branches taken as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jax._src import core
+
+from gradproof.clock import tick
+from gradproof.errors import GradproofError
+from gradproof.frontends.jax.kernels import PRIMITIVE
+from gradproof.frontends.jax.lower import TABLE
+from gradproof.frontends.jax.lower.library import ANY_NUMBER, PREFIX, Known, known_function, region_of
+from gradproof.frontends.jax.observe.trace import numbers
+from gradproof.frontends.jax.observe.twin import apart
+from gradproof.frontends.jax.read.loops import cond, linear_solve, scan, while_loop
+from gradproof.frontends.jax.read.regions import MARK
+from gradproof.frontends.jax.read.values import Values
+from gradproof.frontends.record.model import RETURN_OP, OpEvent, Phase, Value
+from gradproof.frontends.record.source import Place, is_users, spans_of
+from gradproof.ir.span import Span
+
+MOST_EVENTS = 200_000  # a program with more ops is not judged, and says so
+_BOUNDARY = frozenset({"trace_to_jaxpr", "trace_to_jaxpr_dynamic", "_trace_to_jaxpr"})
+
+Bodies = Callable[["JaxprInterpreter", Any, list[Value], "Where"], list[Value]]
+
+
+@dataclass(frozen=True)
+class Where:
+    """What the ops of a body inherit from the call of it."""
+
+    stack: tuple[Span, ...]
+    phase: Phase
+    scope: int | None = None
+    pullback: int | None = None
+    within: tuple[int, ...] = ()
+    loop: tuple[int, ...] = ()
+    is_transposed: bool = False
+    region: Known | None = None
+    call: int | None = None  # the compiled function whose own results are to be met
+
+
+class JaxprInterpreter:
+    """Collects op events; `seen` holds, for every variable of a jaxpr, the values it had, one per turn."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.events: list[OpEvent] = []
+        self.seen: dict[Any, list[Value]] = {}
+
+    def emit(
+        self,
+        op: str,
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        attrs: dict[str, Any],
+        where: Where,
+        index: int | None = None,
+    ) -> None:
+        if len(self.events) >= MOST_EVENTS:
+            raise GradproofError(f"the program has more than {MOST_EVENTS:,} ops, and is not judged")
+        if where.region is not None and not where.is_transposed:
+            attrs = {**attrs, MARK: where.region}
+        self.events.append(
+            OpEvent(
+                next(numbers) if index is None else index,
+                op,
+                tuple(inputs),
+                tuple(outputs),
+                attrs,
+                where.stack[0] if where.stack else None,
+                where.stack,
+                where.phase,
+                within=where.within,
+                scope=where.scope,
+                pullback=where.pullback,
+                loop=where.loop,
+                call=where.call,
+            )
+        )
+
+    def execute(
+        self,
+        primitive: Any,
+        params: Any,
+        inputs: Sequence[Value],
+        outputs: Sequence[Any] | None,
+        where: Where,
+    ) -> list[Value]:
+        """One equation: `outputs` are the arrays that it returned in the user's run, None where it is run here."""
+        body = BODIES.get(primitive.name)
+        if body is not None:
+            results = body(self, params, list(inputs), where)
+            if outputs is not None:
+                inner, results = results, [self.values.of(array) for array in outputs]
+                for own, result in zip(inner, results, strict=True):
+                    self.emit(RETURN_OP, [own], [result], {}, where)
+            self._know(_described(params), inputs, results, where)
+            return results
+        if primitive.name == "gradproof.call":
+            results = [self.values.of(array) for array in outputs or ()]
+            self._know(params["function"], inputs, results, where)
+            return results
+        if outputs is None:
+            tick()
+            made = primitive.bind(*map(self.values.array, inputs), **primitive.get_bind_params(params))
+            arrays = [self.values.array(value) for value in inputs]
+            outputs = apart(list(made) if primitive.multiple_results else [made], arrays)
+            results = [self.values.new(array) for array in outputs]
+        else:
+            results = [self.values.of(array) for array in outputs]
+        self.emit(primitive.name, inputs, results, {**params, PRIMITIVE: primitive}, where)
+        return results
+
+    def _know(self, described: Any, inputs: Sequence[Value], results: Sequence[Value], where: Where) -> None:
+        """A function of the library that has a meaning as a whole: that stands for its first results.
+
+        Behind them there may be slopes for the backward pass. Transposed, it has the same name and is something else.
+        """
+        known = None if described is None else known_function(described)
+        if known is None or where.is_transposed or len(results) < known.n_outputs:
+            return
+        if known.n_inputs in (len(inputs), ANY_NUMBER):
+            op = PREFIX + known.name
+            self.emit(
+                op if op in TABLE else known.name.strip("_"), inputs, results[: known.n_outputs], {}, where
+            )
+
+    def run(self, jaxpr: Any, consts: Sequence[Any], inputs: Sequence[Value], where: Where) -> list[Value]:
+        """The results of an open jaxpr."""
+        env: dict[Any, Value] = {}
+
+        def bind(var: Any, value: Value) -> None:
+            env[var] = value
+            self.seen.setdefault(var, []).append(value)
+
+        for var, const in zip(jaxpr.constvars, consts, strict=True):
+            bind(var, self.values.of(const))
+        for var, value in zip(jaxpr.invars, inputs, strict=True):
+            bind(var, value)
+
+        def read(atom: Any) -> Value:
+            return self.values.new(_literal(atom)) if isinstance(atom, core.Literal) else env[atom]
+
+        for equation in jaxpr.eqns:
+            information = equation.source_info
+            here = replace(
+                where,
+                stack=(*own_stack(information.traceback), *where.stack),
+                is_transposed=where.is_transposed or "transpose" in str(information.name_stack),
+                region=where.region or region_of(_codes(information.traceback)),
+            )
+            with equation.ctx.manager:
+                results = self.execute(
+                    equation.primitive, equation.params, [read(atom) for atom in equation.invars], None, here
+                )
+            for var, value in zip(equation.outvars, results, strict=True):
+                bind(var, value)
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def run_closed(self, closed: Any, inputs: Sequence[Value], where: Where) -> list[Value]:
+        return self.run(closed.jaxpr, closed.consts, inputs, where)
+
+
+def _described(params: Any) -> str | None:
+    """The function that a body was traced from, as JAX describes it."""
+    jaxpr = params.get("jaxpr", params.get("call_jaxpr"))
+    information = getattr(getattr(jaxpr, "jaxpr", jaxpr), "debug_info", None)
+    return None if information is None else str(information.func_src_info)
+
+
+def _literal(atom: Any) -> Any:
+    return np.asarray(atom.val, dtype=atom.aval.dtype)
+
+
+def own_stack(traceback: Any) -> tuple[Span, ...]:
+    """The user's lines inside the body that an equation stands in.
+
+    What is outside of it is the line that had the body traced first, which need not be the one that runs it now.
+    """
+    return spans_of(_own_places(traceback))
+
+
+def _codes(traceback: Any) -> Sequence[Any]:
+    return () if traceback is None else traceback.raw_frames()[0]
+
+
+def _own_places(traceback: Any) -> Iterator[Place]:
+    codes, offsets = ([], []) if traceback is None else traceback.raw_frames()
+    for code, offset in zip(codes, offsets):
+        if code.co_name in _BOUNDARY:
+            return
+        if is_users(code.co_filename):
+            yield code, offset
+
+
+def _inline(key: str) -> Bodies:
+    def body(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+        jaxpr = params[key]
+        if isinstance(jaxpr, core.ClosedJaxpr):
+            return run.run_closed(jaxpr, inputs, where)
+        return run.run(jaxpr, (), inputs, where)
+
+    return body
+
+
+BODIES: dict[str, Bodies] = {
+    "jit": _inline("jaxpr"),
+    "pjit": _inline("jaxpr"),
+    "closed_call": _inline("call_jaxpr"),
+    "core_call": _inline("call_jaxpr"),
+    "call": _inline("call_jaxpr"),
+    "remat2": _inline("jaxpr"),
+    "checkpoint": _inline("jaxpr"),
+    "custom_jvp_call": _inline("call_jaxpr"),
+    "custom_vjp_call": _inline("call_jaxpr"),
+    "custom_vjp_call_jaxpr": _inline("call_jaxpr"),
+    "custom_vmap_call": _inline("call"),
+    "composite": _inline("jaxpr"),
+    "scan": scan,
+    "while": while_loop,
+    "cond": cond,
+    "custom_linear_solve": linear_solve,
+}
+"""Primitives that have jaxprs inside, by their names."""

@@ -1,0 +1,102 @@
+"""Loops, branches and equations of a jaxpr, run as they were: turn by turn, the branch that was taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from gradproof.errors import GradproofError
+from gradproof.frontends.jax.observe.twin import twin
+from gradproof.frontends.record.model import Value
+
+if TYPE_CHECKING:
+    from gradproof.frontends.jax.read.interpret import JaxprInterpreter, Where
+
+LARGEST_EQUATION = 64  # unknowns of a linear equation whose matrix is written out column by column
+
+
+def scan(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+    n_consts, n_carry, length = params["num_consts"], params["num_carry"], params["length"]
+    consts, carry, xs = inputs[:n_consts], inputs[n_consts : n_consts + n_carry], inputs[n_consts + n_carry :]
+    turns = range(length - 1, -1, -1) if params["reverse"] else range(length)
+    columns: list[dict[int, Value]] = [{} for _ in params["jaxpr"].out_avals[n_carry:]]
+    for turn in turns:
+        here = replace(where, loop=(*where.loop, turn))
+        slices = [_row(run, x, turn, here) for x in xs]
+        results = run.run_closed(params["jaxpr"], [*consts, *carry, *slices], here)
+        carry = results[:n_carry]
+        for column, value in zip(columns, results[n_carry:]):
+            column[turn] = value
+    avals = params["jaxpr"].out_avals[n_carry:]
+    return [*carry, *(_stacked(run, column, aval, where) for column, aval in zip(columns, avals))]
+
+
+def _row(run: JaxprInterpreter, x: Value, turn: int, where: Where) -> Value:
+    result = run.values.new(run.values.array(x)[turn])
+    run.emit("gradproof.row", [x], [result], {"row": turn}, where)
+    return result
+
+
+def _stacked(run: JaxprInterpreter, rows: dict[int, Value], aval: Any, where: Where) -> Value:
+    items = [rows[turn] for turn in range(len(rows))]
+    if not items:
+        return run.values.new(jnp.zeros((0, *aval.shape), aval.dtype))
+    result = run.values.new(jnp.stack([run.values.array(item) for item in items]))
+    run.emit("gradproof.stack", items, [result], {}, where)
+    return result
+
+
+def while_loop(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+    n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
+    cond_consts, body_consts, carry = (
+        inputs[:n_cond],
+        inputs[n_cond : n_cond + n_body],
+        inputs[n_cond + n_body :],
+    )
+    turn = 0
+    while True:
+        here = replace(where, loop=(*where.loop, turn))
+        (goes_on,) = run.run_closed(params["cond_jaxpr"], [*cond_consts, *carry], here)
+        going = np.asarray(run.values.array(goes_on))
+        if going.ndim:
+            raise GradproofError("a `while_loop` whose condition is batched is not followed")
+        if not going:
+            return carry
+        carry = run.run_closed(params["body_jaxpr"], [*body_consts, *carry], here)
+        turn += 1
+
+
+def cond(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+    branches = params["branches"]
+    chosen = int(np.clip(int(np.asarray(run.values.array(inputs[0]))), 0, len(branches) - 1))
+    return run.run_closed(branches[chosen], inputs[1:], where)
+
+
+def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+    """The solution x of a linear equation A x = b, whatever algorithm has found it.
+
+    The algorithm works on constants (JAX stops the gradient there) and the derivative is that of the equation: its
+    matrix is what the program's own product with A makes of the unit vectors.
+    """
+    counts, jaxprs = params["const_lengths"], params["jaxprs"]
+    skipped = counts.matvec + counts.vecmat
+    solve = inputs[skipped : skipped + counts.solve]
+    b = inputs[skipped + counts.solve + counts.transpose_solve :]
+    found = run.run_closed(jaxprs.solve, [*solve, *b], where)
+    matrix_of = inputs[: counts.matvec]
+    array = run.values.array(b[0])
+    if len(b) != 1 or array.size > LARGEST_EQUATION or not matrix_of:
+        results = [run.values.new(twin(run.values.array(value))) for value in found]
+        run.emit("custom_linear_solve", [*matrix_of, *b], results, {}, where)
+        return results
+    columns = []
+    for unit in np.eye(array.size):
+        given = run.values.new(jnp.asarray(unit.reshape(array.shape), array.dtype))
+        (column,) = run.run_closed(jaxprs.matvec, [*matrix_of, given], where)
+        columns.append(column)
+    result = run.values.new(twin(run.values.array(found[0])))
+    run.emit("gradproof.solve", [*columns, *b], [result], {}, where)
+    return [result]

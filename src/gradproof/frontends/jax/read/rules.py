@@ -1,0 +1,182 @@
+"""The rules of a gradient call in the neutral record: those of JAX's own steps, and those that are written by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradproof.errors import GradproofError
+from gradproof.frontends.jax.observe.notes import Ending, JaxPiece
+from gradproof.frontends.jax.observe.trace import numbers
+from gradproof.frontends.jax.read.interpret import JaxprInterpreter
+from gradproof.frontends.jax.read.replay import Find, JaxReplay
+from gradproof.frontends.record.model import CustomScope, InnerCall, OpEvent, RuleRun, Value
+from gradproof.frontends.record.source import is_users, spans_of
+from gradproof.ir import types
+from gradproof.ir.span import Span
+
+PLAIN_NUMBERS = (
+    "`{name}` was given a plain Python number, and Python computed with it where JAX sees nothing; pass an array, as "
+    "`jnp.float32(...)`, and it can be judged"
+)
+CUSTOM = ("custom_jvp", "custom_vjp")
+_AT = re.compile(r"^(?P<name>.*) at (?P<file>.+):(?P<line>\d+)$")
+
+
+@dataclass(frozen=True)
+class JaxRules:
+    """What a gradient call applied."""
+
+    scopes: tuple[CustomScope, ...] = ()
+    pullbacks: tuple[RuleRun, ...] = ()
+    inner: tuple[InnerCall, ...] = ()
+
+
+def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxReplay | None) -> JaxRules:
+    """Without a replay only the hand-written reverse rules are known by what they were given and returned."""
+
+    def value(one: Any) -> Value | None:
+        return None if one is None else run.values.of(find(one))
+
+    # A gradient of a gradient: what the inner one applied is a part of the function.
+    pieces = [piece for one in (ending, *ending.of.inner) for piece in one.of.pieces]
+    scopes = tuple(_scope(piece, value) for piece in pieces if piece.kind in CUSTOM)
+    pullbacks = []
+    names = {piece.id: piece.name for piece in pieces}
+    for rule in (rule for one in (ending, *ending.of.inner) for rule in one.rules):
+        given, returned = tuple(map(value, rule.upstream)), tuple(map(value, rule.results))
+        if any(one is not None and types.is_complex(one.dtype) for one in (*given, *returned)):
+            continue  # JAX's gradients of complex numbers are the conjugates of those that the judge speaks of
+        pullbacks.append(RuleRun(rule.id, names[rule.piece], None, rule.piece, None, given, returned))
+    for piece in ending.of.pieces if replay is not None else ():
+        if piece.kind == "dropped":
+            nothing = (None,) * len(piece.inputs)
+            pullbacks.append(_pullback(piece, (None,) * len(piece.outputs), nothing, run, value))
+    for one in () if replay is None else replay.applied:
+        if one.piece.kind != "custom_vjp":
+            pullbacks.append(_pullback(one.piece, one.upstream, one.results, run, value))
+    inner = (
+        InnerCall(
+            one.asked.api, *(tuple(map(value, group)) for group in (one.of.targets, one.weights, one.results))
+        )
+        for one in ending.of.inner
+    )
+    return JaxRules(scopes, tuple(pullbacks), tuple(inner))
+
+
+def _pullback(
+    piece: JaxPiece, upstream: Sequence[Any], results: Sequence[Any], run: JaxprInterpreter, value: Any
+) -> RuleRun:
+    spans = spans_of(piece.places)
+    return RuleRun(
+        next(numbers),
+        piece.name,
+        None,
+        piece.id if piece.kind in CUSTOM else None,
+        None,
+        tuple(None if array is None else run.values.of(array) for array in upstream),
+        tuple(None if array is None else run.values.of(array) for array in results),
+        piece=None
+        if piece.kind in CUSTOM or not is_small(piece)
+        else (tuple(map(value, piece.inputs)), tuple(map(value, piece.outputs)), spans[0] if spans else None),
+    )
+
+
+def is_small(piece: JaxPiece) -> bool:
+    """Whether a step is one of JAX's own functions: a compiled function of the user's has many rules inside."""
+    at = None if piece.file is None else _AT.match(piece.file)
+    return at is None or not is_users(at["file"])
+
+
+def _scope(piece: JaxPiece, value: Any) -> CustomScope:
+    spans = spans_of(piece.places)
+    defined, rule = _written(piece.function), _written(piece.rule)
+    library = None if defined is None or is_users(defined.file) else _package(defined.file)
+    return CustomScope(
+        id=piece.id,
+        name=piece.name,
+        kind="custom_gradient",
+        parent=None,
+        span=spans[0] if spans else None,
+        definition=defined,
+        inputs=tuple(map(value, piece.inputs)),
+        outputs=tuple(map(value, piece.outputs)),
+        rule=rule,
+        library=library,
+    )
+
+
+def is_users_own(piece: JaxPiece) -> bool:
+    """A function with a hand-written derivative in the user's own files."""
+    defined = _written(piece.function) if piece.kind in CUSTOM else None
+    return defined is not None and is_users(defined.file)
+
+
+def _written(information: Any) -> Span | None:
+    """Where JAX says that a function is written."""
+    found = None if information is None else _AT.match(str(information.func_src_info))
+    return None if found is None else Span(found["file"], int(found["line"]), function=found["name"])
+
+
+def _package(file: str) -> str:
+    parts = re.split(r"[\\/]", file)
+    marks = [k for k, part in enumerate(parts) if part in ("site-packages", "dist-packages")]
+    return parts[marks[-1] + 1] if marks else parts[-1].removesuffix(".py")
+
+
+def attributed(events: Sequence[OpEvent], rules: JaxRules) -> tuple[OpEvent, ...]:
+    """The events with the hand-written function or rule that they belong to, as the flow of the numbers tells."""
+    scope_of: dict[int, int] = {}
+    rule_of: dict[int, int] = {}
+    makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
+    for scope in rules.scopes:
+        ends = {value.id for value in scope.inputs}
+        for k in _behind(events, makers, scope.outputs, ends, "forward"):
+            scope_of[k] = scope.id
+    for rule in rules.pullbacks:
+        ends = {value.id for value in rule.upstream if value is not None}
+        for k in _behind(events, makers, rule.results, ends, "backward"):
+            rule_of.setdefault(k, rule.id)
+            if rule.scope is not None:
+                scope_of.setdefault(k, rule.scope)
+    return tuple(
+        replace(event, scope=scope_of.get(k), pullback=rule_of.get(k))
+        if k in scope_of or k in rule_of
+        else event
+        for k, event in enumerate(events)
+    )
+
+
+def require_seen(events: Sequence[OpEvent], rules: JaxRules, array_of: Callable[[Value], Any]) -> None:
+    """JAX hands a Python number to a hand-written function as it is, and what Python computes nobody sees."""
+    makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
+    for scope in rules.scopes:
+        given = [value for value in scope.inputs if isinstance(array_of(value), float | complex)]
+        if not given:
+            continue
+        behind = [events[k] for k in _behind(events, makers, scope.outputs, set(), "forward")]
+        read = {value.id for event in behind for value in event.inputs} | {
+            value.id for value in scope.outputs
+        }
+        if any(value.id not in read for value in given):
+            raise GradproofError(PLAIN_NUMBERS.format(name=scope.name))
+
+
+def _behind(
+    events: Sequence[OpEvent],
+    makers: dict[int, int],
+    values: Iterable[Value | None],
+    ends: set[int],
+    phase: str,
+) -> Iterable[int]:
+    """The events of one phase that lead to some values, not beyond `ends`."""
+    pending = [value.id for value in values if value is not None and value.id not in ends]
+    seen: set[int] = set()
+    while pending:
+        k = makers.get(pending.pop())
+        if k is not None and k not in seen and events[k].phase == phase:
+            seen.add(k)
+            pending += [value.id for value in events[k].inputs if value.id not in ends]
+    return seen

@@ -1,0 +1,1 @@
+"""Why a gradient is missing, read off the recorded run."""

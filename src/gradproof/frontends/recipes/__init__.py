@@ -1,0 +1,1 @@
+"""Meanings that several frameworks share, written as ops of the program."""

@@ -1,0 +1,67 @@
+"""Which executions of a gradient call are looked at: 1st, 2nd, 10th ..., and the one after a bad result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from threading import Lock
+
+Policy = Callable[[int], bool]
+"""Whether the n-th execution (counted from 1) of a call site is looked at."""
+
+
+def by_powers_of_ten(occurrence: int) -> bool:
+    """The first two, then each power of ten: early faults at once, late ones at a cost that vanishes."""
+    if occurrence <= 2:
+        return True
+    while occurrence % 10 == 0:
+        occurrence //= 10
+    return occurrence == 1
+
+
+def always(occurrence: int) -> bool:
+    del occurrence
+    return True
+
+
+@dataclass
+class Site:
+    """One place in the user's program that computes gradients.
+
+    A result that is not finite in an execution nobody looked at cannot be had again, so it is counted
+    here, and the next execution is looked at whatever the policy says.
+    """
+
+    executions: int = 0
+    skipped: int = 0
+    nonfinite_unchecked: int = 0
+    suspicious: bool = False
+
+
+@dataclass
+class Sites:
+    """The call sites seen so far, by whatever identifies them."""
+
+    policy: Policy
+    table: dict[Hashable, Site] = field(default_factory=dict)
+    _counting: Lock = field(default_factory=Lock)  # several threads may execute one line
+
+    def begin(self, key: Hashable) -> tuple[Site, bool]:
+        """Count one more execution; is it to be looked at?"""
+        with self._counting:
+            site = self.table.setdefault(key, Site())
+            site.executions += 1
+            wanted = site.suspicious or self.policy(site.executions)
+            if wanted:
+                site.suspicious = False
+            else:
+                site.skipped += 1
+        return site, wanted
+
+    def recount(self) -> None:
+        """The next execution of every site is a first one; what was skipped stays so."""
+        for site in self.table.values():
+            site.executions = 0
+
+    def wants_next(self, site: Site) -> bool:
+        return site.suspicious or self.policy(site.executions + 1)

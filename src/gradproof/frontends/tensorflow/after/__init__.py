@@ -1,0 +1,1 @@
+"""Crashes, gradient calls that were not reached, rules that never ran."""

@@ -1,0 +1,1 @@
+"""What an eager program does: tapes, accumulators, custom gradients, variables."""

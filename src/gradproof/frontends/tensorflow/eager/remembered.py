@@ -1,0 +1,39 @@
+"""What the ring keeps of an op that ran outside the tapes: its numbers, and none of the program's tensors.
+
+A tensor that somebody holds is not freed, and a program may count on that it is. So what is only kept in case a report
+asks for it are arrays, which share the numbers of a tensor and not its life.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tensorflow.python.framework import dtypes
+
+_WITHOUT_NUMBERS = (dtypes.resource, dtypes.variant, dtypes.string)
+
+
+@dataclass(slots=True, eq=False)
+class Remembered:
+    """Stands for a tensor, and answers the same questions."""
+
+    _id: int
+    dtype: Any
+    shape: Any
+    array: Any
+
+    def _numpy_internal(self) -> Any:
+        return self.array
+
+    def _num_elements(self) -> int:
+        return 0 if self.array is None else int(self.array.size)
+
+
+def remembered(tensor: Any) -> Any:
+    """In the place of a tensor; one without numbers, or whose numbers lie on another device, has none afterwards."""
+    if not hasattr(tensor, "_numpy_internal") or isinstance(tensor, Remembered):
+        return tensor
+    has_numbers = tensor.dtype not in _WITHOUT_NUMBERS and "CPU" in tensor.backing_device
+    array = tensor._numpy_internal() if has_numbers else None
+    return Remembered(tensor._id, tensor.dtype, tensor.shape, array)

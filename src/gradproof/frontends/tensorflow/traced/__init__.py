@@ -1,0 +1,1 @@
+"""What traced functions do: learnt while they are traced, and when they are called."""

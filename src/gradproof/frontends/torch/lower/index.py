@@ -1,0 +1,224 @@
+"""Reading and writing entries at integer places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.trace import Traced
+from gradproof.frontends.torch.lower._table import ints, lower, number, shape_of
+from gradproof.frontends.torch.lower.shape import put_at
+
+
+def _flat(m: Any, x: Any) -> Any:
+    return m.reshape(x, shape=(math.prod(x.shape),))
+
+
+def _indexed(shape: Sequence[int], indices: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """The flat places that advanced indexing reads, in the shape of its result; None stands for a whole axis."""
+    places = np.arange(math.prod(shape)).reshape(tuple(shape))
+    return np.asarray(places[tuple(slice(None) if one is None else ints(one) for one in indices)])
+
+
+@lower("index", "_unsafe_index")
+def _index(m: Any, e: Any, x: Any, indices: Sequence[Any]) -> Any:
+    given = [(axis, one) for axis, one in enumerate(indices) if one is not None]
+    if len(given) == 1 and given[0][1].value.dtype.kind != "b":
+        axis, one = given[0]
+        return m.take(x, one, axis=axis)
+    return m.take(_flat(m, x), _indexed(x.shape, indices), axis=0)
+
+
+@lower("index_put", "_index_put_impl", "_unsafe_index_put")
+def _index_put(
+    m: Any, e: Any, x: Any, indices: Sequence[Any], values: Any, accumulate: Any = False, *_: Any
+) -> Any:
+    places = _indexed(x.shape, indices)
+    if not accumulate:
+        return put_at(m, x, places, values)
+    entries = _flat(m, m.broadcast(values, shape=places.shape))
+    added = m.scatter_add(entries, places.reshape(-1), size=math.prod(x.shape))
+    return m.add(x, m.reshape(added, shape=x.shape))
+
+
+@lower("index_select")
+def _index_select(m: Any, e: Any, x: Any, dim: int, index: Any) -> Any:
+    if not x.ndim:
+        return m.reshape(x, shape=shape_of(e)) if shape_of(e) else m.identity(x)
+    index = index if index.ndim else m.reshape(index, shape=(1,))
+    return m.take(x, index, axis=dim % x.ndim)
+
+
+@lower("index_select_backward")
+def _index_select_backward(m: Any, e: Any, gy: Any, sizes: Sequence[int], dim: int, index: Any) -> Any:
+    return _index_add(m, e, m.zeros(tuple(sizes)), dim, index, gy)
+
+
+@lower("index_add")
+def _index_add(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
+    axis = dim % max(x.ndim, 1)
+    places = np.take(
+        np.arange(math.prod(x.shape)).reshape(x.shape or (1,)), ints(index).reshape(-1), axis=axis
+    )
+    entries = _flat(m, source if alpha == 1 else m.mul(source, number(m, alpha, source)))
+    added = m.scatter_add(entries, places.reshape(-1), size=math.prod(x.shape))
+    return m.add(x, m.reshape(added, shape=x.shape))
+
+
+@lower("index_copy")
+def _index_copy(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
+    axis = dim % max(x.ndim, 1)
+    places = np.take(
+        np.arange(math.prod(x.shape)).reshape(x.shape or (1,)), ints(index).reshape(-1), axis=axis
+    )
+    return put_at(m, x, places, m.reshape(source, shape=places.shape))
+
+
+@lower("index_fill")
+def _index_fill(m: Any, e: Any, x: Any, dim: int, index: Any, value: Any) -> Any:
+    axis = dim % max(x.ndim, 1)
+    places = np.take(
+        np.arange(math.prod(x.shape)).reshape(x.shape or (1,)), ints(index).reshape(-1), axis=axis
+    )
+    return put_at(m, x, places, number(m, value, x))
+
+
+def _places_along(index: np.ndarray[Any, Any], shape: Sequence[int], axis: int) -> np.ndarray[Any, Any]:
+    """Flat places in an array of `shape` that an index along one axis names."""
+    if not shape:
+        return np.zeros(index.shape, np.int64)
+    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[axis] = np.where(index < 0, index + shape[axis], index)
+    return np.asarray(np.ravel_multi_index(np.broadcast_arrays(*grid), tuple(shape)))
+
+
+@lower("gather")
+def _gather(m: Any, e: Any, x: Any, dim: int, index: Any, sparse_grad: Any = False) -> Any:
+    axis = dim % max(x.ndim, 1)
+    alike = all(n == k for j, (n, k) in enumerate(zip(x.shape, index.shape)) if j != axis)
+    if alike and x.ndim == index.ndim and x.ndim:
+        return m.take_along(x, index, axis=axis)
+    places = _places_along(ints(index), x.shape, axis)
+    return m.reshape(m.take(_flat(m, x), places, axis=0), shape=shape_of(e))
+
+
+@lower("take_along_dim")
+def _take_along_dim(m: Any, e: Any, x: Any, index: Any, dim: Any = None) -> Any:
+    if dim is None:
+        return m.take(_flat(m, x), ints(index).reshape(-1), axis=0)
+    return _gather(m, e, x, dim, index)
+
+
+@lower("take")
+def _take(m: Any, e: Any, x: Any, index: Any) -> Any:
+    return m.take(_flat(m, x), index, axis=0)
+
+
+@lower("put")
+def _put_op(m: Any, e: Any, x: Any, index: Any, source: Any, accumulate: Any = False) -> Any:
+    places = ints(index) % math.prod(x.shape)
+    if not accumulate:
+        return put_at(m, x, places, m.reshape(source, shape=places.shape))
+    added = m.scatter_add(_flat(m, source), places.reshape(-1), size=math.prod(x.shape))
+    return m.add(x, m.reshape(added, shape=x.shape))
+
+
+@lower("scatter", "scatter.src", "scatter.value")
+def _scatter(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any, reduce: Any = None) -> Any:
+    if reduce is not None:
+        raise NotImplementedError("scatter with a reduction")
+    places = _places_along(ints(index), x.shape, dim % max(x.ndim, 1))
+    if not places.size:
+        return m.identity(x)
+    if not isinstance(source, Traced):
+        return put_at(m, x, places, number(m, source, x))
+    return put_at(m, x, places, _first_entries(m, source, places.shape))
+
+
+def _first_entries(m: Any, x: Any, shape: Sequence[int]) -> Any:
+    """As many entries of every axis as the index has."""
+    if tuple(x.shape) == tuple(shape) or not x.ndim:
+        return x
+    return m.strided_slice(x, begin=(0,) * x.ndim, end=tuple(shape))
+
+
+@lower("scatter_add")
+def _scatter_add(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
+    places = _places_along(ints(index), x.shape, dim % max(x.ndim, 1))
+    if not places.size:
+        return m.identity(x)
+    entries = _flat(m, _first_entries(m, source, places.shape))
+    added = m.scatter_add(entries, places.reshape(-1), size=math.prod(x.shape))
+    return m.add(x, m.reshape(added, shape=x.shape))
+
+
+@lower("embedding")
+def _embedding(
+    m: Any, e: Any, weight: Any, index: Any, padding: int = -1, by_frequency: Any = False, sparse: Any = False
+) -> Any:
+    """Rows at the place of padding are constant: that is what the argument says."""
+    if by_frequency:
+        raise NotImplementedError("gradients that are divided by how often a row was read")
+    rows = m.take(weight, index, axis=0)
+    pads = ints(index) == padding
+    return m.select(pads[..., None], m.stop_gradient(rows), rows) if padding >= 0 and pads.any() else rows
+
+
+@lower("embedding_dense_backward")
+def _embedding_backward(
+    m: Any, e: Any, gy: Any, index: Any, n_rows: int, padding: int, by_frequency: Any
+) -> Any:
+    places = ints(index).reshape(-1)
+    rows = m.reshape(gy, shape=(places.size, gy.shape[-1]))
+    keep = np.ones(places.size) if padding < 0 else (places != padding).astype(float)
+    if by_frequency:
+        keep = keep / np.maximum(np.bincount(places, minlength=n_rows)[places], 1)
+    if (keep != 1.0).any():
+        rows = m.mul(rows, m.literal(keep[:, None]))
+    return m.scatter_add(rows, places, size=n_rows)
+
+
+@lower("masked_select")
+def _masked_select(m: Any, e: Any, x: Any, mask: Any) -> Any:
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    wide, chosen = m.broadcast(x, shape=shape), np.broadcast_to(ints(mask), shape)
+    return m.take(_flat(m, wide), np.flatnonzero(chosen), axis=0)
+
+
+@lower("masked_scatter")
+def _masked_scatter(m: Any, e: Any, x: Any, mask: Any, source: Any) -> Any:
+    chosen = np.flatnonzero(np.broadcast_to(ints(mask), x.shape))
+    return put_at(m, x, chosen, m.take(_flat(m, source), np.arange(chosen.size), axis=0))
+
+
+@lower("repeat_interleave")
+def _repeat_interleave(m: Any, e: Any, repeats: Any, *_: Any, **__: Any) -> Any:
+    return m.constant(np.asarray(e.outputs[0].array))
+
+
+@lower("one_hot", "nonzero", "bincount", "bucketize", "searchsorted", "unique", "_unique2", "histc", "unique_dim",
+       "unique_consecutive", "_local_scalar_dense")  # fmt: skip
+def _facts(m: Any, e: Any, *_: Any, **__: Any) -> Any:
+    return tuple(m.constant(np.asarray(output.array)) for output in e.outputs)
+
+
+@lower("_embedding_bag", "_embedding_bag_forward_only")
+def _embedding_bag(
+    m: Any, e: Any, weight: Any, index: Any, offsets: Any, by_frequency: Any = False, mode: int = 0,
+    sparse: Any = False, per_sample: Any = None, last: Any = False, padding: int = -1,
+) -> Any:  # fmt: skip
+    """(sums or means of the rows of each bag, and what the backward op is given)."""
+    places, starts = ints(index), ints(offsets)
+    if mode > 1 or by_frequency or padding >= 0 or last:
+        raise NotImplementedError("bags with maxima, frequencies, padding or an offset behind the last one")
+    bags = np.searchsorted(starts, np.arange(places.size), side="right") - 1
+    rows = m.take(weight, index, axis=0)
+    if per_sample is not None:
+        rows = m.mul(rows, m.reshape(per_sample, shape=(places.size, 1)))
+    total = m.scatter_add(rows, bags, size=starts.size)
+    if mode == 1:
+        total = m.div(total, m.literal(np.maximum(np.bincount(bags, minlength=starts.size), 1.0)[:, None]))
+    return (total, *(m.constant(np.asarray(output.array)) for output in e.outputs[1:]))

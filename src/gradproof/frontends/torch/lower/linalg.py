@@ -1,0 +1,214 @@
+"""Matrix products, solutions, inverses, determinants, factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradproof.frontends.torch.lower._table import is_complex, lower, number
+from gradproof.ir import types
+from gradproof.ops.eigen import anchors_of
+from gradproof.ops.factorise import hermitian_part
+from gradproof.ops.linalg import adjoint
+
+
+@lower("mm", "bmm", "matmul", "linalg_matmul")
+def _matmul(m: Any, e: Any, a: Any, b: Any, *_: Any) -> Any:
+    return m.matmul(a, b)
+
+
+@lower("mv")
+def _mv(m: Any, e: Any, a: Any, b: Any) -> Any:
+    return m.reshape(m.matmul(a, m.reshape(b, shape=(b.shape[0], 1))), shape=(a.shape[0],))
+
+
+def _sum_of(m: Any, x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    product = product if alpha == 1 else m.mul(product, number(m, alpha, product))
+    if beta == 0:
+        return product
+    return m.add(x if beta == 1 else m.mul(x, number(m, beta, x)), product)
+
+
+@lower("addmm", "baddbmm")
+def _addmm(m: Any, e: Any, x: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    return _sum_of(m, x, m.matmul(a, b), beta, alpha)
+
+
+@lower("addmv")
+def _addmv(m: Any, e: Any, x: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    return _sum_of(m, x, _mv(m, e, a, b), beta, alpha)
+
+
+@lower("addbmm")
+def _addbmm(m: Any, e: Any, x: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    return _sum_of(m, x, m.sum(m.matmul(a, b), axes=(0,)), beta, alpha)
+
+
+@lower("addr")
+def _addr(m: Any, e: Any, x: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    return _sum_of(m, x, m.mul(m.reshape(a, shape=(a.shape[0], 1)), b), beta, alpha)
+
+
+@lower("linear")
+def _linear(m: Any, e: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    turned = m.transpose(weight, order=(1, 0)) if weight.ndim == 2 else weight
+    y = (
+        m.einsum(x, turned, equation="...c,cd->...d")
+        if weight.ndim == 2
+        else m.sum(x * turned, axes=(x.ndim - 1,))
+    )
+    return y if bias is None else m.add(y, bias)
+
+
+@lower("_linalg_det")
+def _det(m: Any, e: Any, a: Any) -> Any:
+    """(determinant, and the factors its backward op is given)."""
+    return m.det(a), None, None
+
+
+@lower("_linalg_slogdet")
+def _slogdet(m: Any, e: Any, a: Any) -> Any:
+    if is_complex(a):
+        raise NotImplementedError("the sign of a complex determinant")
+    sign = m.cast(m.sign(m.det(a)), dtype=types.dtype_name(a.value))
+    return sign, m.log_abs_det(a), None, None
+
+
+@lower("linalg_inv_ex", "inverse", "linalg_inv")
+def _inverse(m: Any, e: Any, a: Any, *_: Any, **__: Any) -> Any:
+    return m.inverse(a), None
+
+
+@lower("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
+def _solve(m: Any, e: Any, a: Any, b: Any, left: Any = True, check_errors: Any = False) -> Any:
+    if not left:
+        turned = m.solve(_turned(m, a), _turned(m, b))
+        return _turned(m, turned), None, None, None
+    if b.ndim == a.ndim - 1:
+        return m.reshape(m.solve(a, m.reshape(b, shape=(*b.shape, 1))), shape=b.shape), None, None, None
+    return m.solve(a, b), None, None, None
+
+
+def _turned(m: Any, x: Any) -> Any:
+    return m.transpose(x, order=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+@lower("linalg_solve_triangular")
+def _solve_triangular(
+    m: Any, e: Any, a: Any, b: Any, upper: Any, left: Any = True, unitriangular: Any = False
+) -> Any:
+    if unitriangular:
+        raise NotImplementedError("triangular matrices with ones on the diagonal")
+    if left:
+        return m.triangular_solve(a, b, lower=not upper, adjoint=False)
+    return _turned(m, m.triangular_solve(_turned(m, a), _turned(m, b), lower=bool(upper), adjoint=False))
+
+
+@lower("triangular_solve")
+def _triangular_solve(
+    m: Any, e: Any, b: Any, a: Any, upper: Any = True, transpose: Any = False, unitriangular: Any = False
+) -> Any:
+    if unitriangular:
+        raise NotImplementedError("triangular matrices with ones on the diagonal")
+    a, upper = (_turned(m, a), not upper) if transpose else (a, upper)
+    return m.triangular_solve(a, b, lower=not upper, adjoint=False), None
+
+
+@lower("cholesky_solve")
+def _cholesky_solve(m: Any, e: Any, b: Any, factor: Any, upper: Any = False) -> Any:
+    factor = adjoint(m, factor) if upper else factor
+    half = m.triangular_solve(factor, b, lower=True, adjoint=False)
+    return m.triangular_solve(factor, half, lower=True, adjoint=True)
+
+
+# Rounding that a matrix meant to be symmetric may show: a few units in the last place of its largest entry.
+_ROUNDINGS = 64
+
+
+def _is_symmetric(a: Any) -> bool:
+    value = np.asarray(a.value)
+    apart = np.abs(value - np.conj(np.swapaxes(value, -1, -2)))
+    unit = types.unit_roundoff(types.dtype_name(value))
+    return bool((apart <= _ROUNDINGS * unit * np.max(np.abs(value), initial=0.0)).all())
+
+
+@lower("linalg_cholesky_ex", "linalg_cholesky", "cholesky")
+def _cholesky(m: Any, e: Any, a: Any, upper: Any = False, **_: Any) -> Any:
+    """The gradient is meant in the space of symmetric matrices; of another one PyTorch reads a part."""
+    if not _is_symmetric(a):
+        raise NotImplementedError("a matrix that is not symmetric")
+    factor = m.cholesky(hermitian_part(m, a))
+    return adjoint(m, factor) if upper else factor, None
+
+
+@lower("linalg_qr")
+def _qr(m: Any, e: Any, a: Any, mode: str = "reduced") -> Any:
+    rows, columns = a.shape[-2:]
+    if mode == "complete" and rows != columns:
+        raise NotImplementedError("columns of Q that no column of the matrix determines")
+    diagonal = np.diagonal(e.outputs[1].array, axis1=-2, axis2=-1)
+    if np.iscomplexobj(diagonal):
+        raise NotImplementedError("the phases of complex factors")
+    q, r = m.qr(a, np.where(diagonal < 0, -1, 1)[..., None, :])
+    return (None, r) if mode == "r" else (q, r)
+
+
+@lower("_linalg_eigh", "linalg_eigh")
+def _eigh(m: Any, e: Any, a: Any, UPLO: str = "L", compute_v: Any = True) -> Any:
+    """(values, vectors): which of a vector and its negative came out is a fact of the run."""
+    _refuse_complex(a)
+    if not _is_symmetric(a):
+        raise NotImplementedError("a matrix that is not symmetric")
+    a = hermitian_part(m, a)
+    if compute_v:
+        return m.eigh(a, anchors_of(e.outputs[1].array))
+    vectors = np.linalg.eigh(np.asarray(a.value, np.float64))[1]
+    return m.eigh(a, anchors_of(vectors))[0], None
+
+
+@lower("_linalg_svd", "linalg_svd")
+def _svd(m: Any, e: Any, a: Any, full_matrices: Any = False, compute_uv: Any = True, **_: Any) -> Any:
+    """(left vectors, values, right vectors turned)."""
+    _refuse_complex(a)
+    if not compute_uv:
+        right = np.linalg.svd(np.asarray(a.value, np.float64), full_matrices=False)[2]
+        return None, m.svd(a, anchors_of(np.swapaxes(right, -1, -2)))[0], None
+    if full_matrices and a.shape[-2] != a.shape[-1]:
+        raise NotImplementedError("vectors that the matrix does not determine")
+    values, u, v = m.svd(a, anchors_of(np.swapaxes(e.outputs[2].array, -1, -2)))
+    return u, values, _turned(m, v)
+
+
+def _refuse_complex(a: Any) -> None:
+    if np.iscomplexobj(a.value):
+        raise NotImplementedError("vectors of complex matrices, which are known up to a phase")
+
+
+@lower("linalg_matrix_exp", "matrix_exp")
+def _matrix_exp(m: Any, e: Any, a: Any) -> Any:
+    return m.matrix_exp(a)
+
+
+@lower("linalg_pinv")
+def _pinv(m: Any, e: Any, a: Any, *_: Any, **__: Any) -> Any:
+    return m.pinv(a)
+
+
+@lower("linalg_cross", "cross")
+def _cross(m: Any, e: Any, a: Any, b: Any, dim: Any = -1) -> Any:
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    a, b = m.broadcast(a, shape=shape), m.broadcast(b, shape=shape)
+    axis = (shape.index(3) if dim is None else dim) % len(shape)
+    next_a, next_b = (m.take(x, np.asarray([1, 2, 0]), axis=axis) for x in (a, b))
+    last_a, last_b = (m.take(x, np.asarray([2, 0, 1]), axis=axis) for x in (a, b))
+    return m.mul(next_a, last_b) - m.mul(last_a, next_b)
+
+
+@lower("kron")
+def _kron(m: Any, e: Any, a: Any, b: Any) -> Any:
+    n = max(a.ndim, b.ndim)
+    wide_a, wide_b = ((1,) * (n - x.ndim) + tuple(x.shape) for x in (a, b))
+    left = m.reshape(a, shape=tuple(k for one in wide_a for k in (one, 1)))
+    right = m.reshape(b, shape=tuple(k for one in wide_b for k in (1, one)))
+    return m.reshape(m.mul(left, right), shape=tuple(i * j for i, j in zip(wide_a, wide_b)))

@@ -1,0 +1,106 @@
+"""Exceptions of PyTorch's engine: what they mean, and the line that is to blame."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from gradproof.frontends.record.model import GradientCall, OpEvent
+from gradproof.frontends.torch.roles import plain_name
+from gradproof.ir.capture import Break
+from gradproof.ir.span import Span
+
+_AGAIN = "backward through the graph a second time"
+_CHANGED = re.compile(
+    r"modified by an inplace operation(?:.*which is output \d+ of (\w+?)(?:Backward\d*)?,)?", re.S
+)
+_NO_GRAPH = ("does not require grad", "appears to not have been used in the graph")
+_REFUSED = re.compile(
+    r"[Ff]unction (\w+)Backward returned an (?:incorrect number of gradients|invalid gradient)"
+)
+
+
+def raised(call: GradientCall, k: int) -> Break | None:
+    """Why the engine raised; None where it was an exception of somebody else's."""
+    text = call.exception or ""
+    if _AGAIN in text:
+        return _again(call)
+    if any(part in text for part in _NO_GRAPH):
+        from gradproof.frontends.missing.why import find_break
+
+        return find_break(call, k)
+    refused = _REFUSED.search(text)
+    if refused is not None:
+        return _refused(call, refused[1], text)
+    changed = _CHANGED.search(text)
+    return None if changed is None else _changed(call, changed[1] or "")
+
+
+def _called(call: GradientCall) -> tuple[tuple[Span, str], ...]:
+    return () if call.span is None else ((call.span, "fails here"),)
+
+
+def _again(call: GradientCall) -> Break:
+    """The first line that went on with a value whose graph an earlier call has used up."""
+    used = set(call.used_up)
+    later = [event for event in call.events if event.phase == "forward" and not _gives(event, used)]
+    carries = next((event for event in later if _takes(event, used) and event.span is not None), None)
+    if carries is None:
+        return Break(
+            "graph-grows", call.span, "the graph was freed by an earlier call", (), {"again": "target"}
+        )
+    return Break(
+        "graph-grows",
+        carries.span,
+        "goes on from a value of the step before",
+        _called(call),
+        {"again": "value"},
+    )
+
+
+def _takes(event: OpEvent, ids: set[int]) -> bool:
+    return any(value.id in ids for value in event.inputs)
+
+
+def _gives(event: OpEvent, ids: set[int]) -> bool:
+    return any(value.id in ids for value in event.outputs)
+
+
+def _changed(call: GradientCall, maker: str) -> Break | None:
+    """The op that changed a value in place after another one had been given it."""
+    forward = [event for event in call.events if event.phase == "forward"]
+    found = None
+    for place, event in enumerate(forward):
+        if not event.op.split(".")[1].endswith("_") or not event.inputs:
+            continue
+        own = event.inputs[0].id
+        made = next((one for one in forward[:place] if _gives(one, {own})), None)
+        used = any(_takes(one, {own}) for one in forward[:place])
+        is_named = made is not None and _is_called(made.op, maker)
+        if (used or is_named) and (found is None or is_named):
+            found = event
+    if found is None:
+        change = call.overwritten
+        return (
+            None if change is None else replace(change, contributing=(*change.contributing, *_called(call)))
+        )
+    users = [one.span for one in forward if _takes(one, {found.inputs[0].id}) and one is not found]
+    needs = tuple(
+        (span, "its gradient needs the number from before") for span in users[:1] if span is not None
+    )
+    label = "changes it in place"
+    return Break(
+        "reassigned-variable", found.span, label, (*needs, *_called(call)), {"changed": plain_name(found.op)}
+    )
+
+
+def _is_called(op: str, node: str) -> bool:
+    return bool(node) and plain_name(op).replace("_", "").lower() == node.lower()
+
+
+def _refused(call: GradientCall, name: str, text: str) -> Break:
+    scope = next((one for one in call.scopes if one.name == name), None)
+    message = text.split(": ", 1)[-1].strip().rstrip(".") + "."
+    facts = {"exception": text.split(": ", 1)[0], "op": name, "refused": message}
+    at = call.span if scope is None else scope.rule or scope.span
+    return Break("custom-gradient", at, "what it returns is refused", _called(call), facts)

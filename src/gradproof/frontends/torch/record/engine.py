@@ -1,0 +1,240 @@
+"""Gradient calls: every run of PyTorch's engine, with the nodes it went through and what each was given and gave."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.autograd import graph as autograd_graph
+
+from gradproof.frontends.record.patches import Patch, wrap
+from gradproof.frontends.record.sites import Site
+from gradproof.frontends.record.source import first_user_frame
+from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.mode import have_numbers
+from gradproof.frontends.torch.record.recorder import TorchRecorder, numbers
+from gradproof.frontends.torch.record.transforms import are_batched, plain
+
+MOST_NODES = 100_000  # a graph with more of them is not walked, and its gradients are not judged
+
+
+@dataclass(eq=False)
+class NodeRun:
+    """One node of the graph that the engine went through."""
+
+    id: int
+    node: Any
+    upstream: tuple[Cell | None, ...] = ()
+    results: tuple[Cell | None, ...] = ()
+    done: bool = False
+
+
+@dataclass(eq=False)
+class EngineRun:
+    """One run of the engine; `gradients` are what reached the leaves, by the id of the leaf."""
+
+    id: int
+    frame: FrameType
+    site: Site
+    outputs: tuple[Any, ...]
+    weights: tuple[Any, ...]
+    inputs: tuple[Any, ...]  # what `autograd.grad` was asked for; empty for `backward`
+    accumulates: bool
+    create_graph: bool
+    keeps_graph: bool
+    occurrence: int = 1
+    targets: tuple[Cell, ...] = ()
+    nodes: dict[Any, NodeRun] = field(default_factory=dict)
+    leaves: dict[int, Any] = field(default_factory=dict)
+    gradients: dict[int, Cell] = field(default_factory=dict)
+    before: dict[int, Any] = field(default_factory=dict)  # what `.grad` held, by the id of the leaf
+    first: int = 0
+    is_batched: bool = False
+    is_opaque: bool = False  # for many examples at once, in tensors that cannot be looked into
+    held: dict[int, Any] = field(default_factory=dict)  # gradients that leaves still had from steps before
+    results: tuple[Any, ...] = ()
+    error: BaseException | None = None
+
+
+class Engine:
+    """The hooks on the engine. `wanted` is asked for every call; `finished` takes the runs that were looked at."""
+
+    def __init__(
+        self,
+        recorder: TorchRecorder,
+        begin: Callable[[FrameType], tuple[Site, bool]],
+        finished: Callable[[EngineRun], None],
+        unseen: Callable[[Site, FrameType, Sequence[Any]], None],
+        failed: Callable[[], Any],
+    ) -> None:
+        self._recorder = recorder
+        self._begin, self._finished, self._unseen, self._failed = begin, finished, unseen, failed
+
+    def patches(self) -> list[Patch]:
+        runs = [wrap(owner, "_engine_run_backward", self._run) for owner in (autograd_graph, torch.autograd)]
+        return [*runs, wrap(torch.autograd, "_make_grads", self._weighed)]
+
+    def _weighed(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Before the engine runs, PyTorch looks at what it is asked with; a refusal is a call that raised."""
+        try:
+            return original(outputs, *args, **kwargs)
+        except Exception as error:
+            try:
+                self._refused(sys._getframe(2), outputs, error)
+            except Exception:
+                self._failed()
+            raise
+
+    def _refused(self, caller: FrameType, outputs: Any, error: Exception) -> None:
+        """`caller` is `backward` or `grad` itself, which knows what the gradient was wanted for."""
+        frame = first_user_frame(caller)
+        if self._recorder.quiet or frame is None or not have_numbers(outputs):
+            return
+        site, wanted = self._begin(frame)
+        given = caller.f_locals.get("inputs")
+        inputs = (given,) if isinstance(given, torch.Tensor) else tuple(given or ())
+        if wanted:
+            with self._recorder.silence(), torch.no_grad():
+                run = self._started(site, frame, outputs, (None, True, False, inputs), {})
+                for handle in list(self._listen(run)):
+                    handle.remove()
+                run.error = error
+                self._finished(run)
+
+    def _run(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        recorder = self._recorder
+        frame = first_user_frame(sys._getframe(2))
+        if recorder.quiet or frame is None or not have_numbers(outputs):
+            return original(outputs, *args, **kwargs)
+        site, wanted = self._begin(frame)
+        if not wanted:
+            try:
+                return original(outputs, *args, **kwargs)
+            finally:
+                self._unseen(site, frame, outputs)
+        return self._observed(original, site, frame, outputs, args, kwargs)
+
+    def _observed(
+        self, original: Any, site: Site, frame: FrameType, outputs: Any, args: Any, kwargs: Any
+    ) -> Any:
+        recorder = self._recorder
+        run, handles = None, []
+        try:
+            with recorder.silence():
+                run = self._started(site, frame, outputs, args, kwargs)
+                handles = [] if run.is_opaque else list(self._listen(run))
+                self._began(run)
+        except Exception:
+            self._failed()
+        if run is not None:
+            recorder.within.append(run.id)
+        try:
+            result = original(outputs, *args, **kwargs)
+            if run is not None:
+                run.results = tuple(result) if isinstance(result, tuple) and not run.is_opaque else ()
+            return result
+        except BaseException as error:
+            if run is not None:
+                run.error = error
+            raise
+        finally:
+            for handle in handles:
+                handle.remove()
+            if run is not None:
+                recorder.within.remove(run.id)
+                try:
+                    with recorder.silence(), torch.no_grad():
+                        self._finished(run)
+                except Exception:
+                    self._failed()
+
+    def _started(self, site: Site, frame: FrameType, outputs: Any, args: Any, kwargs: Any) -> EngineRun:
+        weights, retain_graph, create_graph, inputs = (*args, *(None,) * 4)[:4]
+        run = EngineRun(
+            next(numbers), frame, site, tuple(outputs), tuple(weights or ()), tuple(inputs or ()),
+            bool(kwargs.get("accumulate_grad", True)), bool(create_graph), bool(retain_graph),
+        )  # fmt: skip
+        run.first, run.occurrence = next(numbers), site.executions
+        run.is_batched = are_batched((*run.outputs, *run.inputs, *run.weights))
+        if self._recorder.legacy_batches:
+            run.is_batched, run.is_opaque, run.weights = True, True, ()
+        run.targets = tuple(self._recorder.memory.read(plain(tensor)) for tensor in run.outputs)
+        return run
+
+    def _began(self, run: EngineRun) -> None:
+        with torch.no_grad():
+            run.held = self._recorder.leftovers.before(run)
+
+    def _listen(self, run: EngineRun) -> Iterator[Any]:
+        """Walk the graph and hang an ear on every node; yields what takes them off again."""
+        for node in walk([tensor.grad_fn for tensor in run.outputs if isinstance(tensor, torch.Tensor)]):
+            if node.name() == "torch::autograd::AccumulateGrad":
+                leaf = node.variable
+                run.leaves[id(leaf)] = leaf
+                run.before[id(leaf)] = leaf.grad
+                yield node.register_prehook(self._at_leaf(run, leaf))
+            else:
+                run.nodes[node] = NodeRun(next(numbers), node)
+                yield node.register_hook(self._at_node(run, run.nodes[node]))
+        for tensor in run.outputs:
+            if isinstance(tensor, torch.Tensor) and tensor.grad_fn is None and tensor.requires_grad:
+                run.leaves[id(tensor)] = tensor  # a leaf is its own target
+
+    def _at_leaf(self, run: EngineRun, leaf: Any) -> Callable[[Any], None]:
+        def seen(gradients: Any) -> None:
+            if gradients and gradients[0] is not None:
+                with self._recorder.silence(), torch.no_grad():
+                    run.gradients[id(leaf)] = self._recorder.memory.read(plain(gradients[0]), True)
+
+        return self._guarded(seen)
+
+    def _at_node(self, run: EngineRun, node: NodeRun) -> Callable[[Any, Any], None]:
+        def seen(results: Any, upstream: Any) -> None:
+            with self._recorder.silence(), torch.no_grad():
+                node.upstream, node.results = self._cells(upstream), self._cells(results)
+                node.done = True
+
+        return self._guarded(seen)
+
+    def _guarded(self, seen: Callable[..., None]) -> Callable[..., None]:
+        def guarded(*args: Any) -> None:
+            try:
+                seen(*args)
+            except Exception:
+                self._failed()
+
+        return guarded
+
+    def _cells(self, tensors: Any) -> tuple[Cell | None, ...]:
+        read = self._recorder.memory.read
+        return tuple(read(plain(one), True) if isinstance(one, torch.Tensor) else None for one in tensors)
+
+
+def walk(roots: Sequence[Any]) -> Iterator[Any]:
+    """All nodes behind some, each once."""
+    seen: set[Any] = set()
+    waiting = [root for root in roots if root is not None]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if len(seen) > MOST_NODES:
+            raise ValueError(f"the graph has more than {MOST_NODES:,} nodes")
+        yield node
+        waiting += [following for following, _ in node.next_functions if following is not None]
+
+
+def is_finite(tensors: Sequence[Any]) -> bool:
+    """Whether the targets of a call that nobody looks at are numbers; large ones are not asked."""
+    small = (
+        one
+        for one in tensors
+        if isinstance(one, torch.Tensor) and one.numel() == 1 and one.is_floating_point()
+    )
+    return all(math.isfinite(one.item()) for one in small)

@@ -1,0 +1,46 @@
+"""What else is known of one gradient call: the precision of its policy, doubts, gradients that were retained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.recorder import TorchEvent
+from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched
+from gradproof.ir import types
+
+OLDER = "a part of the target was computed before this line was listened to, so that its ops are not known"
+HIDDEN = "a part of the target was computed inside of `{op}`, where the ops are not heard"
+
+
+def policy_of(events: Sequence[TorchEvent]) -> str | None:
+    """The dtype of fewest digits that autocast has put on the way."""
+    cast = {event.outputs[0].dtype for event in events if event.attrs.get("by_policy") and event.outputs}
+    real = [dtype for dtype in cast if types.is_real(dtype)]
+    return min(real, key=types.precision_bits, default=None)
+
+
+def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None) -> str | None:
+    """What has a history that nobody recorded cannot be taken for a constant."""
+    if run.is_batched or are_batched(run.results):
+        return IN_VMAP
+    made = {cell.id for event in events for cell in event.outputs}
+    forward = [event for event in events if run.id not in event.within]
+    used = [cell for event in forward for cell in event.inputs] + list(run.targets)
+    if not any(cell.unseen and cell.id not in made for cell in used):
+        return None
+    return OLDER if hidden_in is None else HIDDEN.format(op=hidden_in)
+
+
+def retained(run: EngineRun, tensor: Any, read: Callable[[Any], Cell]) -> Cell | None:
+    """What came to a value on the way whose gradient is kept, or to a leaf that is itself the target: no op has run."""
+    if tensor.is_leaf:
+        is_target = any(tensor is one for one in run.outputs)
+        return read(tensor.grad) if is_target and tensor.grad is not None else None
+    if not tensor.retains_grad:
+        return None
+    rule = next((one for one in run.nodes.values() if one.done and one.node is tensor.grad_fn), None)
+    place = tensor.output_nr
+    return None if rule is None or place >= len(rule.upstream) else rule.upstream[place]

@@ -1,0 +1,298 @@
+"""From what was heard of one gradient call to its record, free of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from gradproof.frontends.record.model import (
+    CustomScope,
+    Exit,
+    GradientCall,
+    Observed,
+    Operand,
+    OpEvent,
+    Tape,
+    Value,
+)
+from gradproof.frontends.record.source import span_of, user_places
+from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
+from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.facts import doubt_of, policy_of, retained
+from gradproof.frontends.torch.record.hooks import HookSteps
+from gradproof.frontends.torch.record.lost import MOST_LEAVES
+from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.names import Named, named_in
+from gradproof.frontends.torch.record.overwritten import overwritten
+from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder, TorchScope, numbers
+from gradproof.frontends.torch.record.rules import TorchRules
+from gradproof.frontends.torch.record.transforms import IN_VMAP, plain
+from gradproof.frontends.torch.record.waiting import Waiting
+from gradproof.ir.span import Span
+
+MOVED = "gradproof.Moved"
+"""A leaf after its numbers were changed without anybody recording it: the leaf and a constant."""
+STEP = 16  # between the numbers of events: hooks stand in between
+
+
+class Finish:
+    """One call being put together."""
+
+    def __init__(self, run: EngineRun, recorder: TorchRecorder, also: Collection[int] = ()) -> None:
+        """`also` are values beside the targets whose history is wanted."""
+        self.also = also
+        self.run, self.recorder = run, recorder
+        self.values: dict[int, Value] = {}
+        self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
+        self.places: dict[int, int] = {}  # of raw events among those of the record
+        self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
+        self.backward = [event for event in recorder.events if run.id in event.within]
+        self.forward = [
+            event for event in recorder.events if run.id not in event.within and event.index < run.first
+        ]
+
+    def call(self) -> GradientCall:
+        run = self.run
+        frame = run.frame
+        named = named_in(frame)
+        names = {key: one.name for key, one in named.items()}
+        places = user_places(frame)
+        spans = tuple(span_of(place) for place in places)
+        span = spans[0] if spans else None
+        events = self.relevant()
+        versions = self.versions(events)
+        asked = asked_for(run, named, span, self._made_of(events), self.recorder.memory.read)
+        sources, observed = self._sources(asked, versions)
+        self.lost = unreached(run, named)[:MOST_LEAVES]
+        hooks = self.hooks
+        before = self.n_older(events)
+        made = tuple(self.events(events, versions, before))
+        return GradientCall(
+            id=run.id,
+            api="gradient",
+            span=span,
+            stack=spans,
+            through="",
+            occurrence=run.occurrence,
+            mode="eager",
+            tape=Tape(0, "tape", None, watched=tuple(self._watched(asked, sources))),
+            targets=tuple(self._targets(names, span)),
+            sources=tuple(sources),
+            observed=() if run.error is not None else tuple(observed),
+            observed_from="returned",
+            output_gradients=tuple(self._weights()) if run.weights else None,
+            events=made[before:],
+            older=made[:before],
+            pullbacks=(
+                *TorchRules(run, self.recorder, self.places, self.optional).pullbacks(events),
+                *hooks.pullbacks,
+            ),
+            scopes=(*self._scopes(events), *hooks.scopes),
+            leaves=tuple(self.leaves()),
+            exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
+            failure=None,
+            used_up=frozenset(self.recorder.used_up),
+            policy=policy_of(events),
+            overwritten=overwritten(run, self.recorder, events),
+            doubt=doubt_of(run, events, self.recorder.hidden_in),
+            framework="torch",
+        )
+
+    @property
+    def made(self) -> set[int]:
+        """The values whose graph this call has gone through."""
+        return (
+            set()
+            if self.run.keeps_graph
+            else {cell.id for event in self.relevant() for cell in event.outputs}
+        )
+
+    def read_all(self) -> None:
+        """Read all numbers now: the program goes on."""
+        for value in list(self.values.values()):
+            value.array  # noqa: B018
+
+    def waiting(self, call: GradientCall) -> Waiting:
+        """The call with all its numbers read, to be told later, and what the leaves hold after it."""
+        self.read_all()
+        asked = list(self.run.leaves.items())
+        grads = {
+            key: self.value(self.recorder.memory.read(leaf.grad))
+            for key, leaf in asked
+            if key in self.run.held
+        }
+        for value in grads.values():
+            value.array  # noqa: B018
+        return Waiting(call, [key for key, _ in asked], self.run.held, grads)
+
+    def relevant(self, through_numbers: bool = False) -> list[TorchEvent]:
+        """The events that the target, or something in the backward pass, was computed from.
+
+        Leaves begin there. So does what has no history for PyTorch and is older than the previous gradient call,
+        such as the running means of a layer: it would lead back through all steps.
+        """
+        needed = {cell.id for cell in self.run.targets if cell.leaf is None} | set(self.also)
+        if not all(cell.requires_grad for cell in self.run.targets) or is_plain(self.run) or through_numbers:
+            # The way may lead through plain numbers.
+            needed |= {raw.cell.id for raw in self.recorder.leaves if raw.index > self.recorder.previous}
+        for event in self.backward:
+            needed.update(cell.id for cell in event.inputs if cell.leaf is None)
+        found = []
+        for event in reversed(self.forward):
+            recent = event.index >= self.recorder.previous
+            if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
+                found.append(event)
+                needed.update(cell.id for cell in event.inputs if cell.leaf is None)
+        return [*reversed(found), *self.backward]
+
+    def n_older(self, events: Sequence[TorchEvent]) -> int:
+        """How many events come before the first that a leaf went into: data that were made ready."""
+        of_graph = (k for k, event in enumerate(events) if any(cell.requires_grad for cell in event.inputs))
+        return next(of_graph, len(events))
+
+    def versions(self, events: Sequence[TorchEvent]) -> dict[int, list[Cell]]:
+        """The values that each leaf had while it was used, by the leaf's id, oldest first."""
+        found: dict[int, dict[int, Cell]] = {}
+        cells = [cell for event in events for cell in event.inputs]
+        for cell in (*cells, *self.run.targets):
+            if cell.leaf is not None:
+                found.setdefault(id(cell.leaf), {})[cell.id] = cell
+        return {key: [cells[id] for id in sorted(cells)] for key, cells in found.items()}
+
+    def _made_of(self, events: Sequence[TorchEvent]) -> dict[int, Cell]:
+        """The values that the target was computed from, by their ids."""
+        forward = [event for event in events if self.run.id not in event.within]
+        own = {cell.id: cell for cell in self.run.targets}
+        return own | {cell.id: cell for event in forward for cell in event.inputs}
+
+    def _watched(self, asked: Sequence[TorchAsked], sources: Sequence[Operand]) -> Iterator[tuple[int, None]]:
+        for one, source in zip(asked, sources):
+            if one.tensor.requires_grad and one.used is None:
+                yield source.value.id, None
+
+    def _sources(
+        self, asked: Sequence[TorchAsked], versions: dict[int, list[Cell]]
+    ) -> tuple[list[Operand], list[Observed | None]]:
+        sources, observed = [], []
+        for k, one in enumerate(asked):
+            own = versions.get(id(one.tensor))
+            cell = one.used or (own[0] if own else self.recorder.memory.read(plain(one.tensor)))
+            sources.append(Operand(one.name, self.value(cell), is_collected=not one.bystander))
+            observed.append(None if one.bystander else self._observed(k, one.tensor))
+        return sources, observed
+
+    def _observed(self, k: int, tensor: Any) -> Observed | None:
+        run = self.run
+        if run.is_opaque:
+            return Observed(Value(-next(numbers), "float32", None, unknown=IN_VMAP))
+        if run.inputs and not run.accumulates:
+            result = run.results[k] if k < len(run.results) else None
+            return (
+                None
+                if result is None
+                else Observed(self.value(self.recorder.memory.read(plain(result), True)))
+            )
+        cell = run.gradients.get(id(tensor)) or retained(run, tensor, self.recorder.memory.read)
+        return None if cell is None else Observed(self.value(cell))
+
+    def _targets(self, names: dict[int, str], span: Span | None) -> Iterator[Operand]:
+        said = receiver(span) if len(self.run.outputs) == 1 else None
+        for k, (tensor, cell) in enumerate(zip(self.run.outputs, self.run.targets)):
+            yield Operand(said or names.get(id(tensor)) or f"output {k + 1}", self.value(cell))
+
+    def _weights(self) -> Iterator[Value | None]:
+        """Those of the target; None stands for ones, as PyTorch puts them there for a single number."""
+        for weight in self.run.weights:
+            cell = None if weight is None else self.recorder.memory.read(plain(weight))
+            is_one = cell is not None and cell.shape == () and bool(cell.array() == 1)
+            yield None if cell is None or is_one else self.value(cell)
+
+    def events(
+        self, events: Sequence[TorchEvent], versions: dict[int, list[Cell]], before: int
+    ) -> Iterator[OpEvent]:
+        """What was made ready, then what leaves became that were moved, then the rest; hooks behind their tensors."""
+        rules = {node: rule.id for node, rule in self.run.nodes.items()}
+        for k, raw in enumerate(events, 1):
+            if k == before + 1:
+                yield from self._moved(versions)
+            yield self._event(k * STEP, raw, rules)
+            yield from self.hooks.behind({cell.id for cell in raw.outputs}, k * STEP)
+
+    def _moved(self, versions: dict[int, list[Cell]]) -> Iterator[OpEvent]:
+        for first, *later in versions.values():
+            yield from self.hooks.behind({first.id}, 0)
+            for cell in later:
+                yield self._event_of_ours(0, MOVED, first, cell)
+
+    def _event_of_ours(self, index: int, op: str, given: Cell, made: Cell) -> OpEvent:
+        pair = self.value(given), self.value(made)
+        return OpEvent(index, op, pair[:1], pair[1:], {}, None, (), "forward")
+
+    def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
+        self.places[raw.index] = index
+        spans = tuple(map(span_of, raw.places))
+        return OpEvent(
+            index=index,
+            op=raw.op,
+            inputs=tuple(self.value(cell) for cell in raw.inputs)
+            if self.run.id in raw.within
+            else tuple(self.hooks.instead(self.value(cell)) for cell in raw.inputs),
+            outputs=tuple(self.value(cell) for cell in raw.outputs),
+            attrs=raw.attrs,
+            span=spans[0] if spans else None,
+            stack=spans,
+            phase="backward" if self.run.id in raw.within else "forward",
+            within=raw.within,
+            scope=raw.scope,
+            pullback=rules.get(raw.node),
+            heard=raw.heard,
+        )
+
+    def _scopes(self, events: Sequence[TorchEvent]) -> Iterator[CustomScope]:
+        known = {cell.id for event in events for cell in (*event.inputs, *event.outputs)}
+        for scope in self.recorder.all_scopes.values():
+            if scope.complete and any(cell.id in known for cell in scope.outputs):
+                yield self._scope(scope)
+
+    def _scope(self, raw: TorchScope) -> CustomScope:
+        spans = tuple(map(span_of, raw.places))
+        return CustomScope(
+            id=raw.id,
+            name=raw.name,
+            kind="custom_gradient" if raw.function is not None else "grad_pass_through",
+            parent=raw.parent,
+            span=spans[0] if spans else None,
+            definition=_line_of(getattr(raw.function, "forward", None)),
+            inputs=tuple(map(self.value, raw.inputs)),
+            outputs=tuple(map(self.value, raw.outputs)),
+            rule=_line_of(getattr(raw.function, "backward", None)),
+            library=raw.library,
+        )
+
+    def leaves(self) -> Iterator[Exit]:
+        for raw in self.recorder.leaves:
+            if raw.index < self.run.first:
+                spans = tuple(map(span_of, raw.places))
+                place = max((n for index, n in self.places.items() if index < raw.index), default=0)
+                yield Exit(place, raw.how, self.value(raw.cell), spans[0] if spans else None, (), spans)
+
+    def value(self, cell: Cell) -> Value:
+        value = self.values.get(cell.id)
+        if value is None:
+            value = self.values[cell.id] = Value(cell.id, cell.dtype, cell.shape, self._fetch(cell))
+        return value
+
+    def _fetch(self, cell: Cell) -> Any:
+        def fetch() -> Any:
+            with self.recorder.silence():
+                return cell.array()
+
+        return fetch
+
+    def optional(self, cell: Cell | None) -> Value | None:
+        return None if cell is None else self.value(cell)
+
+
+def _line_of(function: Any) -> Span | None:
+    code = getattr(function, "__code__", None)
+    return None if code is None else Span(code.co_filename, code.co_firstlineno, function=code.co_qualname)

@@ -1,0 +1,75 @@
+"""Where a program reads `.grad`: by the names in its source, since reading it leaves no trace."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeGuard
+
+from gradproof.ir.syntax import tree_of
+
+_PLACE = re.compile(r"\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class GradReads:
+    """Expressions whose `.grad` is read, modules whose parameters are gone through for it, and whether None is
+    reckoned with there."""
+
+    names: frozenset[str]
+    modules: frozenset[str]
+    expects_none: bool
+
+    def has(self, path: str) -> bool:
+        """Whether the gradient of what has this name, or this path from a module, is read."""
+        path = plain_path(path)
+        return path in self.names or any(path.startswith(f"{root}.") for root in self.modules)
+
+
+def plain_path(expression: str) -> str:
+    """`net.0.weight` for `net[0].weight`."""
+    return _PLACE.sub(r".\1", expression)
+
+
+@lru_cache(maxsize=256)
+def grad_reads(file: str) -> GradReads:
+    tree = tree_of(file)
+    if tree is None:
+        return GradReads(frozenset(), frozenset(), False)
+    names = {plain_path(ast.unparse(node.value)) for node in ast.walk(tree) if _is_read(node)}
+    compared = (node.left for node in ast.walk(tree) if isinstance(node, ast.Compare) and _is_none(node))
+    return GradReads(frozenset(names), frozenset(_walked(tree)), any(_is_read(node) for node in compared))
+
+
+def _is_read(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load)
+
+
+def _is_none(node: ast.Compare) -> bool:
+    return any(isinstance(one, ast.Constant) and one.value is None for one in node.comparators)
+
+
+def _walked(tree: ast.AST) -> Iterator[str]:
+    """`model` in `for name, p in model.named_parameters(): print(p.grad)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For):
+            yield from _of_loop(node.iter, node.target, node.body)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
+            for one in node.generators:
+                yield from _of_loop(one.iter, one.target, [node.elt])
+        elif isinstance(node, ast.DictComp):
+            for one in node.generators:
+                yield from _of_loop(one.iter, one.target, [node.value])
+
+
+def _of_loop(source: ast.expr, target: ast.expr, body: list[ast.stmt] | list[ast.expr]) -> Iterator[str]:
+    called = source.func if isinstance(source, ast.Call) else None
+    if not isinstance(called, ast.Attribute) or called.attr not in ("parameters", "named_parameters"):
+        return
+    own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    read = (node.value for part in body for node in ast.walk(part) if _is_read(node))
+    if any(isinstance(value, ast.Name) and value.id in own for value in read):
+        yield plain_path(ast.unparse(called.value))

@@ -1,0 +1,61 @@
+"""Gradients that were left in their tensors: whether what a call has added to was used for an update before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradproof.frontends.torch.record.arrays import array_of
+
+if TYPE_CHECKING:
+    from gradproof.frontends.torch.record.engine import EngineRun
+
+
+@dataclass(frozen=True, eq=False)
+class LeftoverMark:
+    """A leaf right after a call: the tensor its gradient is in, that tensor's version, and the leaf's numbers."""
+
+    leaf: Any
+    grad: Any
+    version: int
+    numbers: np.ndarray[Any, Any]
+
+    @property
+    def was_used(self) -> bool:
+        """The leaf was changed since then, and its gradient was not."""
+        if self.leaf.grad is not self.grad or self.grad._version != self.version:
+            return False
+        return not np.array_equal(
+            array_of(self.leaf), self.numbers, equal_nan=self.numbers.dtype.kind in "fc"
+        )
+
+
+@dataclass(eq=False)
+class Leftovers:
+    """The leaves as the latest call of each has left them."""
+
+    marks: dict[int, LeftoverMark] = field(default_factory=dict)
+
+    def before(self, run: EngineRun) -> dict[int, np.ndarray[Any, Any]]:
+        """Leaves of a call that has not run yet with a gradient that an update has used: what they hold, by id."""
+        found = {}
+        for key in run.leaves if run.accumulates else ():
+            mark = self.marks.get(key)
+            if mark is not None and mark.leaf is run.leaves[key] and mark.was_used:
+                held = array_of(mark.grad)
+                if np.any(held):
+                    found[key] = held
+        return found
+
+    def after(self, run: EngineRun) -> None:
+        for key, leaf in run.leaves.items():
+            grad = leaf.grad
+            if run.accumulates and grad is not None:
+                self.marks[key] = LeftoverMark(leaf, grad, grad._version, array_of(leaf))
+
+    def confirmed(self, key: int) -> bool:
+        """Whether the leaf was updated once more with what was left there."""
+        mark = self.marks.get(key)
+        return mark is not None and mark.was_used

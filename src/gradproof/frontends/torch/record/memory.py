@@ -1,0 +1,257 @@
+"""Which numbers a tensor holds: PyTorch's tensors share memory and change, so a value is a place at a time.
+
+A `Cell` is a tensor at one moment: its numbers never change. A `Store` is one piece of memory; every write begins a
+new epoch of it. Before a write the cells of the old epoch get copies of their own, and after it what was written is
+joined with the rest by events of ours, so that the record reads as if nothing had ever been changed in place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradproof.frontends.torch.record.arrays import array_of
+
+GATHER = "gradproof.Gather"
+"""Entries of another view of the same memory: attrs have their `places` in it."""
+WRITE = "gradproof.Write"
+"""A view after entries of it, at `places`, were written through another view."""
+DETACH = "aten.detach.default"
+
+_numbers = itertools.count(1)
+Layout = tuple[int, tuple[int, ...], tuple[int, ...], torch.dtype, bool, bool]
+Cover = tuple["Cell", Any]
+Emit = Callable[[str, tuple["Cell", ...], "Cell", dict[str, Any]], None]
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """One tensor at one moment. `leaf` is the user's tensor where it is one that gradients are collected in."""
+
+    id: int
+    tensor: Any  # shares memory with the user's until that is written to; None once `array` is known
+    dtype: str
+    shape: tuple[int, ...]
+    requires_grad: bool
+    leaf: Any = None
+    origin: Cell | None = None  # what it was detached from
+    unseen: bool = False  # it has a history that was not recorded
+    numbers: np.ndarray[Any, Any] | None = None
+    memory: int | None = None  # the piece of memory it was read from
+
+    def array(self) -> np.ndarray[Any, Any]:
+        if self.numbers is None:
+            self.numbers = array_of(self.tensor)
+        return self.numbers
+
+    def freeze(self) -> None:
+        """Its memory is about to change: keep the numbers."""
+        if self.numbers is None and self.tensor is not None:
+            self.tensor = torch.ops.aten.clone.default(self.tensor)
+
+
+@dataclass(slots=True, eq=False)
+class Store:
+    """One piece of memory in its present epoch; `held` keeps its address from being given to another one."""
+
+    held: Any
+    cells: dict[Layout, list[Cell]] = field(default_factory=dict)
+
+
+class Memory:
+    """The values of all tensors that were seen; `emit` takes the events of ours."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._stores: dict[int, Store] = {}
+        self._objects: dict[int, tuple[weakref.ref[Any], Cell]] = {}
+        self.n_bytes = 0
+
+    def clear(self) -> None:
+        self._stores.clear()
+        self._objects.clear()
+        self.n_bytes = 0
+
+    def keep(self, ids: set[int]) -> None:
+        """Forget all memory in which none of these values is."""
+        self._stores = {
+            key: store
+            for key, store in self._stores.items()
+            if any(cell.id in ids for cells in store.cells.values() for cell in cells)
+        }
+        self._objects = {key: known for key, known in self._objects.items() if known[1].id in ids}
+        self.n_bytes = sum(store.held.nbytes() for store in self._stores.values())
+
+    def read(self, tensor: Any, backward: bool = False) -> Cell:
+        """The value of a tensor that is about to be used."""
+        known = self._objects.get(id(tensor))
+        cell = known[1] if known is not None and known[0]() is tensor else None
+        store = self._store(tensor)
+        if cell is not None and (store is None or cell in self._present(store, tensor)):
+            return self._as_used(tensor, cell, store)
+        found = None if store is None else self._equal(tensor, store, backward)
+        if found is None:
+            found = self._new(tensor, store)
+            found.leaf = tensor if is_leaf(tensor) else None
+            found.unseen = tensor.requires_grad and found.leaf is None
+        self._know(tensor, found)
+        return self._as_used(tensor, found, store)
+
+    def made(self, tensor: Any, requires_grad: bool, origin: Cell | None = None) -> Cell:
+        """A tensor that an op has just put out, in memory of its own or as a view."""
+        cell = self._new(tensor, self._store(tensor))
+        cell.requires_grad, cell.origin = requires_grad, origin
+        self._know(tensor, cell)
+        return cell
+
+    def before_write(self, tensor: Any) -> Cover | None:
+        """Keep what is about to be changed; returns the largest other view of it, with a tensor of its layout."""
+        store = self._store(tensor)
+        if store is None:
+            return None
+        cover = _cover(store, tensor)
+        view = None if cover is None else cover.tensor
+        for cells in store.cells.values():
+            for cell in cells:
+                cell.freeze()
+        store.cells.clear()
+        return None if cover is None else (cover, view)
+
+    def written(self, tensor: Any, requires_grad: bool, covered: Cover | None) -> Cell:
+        """The value after a write; the rest of the memory around it is joined with what was written."""
+        store = self._store(tensor)
+        cell = self._new(tensor, store)
+        cell.requires_grad, cell.leaf = requires_grad, tensor if is_leaf(tensor) else None
+        self._know(tensor, cell)
+        if covered is not None:
+            cover, view = covered
+            whole = self._new(view, store)
+            whole.requires_grad = requires_grad or cover.requires_grad
+            whole.leaf = cover.leaf
+            if cover.leaf is None:
+                self._emit(WRITE, (cover, cell), whole, {"places": places(tensor, view)})
+        return cell
+
+    def alias(self, tensor: Any, cell: Cell) -> None:
+        """From now on this tensor of the user's is known to hold that value."""
+        store = self._store(tensor)
+        if store is not None:
+            store.cells.setdefault(_layout(tensor), []).append(cell)
+        self._know(tensor, cell)
+
+    def candidates(self, tensor: Any) -> list[Cell]:
+        """The values known to stand where this tensor does, oldest first."""
+        store = self._store(tensor)
+        return [] if store is None else self._present(store, tensor)
+
+    def _as_used(self, tensor: Any, cell: Cell, store: Store | None) -> Cell:
+        """A leaf is where its history begins; what was detached and has one all the same is what it came from."""
+        if not tensor.requires_grad or cell.leaf is tensor:
+            return cell
+        if is_leaf(tensor):
+            cell = self._new(tensor, store)
+            cell.leaf, cell.requires_grad = tensor, True
+            self._know(tensor, cell)
+        while cell.origin is not None:
+            cell = cell.origin
+        return cell
+
+    def _equal(self, tensor: Any, store: Store, backward: bool) -> Cell | None:
+        """A value known under another object: the same view of the same memory, or a part of one."""
+        same = self._present(store, tensor)
+        if is_leaf(tensor) and tensor.requires_grad:
+            return next((cell for cell in same if cell.leaf is tensor), None)
+        fitting = [cell for cell in same if cell.requires_grad == tensor.requires_grad]
+        if fitting or (same and backward):
+            return (fitting or same)[-1]
+        if same:
+            return self._detached(tensor, same[-1], store) if not tensor.requires_grad else None
+        cover = _cover(store, tensor, at_least=1)
+        if cover is None or (tensor.requires_grad and not cover.requires_grad):
+            return None
+        cell = self._new(tensor, store)
+        cell.requires_grad = cover.requires_grad
+        self._emit(GATHER, (cover,), cell, {"places": places(tensor, cover.tensor)})
+        return cell if tensor.requires_grad or not cell.requires_grad else self._detached(tensor, cell, store)
+
+    def _detached(self, tensor: Any, cell: Cell, store: Store) -> Cell:
+        """`x.data` and its like: the numbers without their history."""
+        made = self._new(tensor, store)
+        made.requires_grad, made.origin = False, cell
+        self._emit(DETACH, (cell,), made, {})
+        return made
+
+    def _present(self, store: Store, tensor: Any) -> list[Cell]:
+        return store.cells.get(_layout(tensor), [])
+
+    def _new(self, tensor: Any, store: Store | None) -> Cell:
+        held = torch.ops.aten.detach.default(tensor)
+        name = str(tensor.dtype).removeprefix("torch.")
+        cell = Cell(next(_numbers), held, name, tuple(tensor.shape), tensor.requires_grad)
+        if store is not None:
+            cell.memory = store.held._cdata
+            store.cells.setdefault(_layout(tensor), []).append(cell)
+        return cell
+
+    def _know(self, tensor: Any, cell: Cell) -> None:
+        self._objects[id(tensor)] = weakref.ref(tensor), cell
+
+    def _store(self, tensor: Any) -> Store | None:
+        try:
+            storage = tensor.untyped_storage()
+        except (NotImplementedError, RuntimeError):  # sparse tensors and their like have none
+            return None
+        store = self._stores.get(storage._cdata)
+        if store is None:
+            store = self._stores[storage._cdata] = Store(storage)
+            self.n_bytes += storage.nbytes()
+        return store
+
+
+def is_leaf(tensor: Any) -> bool:
+    """Whether gradients for it are collected in it. A view is asked only as far as that changes nothing."""
+    return bool(tensor.requires_grad) and not tensor._is_view() and bool(tensor.is_leaf)
+
+
+def places(part: Any, whole: Any) -> np.ndarray[Any, Any]:
+    """Where the entries of one view stand in another of the same memory, counted in its own order."""
+    wanted, there = _addresses(part), _addresses(whole).reshape(-1)
+    order = np.argsort(there, kind="stable")
+    found = np.searchsorted(there[order], wanted.reshape(-1))
+    return np.asarray(order[found].reshape(wanted.shape), np.int64)
+
+
+def _addresses(tensor: Any) -> np.ndarray[Any, Any]:
+    address = np.asarray(tensor.storage_offset(), np.int64)
+    for axis, (n, stride) in enumerate(zip(tensor.shape, tensor.stride())):
+        steps = np.arange(n, dtype=np.int64) * stride
+        address = address + steps.reshape((n,) + (1,) * (tensor.dim() - 1 - axis))
+    return np.broadcast_to(address, tuple(tensor.shape))
+
+
+def _cover(store: Store, tensor: Any, at_least: int = 0) -> Cell | None:
+    """The largest view of that memory which has all of the tensor's entries; None if it is the tensor itself."""
+    own = _layout(tensor)
+    known = [cells[-1] for layout, cells in store.cells.items() if layout != own and cells]
+    known = [cell for cell in known if cell.tensor is not None and cell.tensor.dtype == tensor.dtype]
+    known = [cell for cell in known if cell.tensor.numel() >= max(tensor.numel(), at_least)]
+    known.sort(key=lambda cell: -cell.tensor.numel())
+    wanted = _addresses(tensor)
+    return next((cell for cell in known if np.isin(wanted, _addresses(cell.tensor)).all()), None)
+
+
+def _layout(tensor: Any) -> Layout:
+    return (
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.dtype,
+        tensor.is_conj(),
+        tensor.is_neg(),
+    )

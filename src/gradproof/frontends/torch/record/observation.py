@@ -1,0 +1,230 @@
+"""Listening to a program: which executions are looked at, when the ear is on, and who takes the calls."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+
+from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.record.on_import import on_import
+from gradproof.frontends.record.patches import Patch, apply, wrap
+from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_ten
+from gradproof.frontends.torch.record import transforms
+from gradproof.frontends.torch.record.batched import as_jacobians
+from gradproof.frontends.torch.record.engine import Engine, EngineRun, is_finite
+from gradproof.frontends.torch.record.finish import Finish
+from gradproof.frontends.torch.record.forward import ForwardMode
+from gradproof.frontends.torch.record.hooks import Hooks
+from gradproof.frontends.torch.record.lost import Lost, lost_leaves
+from gradproof.frontends.torch.record.mode import Ear, push_below, take_out
+from gradproof.frontends.torch.record.recorder import TorchRecorder
+from gradproof.frontends.torch.record.scopes import Scopes
+from gradproof.frontends.torch.record.waiting import Waiting
+from gradproof.frontends.torch.record.whole_calls import WholeCalls
+
+Receiver = Callable[[GradientCall], None]
+_INSTALLED: list[TorchObservation] = []
+
+
+class TorchObservation:
+    """One observer of a program; `failures` are faults of ours, which the program did not notice."""
+
+    def __init__(self, receiver: Receiver, policy: Policy = by_powers_of_ten) -> None:
+        self.receiver = receiver
+        self.recorder = TorchRecorder()
+        self.sites = Sites(policy)
+        self.failures: list[str] = []
+        self._ear = Ear(self.recorder, self.note_failure)
+        self._unhide: Callable[[], None] = lambda: None
+        self._remove: Callable[[], None] | None = None
+        self._calls = WholeCalls()
+        self._lost = Lost(self._deliver_silently, self._guarded)
+        self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
+
+    def install(self) -> Callable[[], None]:
+        engine = Engine(self.recorder, self._begin, self._finished, self._unseen, self.note_failure)
+        scopes = Scopes(self.recorder, lambda: self.recorder.is_on, self.note_failure)
+        forward = ForwardMode(self.recorder, self._begin, self._deliver, self.note_failure)
+        self._remove = apply(
+            [
+                *engine.patches(),
+                *forward.patches(),
+                *self._calls.patches(),
+                *scopes.patches(),
+                *self._autocast_patches(),
+                *transforms.patches(self._transform),
+                *transforms.legacy_patches(self._legacy_batch),
+                *Hooks(self.recorder, self.note_failure).patches(),
+                wrap(threading.Thread, "run", self._thread),
+            ]
+        )
+        self._unhide = on_import(_hide_from_compiler, "torch._dynamo")
+        self._switch(True)
+        _INSTALLED.append(self)
+        return self.uninstall
+
+    def _autocast_patches(self) -> list[Patch]:
+        """Inside an op nobody can tell whether autocast is on: it is off there."""
+
+        def entered(original: Any, cast: Any) -> Any:
+            self.recorder.autocasts += bool(cast._enabled)
+            return original(cast)
+
+        def left(original: Any, cast: Any, *args: Any) -> Any:
+            self.recorder.autocasts -= bool(cast._enabled)
+            return original(cast, *args)
+
+        return [wrap(torch.autocast, "__enter__", entered), wrap(torch.autocast, "__exit__", left)]
+
+    def _thread(self, original: Any, thread: Any) -> Any:
+        """A thread of the program is listened to like the program itself, as long as a call is wanted."""
+        self._guarded(lambda: self._switch(not self.sites.table or self._is_wanted()))
+        try:
+            return original(thread)
+        finally:
+            self._guarded(lambda: self._switch(False))
+
+    def _transform(self, more: int) -> None:
+        self.recorder.transforms += more
+
+    def _legacy_batch(self, more: int) -> None:
+        self.recorder.legacy_batches += more
+
+    def uninstall(self) -> None:
+        _INSTALLED[:] = [one for one in _INSTALLED if one is not self]
+        self.tell_the_rest()
+        self._unhide()
+        self._switch(False)
+        if self._remove is not None:
+            self._remove()
+            self._remove = None
+
+    def tell_the_rest(self) -> None:
+        """The program has ended: nothing more will show what became of gradients that were waited with."""
+        self._guarded(self._resolve)
+        self._guarded(self._lost.close)
+
+    def note_failure(self) -> str:
+        """Keep the exception being handled: nothing of it may reach the program."""
+        text = traceback.format_exc()
+        self.failures.append(text)
+        return f"a fault of gradproof ({text.strip().splitlines()[-1]}); please report it"
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except Exception:
+            self.note_failure()
+
+    def recount(self) -> None:
+        """Begin to count anew; the next call is then wanted."""
+        self.sites.recount()
+        self._switch(True)
+
+    def _begin(self, frame: FrameType) -> tuple[Site, bool]:
+        self._guarded(self._resolve)
+        return self._calls.begin(self.sites, (frame.f_code, frame.f_lineno))
+
+    def _finished(self, run: EngineRun) -> None:
+        finish = Finish(run, self.recorder)
+        call = self._calls.beside(finish.call())
+        if run.is_batched and not run.is_opaque:
+            for one in as_jacobians(run, call):
+                self._deliver(one)
+            self._settle()
+            return
+        lost = lost_leaves(finish, call)
+        if lost is not None:
+            self._lost.add(lost)
+        if not run.create_graph:  # what is differentiated once more is no step that is over
+            self.recorder.previous = run.first
+        self.recorder.used_up |= finish.made
+        if run.error is None:
+            self.recorder.leftovers.after(run)
+        if run.held:
+            self._waiting = finish.waiting(call)
+        if not run.create_graph:  # what comes out of it goes into a call that nobody knows yet
+            self._settle()
+        if not run.held:
+            self._deliver(call)
+
+    def _deliver(self, call: GradientCall) -> None:
+        try:
+            self.receiver(call)
+        except Exception:
+            self.note_failure()
+
+    def _deliver_silently(self, call: GradientCall) -> None:
+        with self.recorder.silence(), torch.no_grad():
+            self._deliver(call)
+
+    def _resolve(self) -> None:
+        """What was left in leaves before a call is known to be stale once they have been updated with it again."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            with self.recorder.silence(), torch.no_grad():
+                self._deliver(waiting.settled(self.recorder.leftovers))
+
+    def _unseen(self, site: Site, frame: FrameType, outputs: Sequence[Any]) -> None:
+        """After a call that nobody looked at: is the next one wanted?"""
+        try:
+            if not self.recorder.is_on and not is_finite(outputs):
+                site.nonfinite_unchecked += 1
+                site.suspicious = True
+            self._settle()
+        except Exception:
+            self.note_failure()
+
+    def _settle(self) -> None:
+        self._switch(self._is_wanted())
+
+    def _is_wanted(self) -> bool:
+        return self._calls.is_wanted or any(self.sites.wants_next(site) for site in self.sites.table.values())
+
+    def _switch(self, on: bool) -> None:
+        """In this thread: modes belong to threads."""
+        if on == self.recorder.is_on:
+            return
+        self.recorder.is_on = on
+        if on:
+            self.recorder.begin()
+            push_below(self._ear)
+        else:
+            take_out(self._ear)
+            self.recorder.clear()
+
+
+def _hide_from_compiler() -> None:
+    """The compiler follows a program into what it calls; our own code is not to be compiled with it."""
+    with contextlib.suppress(
+        Exception
+    ):  # another version may call it otherwise: then it compiles some of our code
+        importlib.import_module("torch._dynamo.trace_rules").add("gradproof")
+
+
+@contextmanager
+def observe(receiver: Receiver, policy: Policy = by_powers_of_ten) -> Iterator[TorchObservation]:
+    """See the gradients that are computed in this block."""
+    observation = TorchObservation(receiver, policy)
+    remove = observation.install()
+    try:
+        yield observation
+    finally:
+        remove()
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """What runs in this block is not the program's own: nobody who is listening already hears of it."""
+    with ExitStack() as stack:
+        for observation in _INSTALLED:
+            stack.enter_context(observation.recorder.silence())
+        yield

@@ -1,0 +1,78 @@
+"""Numbers that the graph needs and that were overwritten since: PyTorch raises if it notices, and else is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradproof.frontends.record.source import span_of
+from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder
+from gradproof.frontends.torch.roles import plain_name
+from gradproof.ir.capture import Break
+
+
+def overwritten(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> Break | None:
+    """The last write over a value that the graph was built with; None where nothing was lost by one."""
+    unnoticed = {scope.id for scope in recorder.all_scopes.values() if scope.function is None}
+    graph = [
+        event
+        for event in events
+        if run.id not in event.within and event.scope not in unnoticed and _is_of_graph(event)
+    ]
+    first_use: dict[int, TorchEvent] = {}
+    for event in graph:
+        for cell in (*event.inputs, *event.outputs):
+            if cell.memory is not None:
+                first_use.setdefault(cell.memory, event)
+    read_later = None if run.error is not None else _read_backward(run, recorder, events)
+    for write in reversed(list(_writes(run, recorder))):
+        for cell in write.outputs:
+            used = first_use.get(cell.memory or 0)
+            if used is None or used.index >= write.index or used is write:
+                continue
+            is_noticed = write.scope not in unnoticed and _is_of_graph(write)
+            if read_later is None or (not is_noticed and cell.memory in read_later):
+                return _told(run, write, used)
+    return None
+
+
+def _is_of_graph(event: TorchEvent) -> bool:
+    is_recorded = (
+        event.heard or event.scope is not None
+    )  # inside a function with a rule of its own nothing is heard
+    return is_recorded and any(cell.requires_grad for cell in (*event.inputs, *event.outputs))
+
+
+def _writes(run: EngineRun, recorder: TorchRecorder) -> Iterator[TorchEvent]:
+    for event in recorder.events:
+        packet = event.op.split(".")[1]
+        is_write = packet.endswith("_") and not packet.endswith("__")
+        if is_write and event.places and event.index < run.first and run.id not in event.within:
+            yield event
+
+
+def _read_backward(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> set[int]:
+    """Memory from which the rule of an op has read other numbers than the op was given or gave."""
+    own: dict[object, list[Cell]] = {}
+    for event in events:
+        if run.id not in event.within:
+            for key in (event.sequence, ("scope", event.scope)):
+                own.setdefault(key, []).extend((*event.inputs, *event.outputs))
+    found = set()
+    for event in events:
+        if run.id in event.within and event.node is not None:
+            scope = recorder.nodes.get(event.node)
+            key = event.node._sequence_nr() if scope is None else ("scope", scope)
+            known = own.get(key, [])
+            memories, ids = {cell.memory for cell in known}, {cell.id for cell in known}
+            found |= {cell.memory for cell in event.inputs if cell.memory in memories and cell.id not in ids}
+    return {memory for memory in found if memory is not None}
+
+
+def _told(run: EngineRun, write: TorchEvent, used: TorchEvent) -> Break:
+    needs = ((span_of(used.places[0]), "its gradient needs the number from before"),) if used.places else ()
+    label = "changes it in place"
+    return Break(
+        "reassigned-variable", span_of(write.places[0]), label, needs, {"changed": plain_name(write.op)}
+    )

@@ -1,0 +1,244 @@
+"""The raw record of what one thread executes: ops with the values they took and gave, in order."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import torch
+
+from gradproof.frontends.record.source import Place, is_users, user_places
+from gradproof.frontends.torch.record.leftover import Leftovers
+from gradproof.frontends.torch.record.memory import Cell, Memory, is_leaf
+
+MOST_EVENTS = (
+    200_000  # of ops kept; a longer history is cut, and gradients that reach back so far are not judged
+)
+MOST_BYTES = 2**30  # of tensors that nobody but the record may be holding
+
+numbers = count(2)
+"""Serial numbers for events, calls, scopes and rules: unique in the process, ordered in time."""
+
+
+@dataclass(slots=True, eq=False)
+class TorchEvent:
+    """One executed op: `call` is how it was called, with `Ref(k)` for its k-th tensor."""
+
+    index: int
+    op: str
+    inputs: tuple[Cell, ...]
+    outputs: list[Cell]
+    attrs: dict[str, Any]
+    places: tuple[Place, ...]
+    heard: bool
+    within: tuple[int, ...]
+    scope: int | None
+    node: Any = None  # the node of the graph whose derivative this op computes a part of
+    sequence: int | None = None  # the number of the node that the graph has for this op
+
+
+@dataclass(slots=True, eq=False)
+class TorchScope:
+    """One use of an `autograd.Function`."""
+
+    id: int
+    name: str
+    parent: int | None
+    places: tuple[Place, ...]
+    function: Any
+    inputs: tuple[Cell, ...] = ()
+    outputs: tuple[Cell, ...] = ()
+    complete: bool = False
+    library: str | None = None  # the package whose code it is, if it is not the user's
+
+
+@dataclass(slots=True, eq=False)
+class TorchExit:
+    """A tensor whose numbers were read by Python code."""
+
+    index: int
+    how: str
+    cell: Cell
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Stands for the k-th tensor of an op in its arguments."""
+
+    k: int
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """An op that is about to run."""
+
+    op: str
+    inputs: tuple[Cell, ...]
+    attrs: dict[str, Any]
+    written: list[tuple[Any, Any]]  # tensors that it will change, with the largest other view of each
+    heard: bool
+    sequence: int | None
+    node: Any
+
+
+class TorchRecorder(threading.local):
+    """The state of one thread."""
+
+    def __init__(self) -> None:
+        self.memory = Memory(self.emit)
+        self.events: list[TorchEvent] = []
+        self.scopes: list[TorchScope] = []  # under way, the innermost last
+        self.all_scopes: dict[int, TorchScope] = {}
+        self.nodes: dict[Any, int] = {}  # of Python functions: which scope a node of the graph belongs to
+        self.within: list[int] = []
+        self.leaves: list[TorchExit] = []
+        self.hooks: list[Any] = []  # runs of hooks that changed a gradient
+        self.is_on = False  # whether the ops of this thread are heard
+        self.quiet = 0
+        self.transforms = 0  # derivatives of `torch.func` that are being taken
+        self.autocasts = 0  # that are in force
+        self.legacy_batches = 0  # of the older `vmap` that are under way
+        self.leftovers = Leftovers()
+        self.used_up: set[int] = set()  # values whose graph a call has freed
+        self.previous = 0  # the event at which the previous gradient call began
+        self.hidden_in: str | None = None  # an op that has run others where nobody hears them
+        self.complete = True  # until something was forgotten
+        self._sequence = 0
+        self._backward: Any = None
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """What runs in here is not the program's: no transformation of `torch.func` goes through it either."""
+        self.quiet += 1
+        try:
+            with torch._C._DisableFuncTorch():
+                yield
+        finally:
+            self.quiet -= 1
+
+    def begin(self) -> None:
+        """Begin to listen: what ran until now is not known."""
+        self.clear()
+        self._sequence = torch.autograd._get_sequence_nr()
+
+    def clear(self) -> None:
+        self.used_up, self.hooks, self.hidden_in = set(), [], None
+        self.memory.clear()
+        self.events, self.leaves, self.all_scopes, self.nodes = [], [], {}, {}
+        self.complete = False
+
+    def before(
+        self, func: Any, tensors: Sequence[Any], written: Sequence[Any], attrs: dict[str, Any], heard: bool
+    ) -> Pending:
+        self._backward = torch._C._current_autograd_node()
+        cells = tuple(self.memory.read(tensor, self._backward is not None) for tensor in tensors)
+        sequence = torch.autograd._get_sequence_nr()
+        own = sequence - 1 if sequence != self._sequence and heard else None
+        self._sequence = sequence
+        covers = [(tensor, self.memory.before_write(tensor)) for tensor in written]
+        return Pending(str(func), cells, attrs, covers, heard, own, self._backward)
+
+    def after(self, pending: Pending, outputs: Sequence[Any]) -> TorchEvent:
+        behind = self._behind_the_graph(pending)
+        if behind is not None:
+            pending.inputs = (behind, *pending.inputs[1:])
+        requires = pending.heard and any(cell.requires_grad for cell in pending.inputs)
+        requires = requires or (self.transforms > 0 and pending.node is None)
+        event = self._append(pending.op, pending.inputs, pending.attrs, requires)
+        event.sequence = pending.sequence
+        changed = {id(tensor): cover for tensor, cover in pending.written}
+        unnoticed = not pending.heard and pending.node is None and not self.within and not self.scopes
+        passed = [t for t, _ in pending.written if unnoticed and t.requires_grad and not is_leaf(t)]
+        origin = pending.inputs[0] if pending.op == "aten.detach.default" and pending.inputs else None
+        for tensor in outputs:
+            differs = requires and origin is None and (tensor.is_floating_point() or tensor.is_complex())
+            if id(tensor) in changed:
+                cell = self.memory.written(tensor, differs or tensor.requires_grad, changed.pop(id(tensor)))
+            else:
+                cell = self.memory.made(tensor, differs, origin)
+            event.outputs.append(cell)
+        for tensor, cover in pending.written:  # changed without being put out, as the state of a layer
+            if id(tensor) in changed:
+                event.outputs.append(self.memory.written(tensor, tensor.requires_grad, cover))
+        if (passed or behind is not None) and len(event.outputs) == 1:
+            event.outputs[0].requires_grad = True
+            self._pass_through(event)
+        self._forget()
+        return event
+
+    def _behind_the_graph(self, pending: Pending) -> Cell | None:
+        """What `h` is for `h.data.clamp_(0)`: the numbers of a value with a history are changed without it."""
+        if not pending.written or pending.node is not None or self.within or self.scopes:
+            return None
+        cell = pending.inputs[0] if pending.inputs else None
+        origin = None if cell is None else cell.origin
+        is_tracked = origin is not None and origin.requires_grad and origin.leaf is None
+        return (
+            origin
+            if is_tracked and cell is not None and origin is not None and cell.memory == origin.memory
+            else None
+        )
+
+    def _pass_through(self, event: TorchEvent) -> None:
+        """Changed in place where no history is kept: for the graph the op is not there, whatever it did."""
+        frame = sys._getframe(2)
+        name = f"{event.op.split('.')[1]} under no_grad"
+        scope = TorchScope(
+            next(numbers), name, None, event.places, None, event.inputs[:1], tuple(event.outputs), True
+        )
+        scope.library = _library_of(frame)
+        self.all_scopes[scope.id] = scope
+        event.scope, event.heard = scope.id, True
+
+    def emit(
+        self, op: str, inputs: tuple[Cell, ...], output: Cell, attrs: dict[str, Any] | None = None
+    ) -> None:
+        """An event of ours, which joins values that PyTorch itself holds for one."""
+        heard = output.requires_grad or any(cell.requires_grad for cell in inputs)
+        self._append(op, inputs, attrs or {}, heard).outputs.append(output)
+
+    def _append(self, op: str, inputs: tuple[Cell, ...], attrs: dict[str, Any], heard: bool) -> TorchEvent:
+        event = TorchEvent(
+            next(numbers), op, inputs, [], attrs, user_places(sys._getframe(2)), heard,
+            tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(self._backward), self._backward,
+        )  # fmt: skip
+        self.events.append(event)
+        return event
+
+    def leave(self, how: str, cell: Cell, frame: Any) -> None:
+        self.leaves.append(TorchExit(next(numbers), how, cell, user_places(frame)))
+
+    def _forget(self) -> None:
+        if len(self.events) > MOST_EVENTS or self.memory.n_bytes > MOST_BYTES:
+            half = len(self.events) // 2
+            self.events = self.events[half:]
+            kept = {cell.id for event in self.events for cell in (*event.inputs, *event.outputs)}
+            self.memory.keep(kept)
+            self.complete = False
+
+
+_ROOMS = (
+    "_ops.py",
+    "_python_dispatch.py",
+    "_tensor.py",
+    "_contextlib.py",
+)  # of PyTorch, that every op passes through
+
+
+def _library_of(frame: Any) -> str | None:
+    """The package whose function ran an op; None for the user's own."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if is_users(file):
+            return None
+        if not file.endswith(_ROOMS) and f"{os.sep}gradproof{os.sep}" not in file:
+            return str(frame.f_globals.get("__name__", "torch")).partition(".")[0]
+        frame = frame.f_back
+    return None

@@ -1,0 +1,102 @@
+"""Uses of `torch.autograd.Function`: where each begins and ends, and which node of the graph is its."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from gradproof.frontends.record.patches import Patch
+from gradproof.frontends.record.source import user_places
+from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.mode import tensors_in
+from gradproof.frontends.torch.record.recorder import TorchRecorder, TorchScope, numbers
+
+PASS_ON = "gradproof.PassOn"
+"""An output of a function of the user's that is its input, or memory that others hold too."""
+
+
+class Scopes:
+    """The hook on `Function.apply`."""
+
+    def __init__(self, recorder: TorchRecorder, is_on: Callable[[], bool], failed: Callable[[], Any]) -> None:
+        self._recorder, self._is_on, self._failed = recorder, is_on, failed
+
+    def patches(self) -> list[Patch]:
+        before = _Chain.last
+        return [(_Chain, "last", staticmethod(partial(self._heard, before))), (_APPLY, "__code__", _TOLD)]
+
+    def _heard(self, original: Any, cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._recorder.quiet or not self._is_on():
+            return original(cls, *args, **kwargs)
+        return self._applied(original, cls, args, kwargs)
+
+    def _applied(self, original: Any, cls: Any, args: Any, kwargs: Any) -> Any:
+        recorder = self._recorder
+        scope = None
+        try:
+            parent = recorder.scopes[-1].id if recorder.scopes else None
+            scope = TorchScope(next(numbers), cls.__name__, parent, user_places(sys._getframe(3)), cls)
+            with recorder.silence(), torch.no_grad():
+                scope.inputs = tuple(recorder.memory.read(tensor) for tensor in tensors_in(args))
+        except Exception:
+            self._failed()
+        if scope is None:
+            return original(cls, *args, **kwargs)
+        recorder.all_scopes[scope.id] = scope
+        recorder.scopes.append(scope)
+        try:
+            result = original(cls, *args, **kwargs)
+            try:
+                with recorder.silence():
+                    self._close(scope, list(tensors_in(result)))
+            except Exception:
+                self._failed()
+            return result
+        finally:
+            recorder.scopes.remove(scope)
+
+    def _close(self, scope: TorchScope, results: list[Any]) -> None:
+        scope.outputs = tuple(self._output(scope, tensor) for tensor in results)
+        scope.complete = True
+        for tensor in results:
+            if tensor.requires_grad and tensor.grad_fn is not None:
+                self._recorder.nodes[tensor.grad_fn] = scope.id
+
+    def _output(self, scope: TorchScope, tensor: Any) -> Cell:
+        """What the function returned, as a value of its own: it has the function's rule for a history."""
+        recorder = self._recorder
+        with torch.no_grad():
+            known = recorder.memory.candidates(tensor)
+            given = known[-1] if known else recorder.memory.read(tensor)
+            made = recorder.memory.made(tensor, bool(tensor.requires_grad))
+            made.leaf = None
+        recorder.emit(PASS_ON, (given,), made)
+        return made
+
+
+class _Like:
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        # PyTorch's own has this one cell, and code is exchanged only for code with the same.
+        __class__  # type: ignore[name-defined]  # noqa: B018
+        from gradproof.frontends.torch.record.scopes import _Chain
+
+        return _Chain.last(cls, *args, **kwargs)
+
+
+# Programs hold on to `MyFunction.apply` under names of their own, from before anybody listened: the function itself
+# stays, and only what it does is exchanged.
+_APPLY = torch.autograd.Function.__dict__["apply"].__func__
+_TOLD = _Like.apply.__code__
+
+
+class _Chain:
+    """Who is told of an `apply`; the first is PyTorch's own."""
+
+    last: Callable[..., Any] = staticmethod(
+        FunctionType(_APPLY.__code__, _APPLY.__globals__, "apply", _APPLY.__defaults__, _APPLY.__closure__)
+    )

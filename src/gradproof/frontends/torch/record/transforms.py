@@ -1,0 +1,76 @@
+"""`torch.func`: tensors that wrap others, and whether a derivative is being taken of what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch._C import _functorch as functorch
+from torch._functorch import eager_transforms
+
+from gradproof.frontends.record.patches import Patch, wrap
+
+IN_VMAP = "it was computed inside `torch.vmap`, for many examples at once, where single gradients are not told apart"
+
+
+def plain(tensor: Any) -> Any:
+    """The tensor that holds the numbers."""
+    while isinstance(tensor, torch.Tensor) and functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor
+
+
+def are_batched(tensors: Iterable[Any]) -> bool:
+    """Whether one of them stands for the examples of a `vmap`."""
+    for tensor in tensors:
+        while isinstance(tensor, torch.Tensor) and functorch.is_functorch_wrapped_tensor(tensor):
+            if functorch.is_batchedtensor(tensor):
+                return True
+            tensor = functorch.get_unwrapped(tensor)
+    return False
+
+
+def batch_place(tensor: Any) -> int | None:
+    """The axis of the examples in the tensor that holds the numbers; None where there is none, or more than one."""
+    places = []
+    while isinstance(tensor, torch.Tensor) and functorch.is_functorch_wrapped_tensor(tensor):
+        if functorch.is_batchedtensor(tensor):
+            places.append(int(functorch.maybe_get_bdim(tensor)))
+        tensor = functorch.get_unwrapped(tensor)
+    return places[0] if len(places) == 1 else None
+
+
+def legacy_patches(entered: Callable[[int], None]) -> list[Patch]:
+    """Told of the older `vmap`, which `is_grads_batched` and `vectorize` use: its tensors cannot be looked into."""
+
+    def begins(original: Any) -> Any:
+        entered(1)
+        return original()
+
+    def ends(original: Any) -> Any:
+        entered(-1)
+        return original()
+
+    return [
+        wrap(torch._C, "_vmapmode_increment_nesting", begins),
+        wrap(torch._C, "_vmapmode_decrement_nesting", ends),
+    ]
+
+
+def patches(entered: Callable[[int], None]) -> list[Patch]:
+    """Told of every derivative of `torch.func` that begins or ends: below it no tensor says that it requires one."""
+
+    def begins(original: Any, *args: Any) -> Any:
+        level = original(*args)
+        entered(1)
+        return level
+
+    def ends(original: Any, *args: Any) -> Any:
+        entered(-1)
+        return original(*args)
+
+    return [
+        wrap(eager_transforms, "_grad_increment_nesting", begins),
+        wrap(eager_transforms, "_grad_decrement_nesting", ends),
+    ]

@@ -1,0 +1,94 @@
+"""Functions of PyTorch that run the engine several times: one line of the user's, one execution."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+from torch.autograd import functional
+
+from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.record.patches import Patch, wrap
+from gradproof.frontends.record.sites import Site, Sites
+from gradproof.frontends.torch.record.arrays import array_of
+from gradproof.ir import types
+from gradproof.ir.capture import Differences
+
+MOST_RUNS = 4  # of one execution that are looked at: the rows of a Jacobian are all of one kind
+MOST_OF_CHECKS = 2  # those try odd things afterwards, such as no gradient at all
+_FUNCTIONAL = ("vjp", "jvp", "vhp", "hvp", "jacobian", "hessian")
+_CHECKS = ("gradcheck", "gradgradcheck")
+
+
+class WholeCalls:
+    """Which executions of such a function are under way, and how many runs of the engine each has had."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._most = MOST_RUNS
+        self._differences: tuple[float, Any] | None = None  # their step, and what they gave
+        self._runs: dict[Hashable, tuple[Site, bool, int]] = {}
+
+    def patches(self) -> list[Patch]:
+        checks = importlib.import_module("torch.autograd.gradcheck")
+        autograd = importlib.import_module("torch.autograd")
+        owners = [(functional, name) for name in _FUNCTIONAL]
+        owners += [(owner, name) for owner in (checks, autograd) for name in _CHECKS]
+        return [
+            *(wrap(owner, name, self._called) for owner, name in owners),
+            wrap(checks, "_get_numerical_jacobian", self._measured),
+        ]
+
+    def _measured(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """The differences of `gradcheck`, which are taken before the gradient is asked for."""
+        found = original(*args, **kwargs)
+        self._differences = (float(kwargs.get("eps", args[4] if len(args) > 4 else 1e-3)), found)
+        return found
+
+    def beside(self, call: GradientCall) -> GradientCall:
+        """The call with what the program's own check has got for the same number."""
+        if self._differences is None or len(call.sources) != 1 or len(call.observed) != 1:
+            return call
+        step, found = self._differences
+        source, targets = call.sources[0].value, [target.value.shape for target in call.targets]
+        numbers = found[0][0] if len(found) == 1 and len(found[0]) == 1 else None
+        size = math.prod(source.shape or ())
+        if (
+            targets != [()]
+            or numbers is None
+            or tuple(numbers.shape) != (size, 1)
+            or not types.is_real(source.dtype)
+        ):
+            return call
+        values = array_of(numbers).reshape(source.shape or ())
+        return replace(call, differences=Differences(step, "eps", values))
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the execution under way is one that is looked at: the rest of it belongs to it."""
+        return any(wanted for _, wanted, _ in self._runs.values())
+
+    def _called(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._depth:
+            self._most = MOST_OF_CHECKS if original.__name__ in _CHECKS else MOST_RUNS
+        self._depth += 1
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self._runs.clear()
+                self._differences = None
+
+    def begin(self, sites: Sites, key: Hashable) -> tuple[Site, bool]:
+        """Count one more execution, unless this run belongs to one that is counted already."""
+        if not self._depth:
+            return sites.begin(key)
+        if key not in self._runs:
+            self._runs[key] = (*sites.begin(key), 0)
+        site, wanted, n_runs = self._runs[key]
+        self._runs[key] = site, wanted, n_runs + 1
+        return site, wanted and n_runs < self._most

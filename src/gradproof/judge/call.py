@@ -1,0 +1,136 @@
+"""The one road from a capture to its judgements: every door of gradproof leads through here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradproof.frameworks import framework
+from gradproof.ir import types
+from gradproof.ir.capture import Capture, Source
+from gradproof.ir.meeting import with_sums_placed
+from gradproof.ir.program import ancestors, descendants
+from gradproof.ir.types import Array
+from gradproof.judge.branch_cuts import with_cuts_open
+from gradproof.judge.judge import Evidence, Judgement, judge
+from gradproof.judge.policy import by_policy
+from gradproof.judge.second_order import as_meant
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
+
+UNSEEN = "the numbers of the gradient could not be seen"
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedCall:
+    """A gradient call as it was judged, and one judgement per source.
+
+    The program of `capture` is the one that the judgements are about: where a derivative is differentiated again, it
+    may differ from the ops that ran.
+    """
+
+    capture: Capture
+    judgements: tuple[Judgement, ...]
+
+
+def judge_call(capture: Capture, options: Options) -> JudgedCall:
+    """Judge every gradient of a call."""
+    options = options.under(capture.policy)
+    meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
+    judgements = enumerate(_judgements(meant, options))
+    return JudgedCall(meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in judgements))
+
+
+def unjudged(capture: Capture, k: int) -> Judgement:
+    """What the facts alone say about a gradient."""
+    source = capture.sources[k]
+    if source.unseen:  # a gradient that was computed out of sight is not a missing one
+        return undecided(capture.failure or UNSEEN)
+    if source.observed is None:
+        return Judgement(Verdict.MISSING, "none", capture.failure, None, None)
+    reason = (
+        capture.failure
+        or _of_whole_numbers(source)
+        or _forward_out_of_sight(capture)
+        or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
+    )
+    return undecided(reason)
+
+
+def undecided(reason: str | None) -> Judgement:
+    return Judgement(Verdict.UNVERIFIED, "none", reason or "nothing is known about this call", None, None)
+
+
+def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
+    reached = [k for k in range(len(capture.sources)) if _is_reached(capture, k)]
+    judged: dict[int, Judgement] = {}
+    if capture.program is not None and reached:
+        evidence = Evidence(
+            capture.program,
+            tuple(node for k in reached if (node := capture.sources[k].node) is not None),
+            tuple(_fitting(capture.sources[k]) for k in reached),
+            tuple(capture.sources[k].recorded for k in reached),
+            capture.gradient_program,
+        )
+        judged = dict(zip(reached, judge(evidence, options)))
+        judged = {k: _of_another_shape(capture.sources[k], found) for k, found in judged.items()}
+    return [_if_seen(capture, k, judged.get(k) or unjudged(capture, k)) for k in range(len(capture.sources))]
+
+
+def _if_seen(capture: Capture, k: int, judgement: Judgement) -> Judgement:
+    if not capture.sources[k].unseen:
+        return judgement
+    return replace(judgement, verdict=Verdict.UNVERIFIED, reason=capture.failure or UNSEEN)
+
+
+def _fitting(source: Source) -> Array | None:
+    """What was returned, if it has the shape of a gradient for its source."""
+    observed = source.observed
+    return observed if observed is not None and observed.shape == source.shape else None
+
+
+def _of_another_shape(source: Source, judgement: Judgement) -> Judgement:
+    """A gradient has the shape of its source; one that has not is wrong, whatever its numbers are."""
+    if source.observed is None or source.observed.shape == source.shape:
+        return judgement
+    reason = f"it has shape {source.observed.shape}, and the gradient has shape {source.shape}"
+    return replace(judgement, verdict=Verdict.WRONG, reason=reason)
+
+
+def _is_reached(capture: Capture, k: int) -> bool:
+    """Whether the record leads from a source to the target.
+
+    A framework that returns a gradient other than zero has found a way. If the record has none, it is the record
+    that is incomplete, and nothing may be concluded from it. Our own tape records everything.
+    """
+    source, program = capture.sources[k], capture.program
+    if source.node is None or program is None or _of_whole_numbers(source) is not None:
+        return False
+    is_own = not framework(capture.framework).returns_none
+    if is_own or source.observed is None or not np.any(source.observed):
+        return True
+    return source.node in ancestors(program, program.outputs)
+
+
+def _of_whole_numbers(source: Source) -> str | None:
+    """Why a gradient for integers, which a framework may return as zeros, has nothing to be compared with."""
+    if source.observed is None or not types.is_discrete(source.dtype):
+        return None
+    return f"`{source.name}` is {source.dtype}: a function of whole numbers has no derivative"
+
+
+def _forward_out_of_sight(capture: Capture) -> str | None:
+    """Why a gradient cannot be judged: the forward of a custom gradient has left the framework."""
+    program = capture.gradient_program
+    if program is None:
+        return None
+    for scope in capture.scopes:
+        start = {id for id in scope.inputs if not program[id].is_discrete}
+        if scope.results and start and not descendants(program, start) & set(scope.outputs):
+            return (
+                f"the forward of `{scope.name}` is computed outside {framework(capture.framework).title}, so that "
+                "there is nothing its hand-written gradient could be compared with"
+            )
+    return None

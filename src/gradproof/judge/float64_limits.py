@@ -1,0 +1,73 @@
+"""What enclosures in float64 do not show: true gradients too large for it, and targets that have no value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradproof.domains.ball import BallDomain
+from gradproof.engine.hidden_infinities import absorbed
+from gradproof.engine.refine import gradient_measure
+from gradproof.engine.run import Run, run
+from gradproof.errors import GradproofError
+from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
+from gradproof.judge.reference import Evidence
+from gradproof.ops.decide import LARGEST
+
+STEPS = frozenset({"floor", "ceil", "round", "truncate"})
+BITS = 256  # a ball that is finite at this precision is a number, whatever its exponent
+
+
+def known_in_balls(evidence: Evidence, k: int) -> Array:
+    """Which entries of a gradient are numbers in exact arithmetic, be they too large for a float64."""
+    wrt = evidence.wrt[k : k + 1]
+    domain = BallDomain(BITS)
+    try:
+        result = run(domain, evidence.program)
+        with domain.active():
+            (gradient,) = gradient_measure(wrt)(result)
+            hidden = absorbed(result, wrt).get(wrt[0], np.False_)
+    except GradproofError:
+        return np.zeros(evidence.program[wrt[0]].shape, bool)
+    balls = np.asarray(gradient, object)
+    finite = np.array([bool(ball.is_finite()) for ball in balls.flat]).reshape(balls.shape)
+    return np.asarray(finite & ~hidden)
+
+
+def without_value(program: Program, proven: Run) -> str | None:
+    """The op that makes a target NaN, or infinite, and has no value in exact arithmetic either; None if it has one.
+
+    In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
+    slope by its formula, though a part of it has no value.
+    """
+    target = np.asarray(program[program.outputs[0]].value)
+    if target.dtype.kind in "fc" and not np.isfinite(target).all():
+        boundless = next((node.op for node in program.nodes if _is_boundless(node)), None)
+        if boundless is not None:
+            return boundless
+    if not _is_nan(program[program.outputs[0]]):
+        return None
+    origins = (
+        node
+        for node in program.nodes
+        if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
+    )
+    return next((node.op for node in origins if not _is_known(proven, node)), None)
+
+
+def _is_boundless(node: Node) -> bool:
+    """Whether a step was taken of an infinite number: none is as large as what stands for it."""
+    return node.op in STEPS and bool((np.abs(np.asarray(node.value)) >= LARGEST).any())
+
+
+def _is_nan(node: Node) -> bool:
+    value = node.value
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isnan(value).any())
+
+
+def _is_known(proven: Run, node: Node) -> bool:
+    value = proven.values.get(node.id)
+    if value is None or isinstance(value, tuple):
+        return True
+    with proven.m.domain.active():
+        return all(bool(np.isfinite(part).all()) for part in proven.m.domain.leave(value))

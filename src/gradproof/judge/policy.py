@@ -1,0 +1,68 @@
+"""The dtype that counts: the narrowest that the program's own policy put on the path from a source to the target.
+
+In mixed precision a library casts to 16 bits, and no line of the user's says so at that place. What 16 bits allow is
+then all that can be asked. A cast that a line writes out by name is the line's own doing, and is judged as any other.
+Where the frontend knows the policy itself (`Capture.policy`), the options have been widened by it before.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from dataclasses import replace
+
+from gradproof.ir import types
+from gradproof.ir.capture import Capture
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ir.span import Span
+from gradproof.judge.compare import compare
+from gradproof.judge.judge import Judgement
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
+
+_MOST_BITS = 11  # the precision of float16; bfloat16 has 8
+_BY_NAME = re.compile(r"float16|\.half\b")
+
+
+def by_policy(capture: Capture, k: int, judgement: Judgement, options: Options) -> Judgement:
+    """An inaccurate gradient is correct where it is as good as the dtype that the policy chose, and measured by it."""
+    source, true = capture.sources[k], judgement.enclosure
+    if judgement.verdict is not Verdict.INACCURATE or source.observed is None or true is None:
+        return judgement
+    if capture.policy is not None:
+        return judgement
+    dtype = narrowest(capture, source.node)
+    if dtype is None or types.precision_bits(dtype) >= types.precision_bits(source.dtype):
+        return judgement
+    found = compare(source.observed, true, dtype, options)
+    if found.outcome != "within":
+        return replace(judgement, comparison=found)
+    reason = f"measured by what {dtype} allows, which the program's own policy put on the path"
+    return replace(judgement, verdict=Verdict.CORRECT, comparison=found, reason=reason)
+
+
+def narrowest(capture: Capture, source: int | None) -> str | None:
+    """The 16-bit dtype that numbers are cast to between a source and the target by no line of the user's; else None."""
+    program = capture.program
+    if program is None or source is None:
+        return None
+    way = descendants(program, [source]) & ancestors(program, program.outputs)
+    casts = [node for node in program.nodes if node.id in way and _narrows(program, node)]
+    if not casts or any(_is_by_name(node.span) for node in casts):
+        return None
+    return min((node.dtype for node in casts), key=types.precision_bits)
+
+
+def _narrows(program: Program, node: Node) -> bool:
+    if node.op != "cast" or not types.is_real(node.dtype) or types.precision_bits(node.dtype) > _MOST_BITS:
+        return False
+    before = program[node.inputs[0]].dtype
+    return types.is_real(before) and types.precision_bits(before) > types.precision_bits(node.dtype)
+
+
+def _is_by_name(span: Span | None) -> bool:
+    """Whether the user's own lines name a 16-bit dtype where the cast is; without them nothing is known of it."""
+    if span is None:
+        return True
+    lines = [linecache.getline(span.file, number) for number in range(span.line, span.last_line + 1)]
+    return not any(lines) or any(_BY_NAME.search(line) for line in lines)

@@ -1,0 +1,106 @@
+"""The patches of a report, tried together: what stands the trial is told, what does not gives way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradproof.audit import patched_run
+from gradproof.audit.patched_run import with_tried_patches
+from gradproof.audit.second_run import Mended, RerunProgram
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.report import Report
+from gradproof.judge.verdict import Verdict
+from gradproof.render.to_diff import patched_texts
+from gradproof.render.to_json import to_document
+from tests.audited import audited
+
+_HEAD = "import numpy as np\nimport gradproof as gp\nx = gp.Variable(np.float32(1.0), name='x')\n"
+SCRIPT = (
+    _HEAD + "with gp.GradientTape() as tape:\n    y = x * np.float32(1e10) + np.float32(1.0)\n"
+    "    loss = (y - np.float32(1e10)) ** 2\nprint(tape.gradient(loss, x))\n"
+)
+_RIGHT = "@@ -6 +6 @@\n-    loss = (y - np.float32(1e10)) ** 2\n+    loss = (x * np.float32(1e5)) ** 2\n"
+_CRASHES = "@@ -6 +6 @@\n-    loss = (y - np.float32(1e10)) ** 2\n+    loss = (x / [][0]) ** 2\n"
+_WRONG = "@@ -6 +6 @@\n-    loss = (y - np.float32(1e10)) ** 2\n+    loss = (y - np.float32(1e10)) ** 4\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> tuple[Path, Report]:
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    report, _ = audited(path)
+    return path, report
+
+
+def _with(report: Report, fix: Fix) -> Report:
+    (gradient,) = report.gradients
+    first: Diagnostic = replace(gradient.diagnostics[0], fix=fix)
+    return replace(report, gradients=(replace(gradient, diagnostics=(first,)),))
+
+
+def _tried(path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> tuple[Fix, list[str]]:
+    """What becomes of the fix; the changed script runs here instead of in a process of its own."""
+    ran: list[str] = []
+
+    def again(program: RerunProgram, mended: Mended, seconds: float) -> Any:
+        ran.append(mended.text)
+        other = path.parent / f"run{len(ran)}" / "script.py"
+        other.parent.mkdir()
+        other.write_text(mended.text, encoding="utf-8")
+        try:
+            found, _ = audited(other)
+        except (IndexError, SystemExit):
+            return {
+                "report": to_document(replace(report, script=replace(report.script, exception="IndexError")))
+            }
+        return {"report": json.loads(json.dumps(to_document(found, full=True)))}
+
+    monkeypatch.setattr(patched_run, "ran_again", again)
+    told = with_tried_patches(report, RerunProgram((), (str(path.parent),), str(path)), 1.0)
+    fix = told.gradients[0].diagnostics[0].fix
+    assert fix is not None
+    return fix, ran
+
+
+def test_a_patch_that_mends_is_checked_by_the_run(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix, ran = _tried(script[0], _with(script[1], Fix("a", _RIGHT)), monkeypatch)
+    assert fix.checked.startswith("the whole script was run with this change")
+    assert len(ran) == 1
+
+
+def test_a_claim_that_the_run_refutes_is_taken_back(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix, _ = _tried(script[0], _with(script[1], Fix("a", _WRONG, "claimed")), monkeypatch)
+    assert (fix.patch, fix.checked) == ("", "")
+
+
+@pytest.mark.parametrize("bad", [_WRONG, _CRASHES])
+def test_the_next_one_takes_its_place(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch, bad: str
+) -> None:
+    report = _with(script[1], Fix("a", bad, others=(Fix("b", _RIGHT),)))
+    fix, ran = _tried(script[0], report, monkeypatch)
+    assert fix.text == "b" and fix.checked and len(ran) == 2
+
+
+def test_where_nothing_could_be_run_nothing_is_claimed(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = _with(script[1], Fix("a", _RIGHT))
+    monkeypatch.setattr(patched_run, "ran_again", lambda *_: None)
+    told = with_tried_patches(report, RerunProgram((), (str(script[0].parent),), str(script[0])), 1.0)
+    fix = told.gradients[0].diagnostics[0].fix
+    assert fix is not None and fix.patch == _RIGHT and not fix.checked
+
+
+def test_the_case_itself(script: tuple[Path, Report]) -> None:
+    assert script[1].gradients[0].verdict is not Verdict.CORRECT
+    assert "1e5" in next(iter(patched_texts(_with(script[1], Fix("a", _RIGHT))).values()))

@@ -1,0 +1,25 @@
+"""Versions of frameworks: the one that everything was tried with, and others."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradproof.audit.versions import installed_version, version_notes
+from gradproof.frameworks import all_frameworks
+from gradproof.frontends.select import SUPPORTED
+
+
+def test_another_version_is_told_and_the_right_one_is_not() -> None:
+    assert version_notes({"tensorflow": "2.21.0", "numpy": "2.0.0", "keras": "3.1"}) == []
+    [note] = version_notes({"tensorflow": "2.18.1"})
+    assert note.startswith("TensorFlow 2.18.1 is not the version that gradproof is made for, 2.21: ")
+
+
+@pytest.mark.parametrize("name", [one.name for one in all_frameworks() if one.made_for])
+def test_the_version_is_the_one_that_is_declared_and_installed_here(name: str) -> None:
+    [known] = [one for one in all_frameworks() if one.name == name]
+    assert f"made for {known.made_for}" in SUPPORTED[name]
+    installed = installed_version(name)
+    if installed is None:
+        pytest.skip(f"{name} is not installed")
+    assert version_notes({name: installed}) == []

@@ -1,0 +1,68 @@
+"""Causes that have more than one story to tell: each is told in the words that fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradproof
+from tests.audited import audited
+
+LOOP = """
+import tensorflow as tf
+w = tf.Variable(1.0)
+with tf.GradientTape(persistent=True) as tape:
+    for step in range(ROUNDS):
+        loss = (w - 3.0) ** 2
+        g = tape.gradient(loss, w)
+        w.assign_sub(0.1 * g)
+"""
+NORMALISED = """
+import tensorflow as tf
+x = tf.random.stateless_normal([4, 3], [1, 2])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    centred = x - tf.reduce_mean(x, axis=AXIS, keepdims=True)
+    y = centred * tf.sin(x)
+tape.batch_jacobian(y, x)
+"""
+
+
+@pytest.mark.tensorflow
+def test_a_persistent_tape_around_a_loop_is_told_and_not_every_round_is_checked(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "loop.py").write_text(LOOP.replace("ROUNDS", "12"))
+    rows = audited(tmp_path / "loop.py")[0].gradients
+    assert [(one.occurrence, one.verdict.value) for one in rows] == [(n, "correct") for n in (1, 2, 10)]
+    (found,) = rows[-1].diagnostics
+    assert (found.kind, found.severity, found.primary.span.line) == ("graph-grows", "warning", 4)
+
+
+@pytest.mark.tensorflow
+def test_a_few_calls_inside_the_block_are_no_growth(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "loop.py").write_text(LOOP.replace("ROUNDS", "3"))
+    assert not any(one.diagnostics for one in audited(tmp_path / "loop.py")[0].gradients)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(("axis", "kinds"), [("0", ["framework-rule"]), ("1", [])])
+def test_a_jacobian_by_examples_that_depend_on_each_other_is_named(
+    axis: str, kinds: list[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "rows.py").write_text(NORMALISED.replace("AXIS", axis))
+    (row,) = audited(tmp_path / "rows.py")[0].gradients
+    assert [one.kind for one in row.diagnostics] == kinds
+    if kinds:
+        assert row.verdict.value == "wrong" and "depend on each other" in row.diagnostics[0].headline
+        assert row.diagnostics[0].primary.span.line == 6
+
+
+def test_an_arc_that_ends_at_its_clip_has_no_slope_however_its_argument_was_computed() -> None:
+    turn = np.array([1.0, 0.0])
+    (row,) = gradproof.check(lambda u: np.arccos(np.minimum(u @ np.array([1.0, 0.0]), 1.0)), turn).gradients
+    assert row.verdict.value == "undefined"
+    assert "singular-point" in [one.kind for one in row.diagnostics]

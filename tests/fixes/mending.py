@@ -1,0 +1,113 @@
+"""Mends a script as `gradproof run --fix` does, in this process: what became of it, and what was claimed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradproof.audit import patched_run
+from gradproof.audit.crash import connect
+from gradproof.audit.patched_run import is_at_fault, with_tried_patches
+from gradproof.audit.relocate import relative_to
+from gradproof.audit.second_run import Mended, RerunProgram
+from gradproof.audit.session import Session
+from gradproof.diagnosis.report import Report, Script
+from gradproof.render.to_diff import patched_texts, to_diff
+from gradproof.render.to_json import to_document
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`kind` is clean, mended, better, unmended or no patch; `claims` are the fixes that were called checked."""
+
+    kind: str
+    kinds: tuple[str, ...]
+    claims: int
+    diff: str
+
+    @property
+    def is_false(self) -> bool:
+        return bool(self.claims) and self.kind == "unmended"
+
+
+def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    before, _ = _report(source, folder / "before")
+    faulty = _faulty(before)
+    if not faulty:
+        return Outcome("clean", _kinds(before), 0, "")
+    count = iter(range(100))
+
+    def again(program: RerunProgram, changed: Mended, seconds: float) -> Any:
+        found, _ = _report(changed.text, folder / f"try{next(count)}")
+        return {"report": json.loads(json.dumps(to_document(found, full=True)))}
+
+    monkeypatch.setattr(patched_run, "ran_again", again)
+    path = folder / "before" / "script.py"
+    told = with_tried_patches(before, RerunProgram((), (str(path.parent),), str(path)), 1.0)
+    diff = to_diff(told)
+    text = patched_texts(told).get("script.py")
+    if not diff or text is None:
+        return Outcome("no patch", _kinds(before), 0, "")
+    claims = sum(
+        bool(one.fix and one.fix.patch and one.fix.checked)
+        for each in told.gradients
+        for one in each.diagnostics
+    )
+    after, error = _report(text, folder / "after")
+    left = _faulty(after)
+    is_worse = (error and not _error(before)) or left >= faulty
+    kind = "unmended" if is_worse else "mended" if not left else "better"
+    return Outcome(kind, _kinds(before), claims, diff)
+
+
+def _report(source: str, folder: Path) -> tuple[Report, str]:
+    """As `gradproof run` would make it, of a program that may end with an exception."""
+    folder.mkdir(parents=True)
+    path = folder / "script.py"
+    path.write_text(source, encoding="utf-8")
+    session, error, crash = Session(), None, None
+    session.start()
+    with _settings_kept(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(
+                compile(source, str(path), "exec", dont_inherit=True),
+                {"__name__": "__main__", "__file__": str(path)},
+            )
+        except Exception as raised:
+            error = raised
+        crash = session.conclude(error)
+        session.stop()
+    words = None if error is None else f"{type(error).__name__}: {error}"
+    report = session.report(Script(path.name, words, int(error is not None)))
+    return relative_to(connect(report, error, crash), str(folder)), words or ""
+
+
+def _error(report: Report) -> str:
+    return "" if report.script is None or report.script.exception is None else report.script.exception
+
+
+@contextlib.contextmanager
+def _settings_kept() -> Any:
+    """A patch may change a setting of a framework; the next script is not to see it."""
+    jax = sys.modules.get("jax")
+    yield
+    jax = jax or sys.modules.get("jax")
+    if jax is not None:
+        jax.config.update("jax_enable_x64", False)
+
+
+def _faulty(report: Report) -> int:
+    return sum(map(is_at_fault, report.gradients))
+
+
+def _kinds(report: Report) -> tuple[str, ...]:
+    return tuple(one.kind for each in report.gradients for one in each.diagnostics if one.severity == "error")

@@ -1,0 +1,85 @@
+"""Every gradient call of JAX is seen, with the numbers that came back, and its program has them as its derivative."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax_runs import captured
+
+from gradproof.fixes.verify import rounded_gradient
+
+W = jnp.array([[0.1, -0.2, 0.3], [0.4, 0.5, -0.6]])
+X = jnp.arange(12.0).reshape(4, 3) / 7
+
+
+def loss(w, x):
+    return jnp.sum(jnp.tanh(w @ x)) ** 2
+
+
+def rnn(w):
+    def step(h, x):
+        h = jnp.tanh(w[0] @ x + h * w[1, 0])
+        return h, h
+
+    last, all_ = jax.lax.scan(step, jnp.float32(0.1), X)
+    return last + jnp.sum(all_**2)
+
+
+def looped(w):
+    return jax.lax.fori_loop(0, 3, lambda k, y: jnp.sin(y) * w[0, 0] + k, jnp.sum(w))
+
+
+def branched(w):
+    return jax.lax.cond(w[0, 0] > 0, lambda w: jnp.sum(w**3), lambda w: jnp.sum(w), w)
+
+
+CALLS = {
+    "grad": lambda: jax.grad(loss)(W, X[0]),
+    "argnums": lambda: jax.grad(loss, argnums=(0, 1))(W, X[0]),
+    "value_and_grad": lambda: jax.value_and_grad(loss)(W, X[0]),
+    "has_aux": lambda: jax.grad(lambda w: (loss(w, X[0]), w), has_aux=True)(W),
+    "vjp": lambda: jax.vjp(loss, W, X[0])[1](2.0),
+    "jit of grad": lambda: jax.jit(jax.grad(loss))(W, X[0]),
+    "grad of jit": lambda: jax.grad(jax.jit(loss))(W, X[0]),
+    "grad inside jit": lambda: jax.jit(lambda w: w - 0.1 * jax.grad(loss)(w, X[0]))(W),
+    "scan": lambda: jax.grad(rnn)(W),
+    "scan in jit": lambda: jax.jit(jax.grad(rnn))(W),
+    "fori_loop": lambda: jax.grad(looped)(W),
+    "cond": lambda: jax.jit(jax.grad(branched))(W),
+    "vmap, own": lambda: jax.vmap(jax.grad(loss, argnums=1), in_axes=(None, 0))(W, X),
+    "vmap, shared": lambda: jax.vmap(jax.grad(loss), in_axes=(None, 0))(W, X),
+    "vmap in jit": lambda: jax.jit(jax.vmap(jax.grad(loss), in_axes=(None, 0)))(W, X),
+    "jacrev": lambda: jax.jacrev(lambda w: jnp.tanh(w @ X[1]))(W),
+    "jvp": lambda: jax.jvp(lambda w: jnp.tanh(w @ X[1]), (W,), (W * 2,)),
+    "jvp in jit": lambda: jax.jit(lambda w: jax.jvp(lambda w: jnp.tanh(w @ X[1]), (w,), (w * 2,))[1])(W),
+    "jacfwd": lambda: jax.jacfwd(lambda w: jnp.tanh(w @ X[1]))(W),
+    "hessian": lambda: jax.hessian(lambda v: jnp.sum(jnp.sin(v) ** 2 * v[0]))(W[0]),
+    "checkpoint": lambda: jax.grad(jax.checkpoint(loss))(W, X[0]),
+    "pytree": lambda: jax.grad(lambda p: loss(p["w"], p["x"]))({"w": W, "x": X[0]}),
+    "second": lambda: jax.grad(lambda a: jax.grad(lambda b: jnp.sin(a * b) * b)(a))(0.5),
+    "complex": lambda: jax.grad(lambda z: jnp.sum(jnp.abs(z) ** 2 * z.real))(jnp.array([1 + 2j, 3 - 1j])),
+    "holomorphic": lambda: jax.grad(lambda z: jnp.exp(z) * z, holomorphic=True)(1 + 2j),
+    "stop_gradient": lambda: jax.grad(lambda w: jnp.sum(w * jax.lax.stop_gradient(w)))(W),
+    "own constant": lambda: jax.grad(lambda w: jnp.sum(w * W**2))(W),
+    "twice the same": lambda: jax.grad(lambda a, b: jnp.sum(a * b**2), argnums=(0, 1))(W, W),
+    "gather": lambda: jax.grad(lambda w: jnp.sum(w[:, jnp.array([2, 0, 2])] ** 2))(W),
+    "scatter": lambda: jax.grad(lambda w: jnp.sum(jnp.zeros(4).at[jnp.array([1, 1, 3])].add(w[0]) ** 2))(W),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_program_has_the_gradient_that_came_back(name):
+    captures = captured(CALLS[name])
+    assert captures
+    for capture in captures:
+        assert capture.failure is None
+        assert capture.program is not None
+        for source in capture.sources:
+            expected = _gradient(capture.program, source.node)
+            np.testing.assert_allclose(source.observed, expected, rtol=2e-5, atol=2e-6)
+
+
+def _gradient(program, node):
+    return 0.0 if node is None else rounded_gradient(program, node)

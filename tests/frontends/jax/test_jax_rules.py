@@ -1,0 +1,79 @@
+"""Rules that are not the derivative are found alone: hand-written ones, and JAX's own."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax_runs import judged
+
+X = jnp.float32(0.75)
+
+
+def by_vjp(backward):
+    @jax.custom_vjp
+    def wave(x):
+        return jnp.sin(x) * 2.0
+
+    wave.defvjp(lambda x: (wave(x), jnp.cos(x)), backward)
+    return wave
+
+
+def by_jvp(slope):
+    @jax.custom_jvp
+    def wave(x):
+        return jnp.sin(x) * 2.0
+
+    wave.defjvps(lambda t, y, x: t * slope(x))
+    return wave
+
+
+RIGHT = {
+    "vjp": by_vjp(lambda cos, g: (2.0 * cos * g,)),
+    "jvp": by_jvp(lambda x: 2.0 * jnp.cos(x)),
+    "relu": jax.nn.relu,
+    "softplus": jax.nn.softplus,
+    "logsumexp": lambda x: jax.nn.logsumexp(jnp.stack([x, 2 * x])),
+}
+WRONG = {
+    "sign": by_vjp(lambda cos, g: (-2.0 * cos * g,)),
+    "scale": by_vjp(lambda cos, g: (cos * g,)),
+    "none": by_vjp(lambda cos, g: (None,)),
+    "jvp sign": by_jvp(lambda x: -2.0 * jnp.cos(x)),
+    "jvp term": by_jvp(lambda x: 2.0 * jnp.cos(x) + x),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_rules_are_left_alone(name, compiled):
+    loss = lambda x: RIGHT[name](x * 1.5) ** 2
+    gradient = jax.jit(jax.grad(loss)) if compiled else jax.grad(loss)
+    (report,) = judged(lambda: gradient(X))
+    assert report.verdict.value == "correct"
+    assert [one.kind for one in report.diagnostics if one.severity == "error"] == []
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_rules_are_named(name, compiled):
+    loss = lambda x: WRONG[name](x * 1.5) ** 2
+    gradient = jax.jit(jax.grad(loss)) if compiled else jax.grad(loss)
+    (report,) = judged(lambda: gradient(X))
+    assert report.verdict.value == "wrong"
+    assert [one.kind for one in report.diagnostics if one.severity == "error"] == ["custom-gradient"]
+
+
+def test_the_rule_of_arccosh_has_the_wrong_sign_in_the_left_half_plane():
+    (report,) = judged(lambda: jax.grad(lambda a: jnp.arccosh(a + 0.25j).real)(jnp.float32(-2.5)))
+    assert report.verdict.value == "wrong"
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    assert (error.kind, error.op) == ("framework-rule", "arccosh")
+
+
+def test_the_rule_of_det_loses_a_zero_column():
+    matrix = jnp.array([[0.0, 0.5, 0, 0], [0, 1, 0.25, 0], [0, 0, 1, 0.5], [0, 0.25, 0, 1.0]])
+    (report,) = judged(lambda: jax.grad(jnp.linalg.det)(matrix))
+    assert report.verdict.value == "wrong"
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    assert (error.kind, error.op) == ("framework-rule", "det")

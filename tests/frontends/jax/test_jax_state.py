@@ -1,0 +1,60 @@
+"""What JAX refuses, and values that a compiled function has frozen."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax_runs import captured, judged
+
+scale = 10.0
+
+
+def loss(v):
+    return scale * jnp.sum(v**3)
+
+
+def test_a_changed_global_is_named():
+    def run():
+        global scale
+        scale = 10.0
+        gradient = jax.jit(jax.grad(loss))
+        gradient(jnp.arange(3.0))
+        scale = 20.0
+        gradient(jnp.arange(3.0))
+
+    first, second = judged(run)
+    assert [one.kind for one in first.diagnostics] == []
+    assert [one.kind for one in second.diagnostics] == ["baked-constant"]
+    assert (first.verdict.value, second.verdict.value) == ("correct", "correct")
+
+
+def test_integers_are_refused_and_named():
+    def run():
+        with pytest.raises(TypeError):
+            jax.grad(lambda x: jnp.sum(x**2))(jnp.arange(3))
+
+    (report,) = judged(run)
+    assert report.verdict.value == "missing"
+    assert [one.kind for one in report.diagnostics] == ["integer-dtype"]
+
+
+def test_a_result_that_is_no_number_is_refused_with_its_reason():
+    def run():
+        with pytest.raises(TypeError):
+            jax.grad(lambda x: x**2)(jnp.arange(3.0))
+
+    (capture,) = captured(run)
+    assert "scalar-output" in capture.exception
+
+
+def test_executions_on_the_short_cut_are_counted():
+    wanted = {1, 2, 10}
+    step = jax.jit(jax.grad(loss))
+
+    def run():
+        for _ in range(12):
+            step(jnp.arange(3.0))
+
+    found = captured(run, policy=lambda n: n in wanted)
+    assert [capture.occurrence for capture in found] == [1, 2, 10]

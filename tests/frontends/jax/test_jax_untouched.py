@@ -1,0 +1,157 @@
+"""A program runs as it would without us: raw bits of its results, eager and compiled, and how often it compiles."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.optimize
+import numpy as np
+import pytest
+from jax_runs import captured
+
+W = jnp.asarray(np.random.default_rng(3).normal(size=(3, 4)), jnp.float32)
+X = jnp.asarray(np.random.default_rng(4).normal(size=(5, 4)), jnp.float32)
+
+
+def loss(w, x):
+    return jnp.mean(jnp.tanh(x @ w.T) ** 2)
+
+
+@jax.custom_vjp
+def cube(x):
+    return x**3
+
+
+cube.defvjp(lambda x: (cube(x), x), lambda x, g: (3 * x**2 * g,))
+
+
+@jax.custom_jvp
+def wave(x):
+    return jnp.sin(x)
+
+
+wave.defjvps(lambda t, y, x: t * jnp.cos(x))
+
+
+def scanned(w):
+    return jax.lax.scan(lambda h, x: (jnp.tanh(w @ x + h), h), jnp.zeros(3), X)
+
+
+def looped(w):
+    return jax.lax.fori_loop(0, 4, lambda k, y: jnp.sin(y) + k * jnp.sum(w), 0.5)
+
+
+def doubled(x):
+    return jax.lax.while_loop(lambda y: y < 9.0, lambda y: y * 2, x)
+
+
+USES = {
+    "grad": lambda: jax.grad(loss)(W, X),
+    "value_and_grad": lambda: jax.value_and_grad(loss, argnums=(0, 1))(W, X),
+    "aux": lambda: jax.value_and_grad(lambda w: (loss(w, X), {"w": w}), has_aux=True)(W),
+    "vjp": lambda: jax.vjp(lambda w: jnp.tanh(X @ w.T), W)[1](jnp.ones((5, 3))),
+    "vjp twice": lambda: [pull(jnp.float32(k)) for pull in [jax.vjp(loss, W, X)[1]] for k in (1, 2)],
+    "jvp": lambda: jax.jvp(lambda w: loss(w, X), (W,), (W,)),
+    "jacrev": lambda: jax.jacrev(lambda w: w @ X[0])(W),
+    "jacfwd": lambda: jax.jacfwd(lambda w: w @ X[0])(W),
+    "hessian": lambda: jax.hessian(lambda v: jnp.sum(jnp.sin(v) ** 2))(W[0]),
+    "linearize": lambda: jax.linearize(lambda w: loss(w, X), W)[1](W),
+    "checkpoint": lambda: jax.grad(jax.checkpoint(loss))(W, X),
+    "jit grad": lambda: jax.jit(jax.grad(loss))(W, X),
+    "grad jit": lambda: jax.grad(jax.jit(loss))(W, X),
+    "step": lambda: jax.jit(lambda w: w - 0.1 * jax.grad(loss)(w, X))(W),
+    "vmap grad": lambda: jax.vmap(jax.grad(loss), (None, 0))(W, X[:, None]),
+    "grad vmap": lambda: jax.grad(lambda w: jnp.sum(jax.vmap(lambda x: loss(w, x[None]))(X)))(W),
+    "jit vmap grad": lambda: jax.jit(jax.vmap(jax.grad(loss), (None, 0)))(W, X[:, None]),
+    "scan": lambda: jax.grad(lambda w: jnp.sum(scanned(w)[0]))(W),
+    "jit scan": lambda: jax.jit(jax.grad(lambda w: jnp.sum(scanned(w)[1])))(W),
+    "fori": lambda: jax.grad(looped)(W),
+    "while forward": lambda: jax.jvp(
+        lambda x: jax.lax.while_loop(lambda y: y < 9.0, lambda y: y * 2, x), (1.0,), (1.0,)
+    ),
+    "cond": lambda: jax.grad(lambda x: jax.lax.cond(x > 0, jnp.sin, jnp.cos, x))(0.3),
+    "switch": lambda: jax.grad(lambda x: jax.lax.switch(1, [jnp.sin, jnp.cos], x))(0.3),
+    "custom_vjp": lambda: jax.grad(lambda x: jnp.sum(cube(x)))(W),
+    "jit custom_vjp": lambda: jax.jit(jax.grad(lambda x: jnp.sum(cube(x))))(W),
+    "custom_jvp": lambda: jax.grad(lambda x: jnp.sum(wave(x)))(W),
+    "stop_gradient": lambda: jax.grad(lambda w: jnp.sum(w * jax.lax.stop_gradient(w)))(W),
+    "second": lambda: jax.grad(lambda x: jax.grad(lambda y: jnp.sin(x * y) * y)(x))(0.4),
+    "root": lambda: jax.grad(lambda a: jnp.linalg.solve(a @ a.T + jnp.eye(3), X[0, :3])[0])(W),
+    "callback": lambda: jax.grad(
+        lambda x: x * jax.pure_callback(lambda v: np.float32(2), jax.ShapeDtypeStruct((), jnp.float32), 1.0)
+    )(0.5),
+    "random": lambda: jax.grad(lambda w: jnp.sum(w * jax.random.normal(jax.random.key(1), w.shape)))(W),
+    "donated": lambda: jax.jit(lambda w: w - jax.grad(loss)(w, X), donate_argnums=0)(W + 1),
+    "disable_jit": lambda: _without_jit(),
+    "float16": lambda: jax.grad(lambda w: jnp.sum(w.astype(jnp.bfloat16) ** 2).astype(jnp.float32))(W),
+    "complex": lambda: jax.grad(lambda z: jnp.sum(jnp.abs(z) ** 2))(W + 1j * W),
+    "integers": lambda: jax.grad(lambda n: jnp.sum(n * 1.0), allow_int=True)(jnp.arange(3)),
+    "optimiser": lambda: jax.scipy.optimize.minimize(lambda v: jnp.sum((v - 1) ** 2), W[0], method="BFGS").x,
+}
+
+
+def _without_jit():
+    with jax.disable_jit():
+        return jax.grad(loss)(W, X)
+
+
+def _bits(tree):
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+    return [(str(leaf.dtype), leaf.shape, leaf.tobytes()) for leaf in leaves]
+
+
+@pytest.mark.parametrize("name", USES)
+def test_raw_bits_are_the_same(name):
+    plain = _bits(USES[name]())
+    seen = []
+    captured(lambda: seen.extend([USES[name](), USES[name]()]))
+    assert _bits(seen[0]) == plain
+    assert _bits(seen[1]) == plain
+
+
+def test_the_hooks_are_gone_afterwards():
+    from jax._src import api, core, pjit
+    from jax._src.interpreters import ad
+
+    watched = [(ad, "linearize"), (ad.LinearizeTrace, "process_primitive"), (api.VJP, "__call__")]
+    watched += [(pjit, "_run_python_pjit"), (pjit, "_get_fastpath_data"), (api, "_check_scalar")]
+    before = [getattr(owner, name) for owner, name in watched]
+    captured(lambda: jax.jit(jax.grad(loss))(W, X))
+    assert [getattr(owner, name) for owner, name in watched] == before
+    assert core.trace_state_clean()
+
+
+def test_a_function_is_traced_as_often_as_without_us():
+    def count():
+        traced = []
+
+        def step(w):
+            traced.append(1)
+            return w - 0.1 * jax.grad(loss)(w, X)
+
+        run = jax.jit(step)
+        w = W
+        for _ in range(4):
+            w = run(w)
+        return len(traced)
+
+    found = []
+    captured(lambda: found.append(count()))
+    assert found == [count()] == [1]
+
+
+def test_arrays_are_let_go():
+    kept = []
+
+    def run():
+        w = W + 1.0
+        kept.append(weakref.ref(w))
+        jax.grad(loss)(w, X)
+        jax.jit(jax.grad(loss))(w, X)
+
+    captured(run).clear()
+    gc.collect()
+    assert kept[0]() is None

@@ -1,0 +1,90 @@
+"""Parts of a target that its gradient does not contain are never passed over in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+from tests.audited import audited
+
+from gradproof.judge.verdict import Verdict
+from gradproof.render.summary_text import last_line
+
+pytestmark = pytest.mark.tensorflow
+
+HEAD = "import math\nimport numpy as np\nimport tensorflow as tf\n"
+VARIABLE = "x = tf.Variable([1.7, 0.3])\n"
+WATCHED = "x = tf.constant([1.7, 0.3])\n"
+TAPE = "with tf.GradientTape() as tape:\n    tape.watch(x)\n"
+END = "g = tape.gradient(z, x)\n"
+
+SHOWN = {
+    "math.pow": "    y = tf.reduce_sum(x * x)\n    z = y + math.pow(float(y), 2.0)\n",
+    "pow": "    y = tf.reduce_sum(x * x)\n    z = y + pow(float(y), 3)\n",
+    "math.hypot": "    y = tf.reduce_sum(x * x)\n    z = y * math.hypot(float(y), 2.0)\n",
+    "np.power": "    y = x * x\n    z = tf.reduce_sum(y) + tf.reduce_sum(np.power(y.numpy(), 3))\n",
+    "np.multiply": "    y = x * x\n    z = tf.reduce_sum(y * np.multiply(y, np.sin(y)))\n",
+    "np.dot": "    y = x * x\n    z = tf.reduce_sum(y) * np.dot(y.numpy(), y.numpy())\n",
+    "the source itself": "    z = tf.reduce_sum(x * np.sin(x.numpy()))\n",
+}
+POSSIBLE = {
+    "cross": "    y = x * x\n    w = np.cross(np.append(y.numpy(), 1.0), [1.0, 2.0, 3.0]).astype('f')\n"
+    "    z = tf.reduce_sum(y) + tf.reduce_sum(w)\n",
+    "helper": "    y = x * x\n    z = tf.reduce_sum(y * helper(y))\n",
+}
+HELPER = "def helper(a):\n    b = np.asarray(a)\n    return np.convolve(b, b[::-1], 'same').astype('f')\n"
+SILENT = {
+    "only printed": "    y = x * x\n    print(float(tf.reduce_sum(y)))\n    z = tf.reduce_sum((y - data) ** 2) * 0.3\n",
+    "a size": "    y = x * x\n    z = tf.reduce_sum(y) / float(y.shape[0]) + tf.cast(tf.size(y), tf.float32)\n",
+    "data": "    y = x * x\n    z = tf.reduce_sum(tf.matmul(y[None], data[:, None]))\n",
+    "a stop": "    y = x * x\n    z = tf.reduce_sum(y * tf.stop_gradient(y))\n",
+}
+DATA = "data = np.sin(np.arange(2.0)).astype('f') * 0.7123\n"
+
+
+def judged(script: str, folder: Path) -> tuple[list[tuple[str, str, int | None]], str]:
+    path = folder / "script.py"
+    path.write_text(script, encoding="utf-8")
+    report, faults = audited(path)
+    assert not faults and set(report.verdicts) == {Verdict.CORRECT}
+    found = [(one.kind, one.severity, one.span and one.span.line) for one in report.diagnostics]
+    return found, last_line(report)
+
+
+@pytest.mark.parametrize("source", [VARIABLE, WATCHED], ids=["variable", "constant"])
+@pytest.mark.parametrize("body", SHOWN.values(), ids=SHOWN)
+def test_a_part_that_is_shown_to_be_lost_is_a_warning(body: str, source: str, tmp_path: Path) -> None:
+    found, last = judged(HEAD + source + TAPE + body + END, tmp_path)
+    assert [(kind, severity) for kind, severity, _ in found] == [("left-framework", "warning")]
+    assert "nothing to fix" not in last
+
+
+@pytest.mark.parametrize("source", [VARIABLE, WATCHED], ids=["variable", "constant"])
+@pytest.mark.parametrize("body", POSSIBLE.values(), ids=POSSIBLE)
+def test_a_part_that_may_be_lost_is_a_note(body: str, source: str, tmp_path: Path) -> None:
+    found, last = judged(HEAD + HELPER + source + TAPE + body + END, tmp_path)
+    assert [(kind, severity) for kind, severity, _ in found] == [("left-framework", "note")]
+    assert "may be plain numbers that were computed from `x`" in last
+
+
+def test_what_was_computed_before_the_tape_is_a_note(tmp_path: Path) -> None:
+    script = HEAD + VARIABLE + "y = x * x\n" + TAPE + "    z = tf.reduce_sum(x * y)\n" + END
+    found, last = judged(script, tmp_path)
+    assert found == [("outside-tape", "note", 5)]
+    assert "was computed from `x` outside the tape and counts as constant" in last
+
+
+def test_what_went_through_another_variable_is_a_note(tmp_path: Path) -> None:
+    body = "    m.assign(x * x)\n    z = tf.reduce_sum(x * m)\n"
+    found, last = judged(HEAD + VARIABLE + "m = tf.Variable([0.0, 0.0])\n" + TAPE + body + END, tmp_path)
+    assert found == [("outside-tape", "note", 8)]
+    assert "passes through a variable that holds what was computed from `x`" in last
+
+
+@pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
+def test_constants_that_are_none_of_the_sources_are_no_matter(body: str, tmp_path: Path) -> None:
+    found, last = judged(HEAD + DATA + VARIABLE + TAPE + body + END, tmp_path)
+    assert not found and last.endswith("nothing to fix")

@@ -1,0 +1,200 @@
+"""Every way of asking PyTorch for a derivative is seen, under the user's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests.frontends.torch.seen import assert_all_correct, audited
+from torch.autograd import forward_ad, functional
+
+pytestmark = pytest.mark.torch
+
+
+def cube(x: Any) -> Any:
+    return (x**3).sum()
+
+
+def _told(report: Any) -> set[tuple[str, str]]:
+    return {(one.target, one.source) for one in report.gradients}
+
+
+def test_one_line_that_runs_the_engine_several_times_is_one_execution() -> None:
+    def program() -> None:
+        x, v = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5])
+        functional.hvp(cube, x, v)
+        functional.hessian(cube, x)
+
+    report = audited(program)
+    assert_all_correct(report)
+    assert {one.occurrence for one in report.gradients} == {1}
+    assert ("cube", "x") in _told(report)
+    assert len({one.call.line for one in report.gradients}) == 2
+
+
+def test_tangents_in_forward_mode() -> None:
+    def program() -> None:
+        x, t = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5])
+        with forward_ad.dual_level():
+            y = torch.sin(forward_ad.make_dual(x, t)) * 2.0
+            forward_ad.unpack_dual(y)
+        torch.func.jvp(cube, (x,), (t,))
+
+    report = audited(program)
+    assert_all_correct(report, 2)
+    assert ("cube", "x") in _told(report)
+
+
+class _Halved(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):  # type: ignore[no-untyped-def]
+        return x * 2.0
+
+    @staticmethod
+    def backward(ctx, g):  # type: ignore[no-untyped-def]
+        return g * 2.0
+
+    @staticmethod
+    def jvp(ctx, t):  # type: ignore[no-untyped-def]
+        return t * 1.5
+
+
+def test_a_wrong_tangent_is_found() -> None:
+    def program() -> None:
+        x, t = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5])
+        with forward_ad.dual_level():
+            forward_ad.unpack_dual(_Halved.apply(forward_ad.make_dual(x, t)))
+
+    (one,) = audited(program).gradients
+    assert one.verdict.value == "wrong"
+
+
+def test_names_in_transforms() -> None:
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0])
+        torch.func.grad(cube)(w)
+
+    assert _told(audited(program)) == {("cube", "w")}
+
+
+def test_a_gradient_of_a_gradient_is_seen_where_its_line_was_never_reached_before() -> None:
+    """The inner line has run often enough not to be looked at; the outer one needs what it computed."""
+
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        total = torch.zeros(())
+        for k in range(2):
+            (g,) = torch.autograd.grad(((k + 1) * w**2).sum(), w, create_graph=True)
+            total = total + (g**2).sum()
+        total.backward()
+
+    assert_all_correct(audited(program), 3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_gradient_check_tries_beside_the_gradient_is_no_gradient() -> None:
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        torch.autograd.gradcheck(cube, (x,))
+        torch.autograd.gradgradcheck(cube, (x,))
+
+    assert_all_correct(audited(program))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_condition_of_pytorch_runs_and_is_said_not_to_be_heard() -> None:
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = torch.cond(x.sum() > 0, lambda v: v.sin(), lambda v: v.cos(), (x,))
+        y.sum().backward()
+        assert torch.equal(x.grad, x.detach().cos())
+
+    (one,) = audited(program).gradients
+    assert one.verdict.value == "unverified"
+    assert "cond" in str(one.reason)
+
+
+def test_a_check_whose_step_is_too_small_is_to_blame_and_not_the_gradient() -> None:
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        torch.autograd.gradcheck(lambda x: (x.sin() * 100).sum(), (x,), raise_exception=False)
+
+    with pytest.warns(UserWarning, match="not a double precision"):
+        report = audited(program)
+    assert {one.verdict.value for one in report.gradients} == {"correct"}
+    assert {cause.kind for one in report.gradients for cause in one.diagnostics} == {"step-size"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scripted_function_is_judged_or_said_to_be_unverified() -> None:
+    scripted = torch.jit.script(_scripted)
+
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        for _ in range(3):
+            scripted(w).sum().backward()
+
+    found = audited(program).gradients
+    assert found
+    assert {one.verdict.value for one in found} <= {"correct", "unverified"}
+
+
+def _scripted(x: torch.Tensor) -> torch.Tensor:
+    return torch.sigmoid(x) * x
+
+
+def _weighed(w: Any, x: Any) -> Any:
+    return torch.tanh(x @ w)
+
+
+def test_jacobians_and_gradients_for_each_example_are_judged() -> None:
+    def program() -> None:
+        w, x = torch.tensor([1.0, 2.0]), torch.tensor([[0.1, 0.2], [0.3, -0.4], [0.5, 0.6]])
+        jacobian = torch.func.jacrev(_weighed)(w, x)
+        assert jacobian.shape == (3, 2)
+        torch.func.vmap(torch.func.grad(_weighed), in_dims=(None, 0))(w, x)
+        torch.func.vmap(torch.func.grad(_weighed, argnums=1), in_dims=(None, 0))(w, x)
+
+    report = audited(program)
+    assert_all_correct(report, 3)
+    assert [one.source for one in report.gradients] == ["w", "w", "x"]
+
+
+class _Tripled(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):  # type: ignore[no-untyped-def]
+        return x * 3.0
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):  # type: ignore[no-untyped-def]
+        pass
+
+    @staticmethod
+    def backward(ctx, g):  # type: ignore[no-untyped-def]
+        return g * 2.0
+
+
+def test_a_wrong_rule_inside_vmap_is_never_called_right() -> None:
+    def program() -> None:
+        x = torch.tensor([[0.1, 0.2], [0.3, -0.4]])
+        torch.func.vmap(torch.func.grad(lambda v: _Tripled.apply(v).sum()))(x)
+
+    assert "correct" not in {one.verdict.value for one in audited(program).gradients}
+
+
+def test_batched_rows_of_the_older_kind_are_said_not_to_be_told_apart() -> None:
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = torch.tanh(w)
+        (rows,) = torch.autograd.grad(y, w, torch.eye(2), is_grads_batched=True)
+        assert rows.shape == (2, 2)
+
+    report = audited(program)
+    assert report.notes == ()
+    assert [one.verdict.value for one in report.gradients] == ["unverified"]
+    assert "vmap" in str(report.gradients[0].reason)

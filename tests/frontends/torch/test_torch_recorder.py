@@ -1,0 +1,180 @@
+"""What is recorded of a gradient call: values that memory no longer holds, names, lines, rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests.frontends.torch.seen import recorded
+
+from gradproof.frontends.torch.record.memory import GATHER, WRITE
+from gradproof.frontends.torch.record.observation import observe
+
+pytestmark = pytest.mark.torch
+
+
+def test_values_are_those_of_the_moment_an_op_ran() -> None:
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 3.0
+        y.add_(1.0)
+        y.mul_(2.0)
+        y.sum().backward()
+
+    (call,) = recorded(program)
+    made = {event.op: event.outputs[0].array for event in call.events if event.phase == "forward"}
+    np.testing.assert_array_equal(made["aten.mul.Tensor"], [3.0, 6.0])
+    np.testing.assert_array_equal(made["aten.add_.Tensor"], [4.0, 7.0])
+    np.testing.assert_array_equal(made["aten.mul_.Tensor"], [8.0, 14.0])
+
+
+def test_writing_through_a_view_changes_what_it_is_a_view_of() -> None:
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = x * 1.0
+        y[1] = 5.0 * y[0]
+        first = y[:2]
+        y.add_(1.0)
+        (first.sum() * y.sum()).backward()
+
+    (call,) = recorded(program)
+    ops = [event.op for event in call.events]
+    assert WRITE in ops
+    assert GATHER in ops  # `first` was made before the last change
+    written = next(event for event in call.events if event.op == WRITE)
+    np.testing.assert_array_equal(written.outputs[0].array, [1.0, 5.0, 3.0])
+    seen = next(event for event in call.events if event.op == GATHER)
+    np.testing.assert_array_equal(seen.outputs[0].array, [2.0, 6.0])
+
+
+def test_a_leaf_has_the_numbers_it_had_when_it_was_used() -> None:
+    def program() -> None:
+        w = torch.tensor([1.0, -1.0], requires_grad=True)
+        for _ in range(2):
+            (w * w).sum().backward()
+            with torch.no_grad():
+                w -= 0.25 * w.grad
+                w.grad = None
+
+    first, second = recorded(program)
+    np.testing.assert_array_equal(first.sources[0].value.array, [1.0, -1.0])
+    np.testing.assert_array_equal(second.sources[0].value.array, [0.5, -0.5])
+
+
+def test_the_gradient_of_this_call_is_told_apart_from_what_was_there() -> None:
+    def program() -> None:
+        w = torch.tensor(2.0, requires_grad=True)
+        for scale in (1.0, 10.0):
+            (scale * w).backward()
+        assert w.grad.item() == 11.0
+
+    calls = recorded(program)
+    assert [float(call.observed[0].array) for call in calls] == [1.0, 10.0]
+
+
+def test_names_are_the_users() -> None:
+    def program() -> None:
+        net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+        scale = torch.tensor(2.0, requires_grad=True)
+        parts = [torch.tensor(1.0, requires_grad=True)]
+        loss = (net(torch.ones(1, 2)) * scale * parts[0]).sum()
+        loss.backward()
+
+    (call,) = recorded(program)
+    assert {source.name for source in call.sources} == {
+        "0.weight", "0.bias", "1.weight", "1.bias", "scale", "parts[0]",
+    }  # fmt: skip
+    assert call.targets[0].name == "loss"
+
+
+def test_parameters_of_two_modules_are_told_apart() -> None:
+    def program() -> None:
+        left, right = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)
+        loss = (left(torch.ones(1, 1)) + right(torch.ones(1, 1))).sum()
+        loss.backward()
+
+    (call,) = recorded(program)
+    assert {source.name for source in call.sources} == {
+        "left.weight", "left.bias", "right.weight", "right.bias",
+    }  # fmt: skip
+
+
+def test_rules_know_the_ops_they_differentiate() -> None:
+    def program() -> None:
+        x = torch.tensor([0.5, 2.0], requires_grad=True)
+        torch.exp(x).sin().sum().backward()
+
+    (call,) = recorded(program)
+    ops = {event.index: event.op for event in call.events}
+    found = {rule.op: ops[rule.forward] for rule in call.pullbacks}
+    assert found["SinBackward0"] == "aten.sin.default"
+    assert found["ExpBackward0"] == "aten.exp.default"
+    assert found["SumBackward0"] == "aten.sum.default"
+
+
+def test_executions_are_chosen_and_others_leave_no_trace() -> None:
+    calls = []
+    with observe(calls.append) as observation:
+        w = torch.tensor(1.0, requires_grad=True)
+        for _ in range(25):
+            (w * 2.0).backward()
+    assert [call.occurrence for call in calls] == [1, 2, 10]
+    assert observation.recorder.events == []
+    assert torch._C._len_torch_dispatch_stack() == 0
+
+
+def test_a_graph_older_than_the_record_is_not_taken_for_a_constant() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = torch.exp(x)
+    (call,) = recorded(lambda: (y * 2.0).backward())
+    assert call.doubt is not None
+
+
+def test_what_a_function_of_the_users_returned_has_its_rule() -> None:
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):  # type: ignore[no-untyped-def]
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx, g):  # type: ignore[no-untyped-def]
+            return 2.0 * g
+
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        Twice.apply(x).sum().backward()
+
+    (call,) = recorded(program)
+    (scope,) = call.scopes
+    assert scope.name == "Twice"
+    (rule,) = [rule for rule in call.pullbacks if rule.scope == scope.id]
+    np.testing.assert_array_equal(rule.upstream[0].array, [1.0, 1.0])
+    np.testing.assert_array_equal(rule.results[0].array, [2.0, 2.0])
+
+
+class _Thrice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):  # type: ignore[no-untyped-def]
+        return 3.0 * x
+
+    @staticmethod
+    def backward(ctx, g):  # type: ignore[no-untyped-def]
+        return 3.0 * g
+
+
+thrice = _Thrice.apply  # held on to before anybody listens, as most programs do
+
+
+def test_a_function_of_the_users_that_was_held_on_to_before_is_seen_all_the_same() -> None:
+    def program() -> None:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        thrice(x).sum().backward()
+
+    (call,) = recorded(program)
+    assert [scope.name for scope in call.scopes] == ["_Thrice"]
+    x = torch.tensor([1.0], requires_grad=True)
+    thrice(x).sum().backward()  # and PyTorch's own code is back
+    assert x.grad.item() == 3.0
+    assert torch.autograd.Function.apply.__func__.__code__.co_filename.endswith("function.py")

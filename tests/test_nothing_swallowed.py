@@ -1,0 +1,75 @@
+"""A fault of ours is told in the report as one, wherever it happens: what was being done, and how to report it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradproof
+from gradproof import causes
+from gradproof.audit import examine
+from gradproof.diagnosis.cause import Cause
+from gradproof.judge.verdict import Verdict
+from gradproof.render.to_text import to_text
+
+
+def _fail(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("planted")
+
+
+def _lossy(x: Any) -> Any:
+    return np.sum(((1e18 * x + 1.0) - 1e18) ** 2)
+
+
+def _assert_told(report: Any, verdict: Verdict) -> None:
+    (gradient,) = report.gradients
+    assert gradient.verdict is verdict
+    text = " ".join(to_text(report).split())  # however it is wrapped
+    assert "a fault of gradproof" in text
+    assert "planted" in text
+    assert "please report it" in text
+
+
+def test_a_fault_in_a_detector_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = tuple(
+        Cause(one.name, _fail, one.doc) if one.name == "cancellation" else one for one in causes.causes()
+    )
+    monkeypatch.setattr(causes, "causes", lambda: found)
+    _assert_told(gradproof.check(_lossy, np.array([1.0])), Verdict.INACCURATE)
+
+
+def test_a_fault_in_the_search_for_a_fix_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examine, "with_fix", _fail)
+    _assert_told(gradproof.check(_lossy, np.array([1.0])), Verdict.INACCURATE)
+
+
+@pytest.mark.tensorflow
+def test_a_fault_in_a_lowering_is_told_with_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    tf = pytest.importorskip("tensorflow")
+    from gradproof.frontends.tensorflow.lower import TABLE
+
+    monkeypatch.setitem(TABLE, "Atan", _fail)
+    report = gradproof.check(lambda x: tf.reduce_sum(tf.atan(x)), tf.constant([0.5]))
+    _assert_told(report, report.gradients[0].verdict)
+    assert report.gradients[0].oracle != "ball"
+    assert any("the meaning of Atan" in note for note in report.notes)
+
+
+@pytest.mark.tensorflow
+def test_no_tensor_outlives_the_reading_of_its_call() -> None:
+    tf = pytest.importorskip("tensorflow")
+    with gradproof.watch() as report:
+        x = tf.constant([0.5, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.exp(x))
+        gradient = tape.gradient(y, x)
+        alive = [weakref.ref(one) for one in (x, y, gradient)]
+    assert report.gradients[0].verdict is Verdict.CORRECT
+    del x, y, gradient, tape
+    gc.collect()
+    assert [one() for one in alive] == [None, None, None]

@@ -1,0 +1,42 @@
+"""What others find beside the code: it names things that are there, and its versions agree."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import gradproof
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited is not None
+    assert cited[1] == project["version"] == gradproof.__version__
+    assert re.search(
+        rf"^## {re.escape(project['version'])}$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+
+
+def test_the_workflow_calls_the_gate_and_the_gate_what_users_install() -> None:
+    assert "- run: .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text()
+    assert "\n.ci/installed\n" in (ROOT / ".ci/run").read_text()
+    for script in ("run", "installed"):
+        assert os.access(ROOT / ".ci" / script, os.X_OK), script
+
+
+def test_the_issue_template_asks_for_options_that_exist() -> None:
+    template = (ROOT / ".github/ISSUE_TEMPLATE/not-true.yml").read_text()
+    doctor = (ROOT / "src/gradproof/cli/doctor.py").read_text()
+    for option in ("--report", "--with-data"):
+        assert option in template
+        assert f'"{option}"' in doctor
+
+
+def test_every_dependency_has_a_lowest_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert all(re.fullmatch(r"[\w-]+>=[\d.]+", each) for each in project["dependencies"])
