@@ -135,3 +135,20 @@ def test_what_is_known_only_at_the_end_of_a_program_is_in_the_report_of_a_run(tm
     rows = running.audited(tmp_path, script)["gradients"]
     found = {row["source"]["name"]: (row["verdict"], [one["kind"] for one in row["causes"]]) for row in rows}
     assert found == {"w": ("missing", ["stop-gradient"]), "v": ("correct", [])}
+
+
+def test_a_view_that_gradients_are_asked_for_is_where_its_history_begins() -> None:
+    """`linspace(...).reshape(...).requires_grad_()`, as every physics-informed network has it."""
+
+    def program() -> None:
+        x = torch.linspace(0.05, 0.95, 4).reshape(4, 1).requires_grad_()
+        part = torch.linspace(1.0, 2.0, 6)[2:5]
+        part.requires_grad_()
+        w = torch.tensor(2.0, requires_grad=True)
+        (slope,) = torch.autograd.grad(torch.tanh(x * w).sum(), x, create_graph=True)
+        loss = ((slope + torch.sin(x)) ** 2).mean() + (part**3).sum()
+        loss.backward()
+
+    report = audited(program)
+    assert_all_correct(report, 4)
+    assert [gradient.source for gradient in report.gradients] == ["x", "part", "x", "w"]

@@ -215,8 +215,14 @@ class Memory:
 
 
 def is_leaf(tensor: Any) -> bool:
-    """Whether gradients for it are collected in it. A view is asked only as far as that changes nothing."""
-    return bool(tensor.requires_grad) and not tensor._is_view() and bool(tensor.is_leaf)
+    """Whether gradients for it are collected in it.
+
+    A view is asked only where that changes nothing: PyTorch renews its history if what it is a view of has one. Where
+    that has none, as in `linspace(0, 1, 9).reshape(3, 3).requires_grad_()`, the view may well be a leaf.
+    """
+    if not tensor.requires_grad or (tensor._is_view() and tensor._base.requires_grad):
+        return False
+    return bool(tensor.is_leaf)
 
 
 def places(part: Any, whole: Any) -> np.ndarray[Any, Any]:
