@@ -50,7 +50,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
     file = _file(report, program)
     if file is None or seconds > MOST_SECONDS:
         return report
-    report = _mapped(report, _with_a_patch)
+    advised, report = report, _mapped(report, _with_a_patch)
     current, tried, best = report, set[str](), (len(_faulty(report)) + 1, report)
     for _ in range(MOST_RUNS):
         text = patched_texts(current).get(file)
@@ -67,7 +67,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         if not n_left:
             return told
         current = _further(report, told, run, text, file) or _with_others(current, run, left)
-    return best[1] if best[0] <= len(_faulty(report)) else _without_patches(report)
+    return best[1] if best[0] <= len(_faulty(report)) else _without_patches(advised)
 
 
 def _file(report: Report, program: RerunProgram) -> str | None:
@@ -111,7 +111,7 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
         if fix is None or not fix.patch:
             return diagnostic
         now = None if run.gradients is None else run.gradients.get(key)
-        if now is not None and key not in left and now.verdict is Verdict.CORRECT:
+        if now is not None and key not in left:
             return replace(diagnostic, fix=replace(fix, checked=fix.checked or _seen(now)))
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
@@ -121,10 +121,10 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
 
 def _seen(now: GradientReport) -> str:
     right = "" if now.known_digits is None else f", right to {whole_digits_text(*now.known_digits)}"
-    name = framework_name(now.framework)
-    return (
-        f"the whole script was run with this change: {name} returns the gradient for `{now.source}`{right}."
-    )
+    name, ran = framework_name(now.framework), "the whole script was run with this change"
+    if now.verdict is Verdict.CORRECT:
+        return f"{ran}: {name} returns the gradient for `{now.source}`{right}."
+    return f"{ran}: the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here."
 
 
 def _mapped(report: Report, change: Callable[[GradientReport, Key, Diagnostic], Diagnostic]) -> Report:
@@ -143,21 +143,20 @@ def _with_others(report: Report, run: _Run, left: list[Key]) -> Report:
         is_guilty = key in left and is_at_fault(gradient)
         if fix is None or not fix.patch or not is_guilty or (run.gradients is None and fix.checked):
             return diagnostic
-        if not fix.others:
-            return replace(diagnostic, fix=replace(fix, patch="", checked=""))
-        first, *more = fix.others
+        first, *more = fix.others or (replace(fix, patch="", checked=""),)
         return replace(diagnostic, fix=replace(first, others=tuple(more)))
 
     return _mapped(report, next_one)
 
 
 def _with_a_patch(gradient: GradientReport, key: Key, diagnostic: Diagnostic) -> Diagnostic:
-    """A change of lines in the place of advice that has one beside it."""
+    """A change of lines in the place of advice that has one beside it; the advice is what is left if all fail."""
     fix = applicable(diagnostic.fix)
-    if fix is None or fix is diagnostic.fix or diagnostic.fix is None:
+    if fix is None or diagnostic.fix is None:
         return diagnostic
     others = tuple(one for one in diagnostic.fix.others if one is not fix)
-    return replace(diagnostic, fix=replace(fix, others=others))
+    advice = replace(diagnostic.fix, patch="", checked="", others=())
+    return replace(diagnostic, fix=replace(fix, others=(*others, advice)))
 
 
 def _without_patches(report: Report) -> Report:

@@ -74,3 +74,48 @@ def unindented(source: ParsedSource, block: ast.With, file: str) -> str:
         return ""
     body = [line[shift:] if line[:shift].isspace() else line for line in lines[first - 1 : block.end_lineno]]
     return diff(source, [*lines[: block.lineno - 1], *body, *lines[block.end_lineno :]], file)
+
+
+def lines_of(node: ast.stmt) -> tuple[int, int]:
+    """The first and the last line of a statement, with what decorates it."""
+    decorators = getattr(node, "decorator_list", ())
+    return min(one.lineno for one in (node, *decorators)), node.end_lineno or node.lineno
+
+
+def left_out(
+    source: ParsedSource, statements: Sequence[ast.stmt], file: str, kept: dict[int, str] | None = None
+) -> str:
+    """A file without statements; `kept` has the new texts of lines, which are never left out."""
+    lines: list[str] = source.text.splitlines(keepends=True)
+    places = [lines_of(one) for one in statements]
+    gone = {number for first, last in places for number in range(first, last + 1)}
+    # With a function its blank lines go too: two of them before a function, one before an inner one.
+    for first, _ in places:
+        number = first - 1
+        while number > 0 and not lines[number - 1].strip():
+            gone.add(number)
+            number -= 1
+    after = [(kept or {}).get(k, "" if k in gone else line) for k, line in enumerate(lines, 1)]
+    return diff(source, [line for line in after if line], file)
+
+
+def unused(function: ast.FunctionDef, gone: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The assignments of a function whose names nothing reads once some of its statements are gone."""
+    found: list[ast.stmt] = []
+    while True:
+        left = [one for one in function.body if one not in gone and one not in found]
+        read = {
+            one.id
+            for each in left
+            for one in ast.walk(each)
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
+        }
+        dead = [
+            one
+            for one in left
+            if isinstance(one, ast.Assign)
+            and all(isinstance(target, ast.Name) and target.id not in read for target in one.targets)
+        ]
+        if not dead:
+            return found
+        found += dead

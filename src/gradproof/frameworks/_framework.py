@@ -35,6 +35,7 @@ class Framework:
         False  # whether a derivative rule gets what its forward kept as its first argument
     )
     rule_decorators: tuple[str, ...] = ()  # that say of a function that its derivative is written by hand
+    rule_class: str = ""  # of which classes with a forward and its derivative are made
     compilers: tuple[str, ...] = ()  # decorators, and functions of functions, that compile
     detached: str = ""  # {x} without its history
     slopes_helper: str = (

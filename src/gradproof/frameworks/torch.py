@@ -62,6 +62,7 @@ FRAMEWORK = Framework(
     one_hot="torch.nn.functional.one_hot({labels}, {n})",
     places="torch.arange({n}.0)",
     rule_is_passed_kept=True,
+    rule_class="autograd.Function",
     compilers=("torch.compile", "torch.jit.script"),
     detached="{x}.detach()",
     slopes_helper=_SLOPES,

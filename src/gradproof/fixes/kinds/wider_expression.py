@@ -42,17 +42,23 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     if case.source.dtype == WIDE:
         return
-    expression = source.at(span)
-    if expression is not None and expression.lineno == expression.end_lineno:
-        yield Fix(
-            _ALONE,
-            WideRegion(source, (), language, alias).expression(expression, case.source.dtype, span.file),
-        )
-    for statements in _regions(fault, source, span):
-        patch = WideRegion(source, statements, language, alias).patch(case.source.dtype, span.file)
-        first, last = statements[0].lineno, statements[-1].end_lineno or 0
-        text = _REGION.format(first=first, last=last).replace(f"lines {first} to {first} ", f"line {first} ")
-        yield Fix(text, patch)
+    for place in _places(fault, span):
+        expression = source.at(place)
+        if expression is not None and expression.lineno == expression.end_lineno:
+            region = WideRegion(source, (), language, alias)
+            yield Fix(_ALONE, region.expression(expression, case.source.dtype, place.file))
+        for statements in _regions(fault, source, place):
+            patch = WideRegion(source, statements, language, alias).patch(case.source.dtype, place.file)
+            first, last = statements[0].lineno, statements[-1].end_lineno or 0
+            text = _REGION.format(first=first, last=last)
+            yield Fix(text.replace(f"lines {first} to {first} ", f"line {first} "), patch)
+
+
+def _places(fault: Fault, span: Span) -> list[Span]:
+    """Where digits are lost; what is lost in the backward pass is lost behind the lines that contribute to it."""
+    if span.line != fault.case.capture.call.line:
+        return [span]
+    return [one.span for one in fault.found.secondary if one.span.file == span.file and one.span != span]
 
 
 def _regions(fault: Fault, source: ParsedSource, span: Span) -> Iterator[Sequence[ast.stmt]]:

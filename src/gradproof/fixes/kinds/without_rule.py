@@ -6,12 +6,12 @@ It mends every mistake in a rule, of second order too; what the rule was written
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.words import framework_name
-from gradproof.fixes.edit import diff
 from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.lines import left_out, lines_of, unused
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.frameworks import framework
 
@@ -26,34 +26,34 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     for function in (one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)):
         marks = [one for one in function.decorator_list if ast.unparse(one).endswith(names)] if names else []
-        dropped = _dropped(source, function) if marks else None
-        if dropped is None or not any(first <= span.line <= last for first, last in dropped[0]):
+        found = _dropped(source, function) if marks else None
+        if found is None or not any(first <= span.line <= last for first, last in map(lines_of, found[0])):
             continue
-        patch = _patch(source, marks, *dropped, span.file)
+        kept = {**{one.lineno: "" for one in marks}, **found[1]}
+        dropped = [one for one in found[0] if not isinstance(one, ast.Return)]
         text = _TEXT.format(name=framework_name(fault.case.capture.framework), function=function.name)
-        yield Fix(text, patch)
+        yield Fix(text, left_out(source, dropped, span.file, kept))
 
 
-Lines = list[tuple[int, int]]
-
-
-def _dropped(source: ParsedSource, function: ast.FunctionDef) -> tuple[Lines, dict[int, str]] | None:
-    """The lines of the rule, from first to last, and returns with their new text; None where it is not plain."""
-    registered = [
-        one
-        for one in ast.walk(source.tree)
-        if isinstance(one, ast.Expr)
-        and isinstance(one.value, ast.Call)
-        and _registers(one.value, function.name)
-    ]
+def _dropped(
+    source: ParsedSource, function: ast.FunctionDef
+) -> tuple[Sequence[ast.stmt], dict[int, str]] | None:
+    """The statements of the rule, and lines with their new text; None where it is not plain."""
+    registered = [one for one in ast.walk(source.tree) if _registers(one, function.name)]
     if registered:
-        rules = {one.id for each in registered for one in ast.walk(each) if isinstance(one, ast.Name)}
+        rules = {
+            one.id
+            for each in registered
+            if isinstance(each, ast.Expr)
+            for one in ast.walk(each)
+            if isinstance(one, ast.Name)
+        }
         others = [
             one
             for one in source.tree.body
             if isinstance(one, ast.FunctionDef) and one.name in rules - {function.name}
         ]
-        return [_lines(one) for one in (*registered, *others)], {}
+        return [one for one in (*registered, *others) if isinstance(one, ast.stmt)], {}
     returns = [
         one for one in ast.walk(function) if isinstance(one, ast.Return) and source.scope(one) is function
     ]
@@ -68,35 +68,14 @@ def _dropped(source: ParsedSource, function: ast.FunctionDef) -> tuple[Lines, di
         return None
     text = ast.get_source_segment(source.text, value.elts[0]) or ""
     kept = {returns[0].lineno: " " * returns[0].col_offset + f"return {text}\n"}
-    return [_lines(one) for one in inner] or [(value.lineno, value.lineno)], kept
+    return [*(inner or returns), *unused(function, inner)], kept
 
 
-def _registers(call: ast.Call, name: str) -> bool:
-    """`wave.defvjp(...)`, which names the rules of `wave`."""
-    return isinstance(call.func, ast.Attribute) and ast.unparse(call.func).startswith(
-        (f"{name}.defvjp", f"{name}.defjvp")
-    )
-
-
-def _lines(node: ast.stmt) -> tuple[int, int]:
-    decorators = getattr(node, "decorator_list", ())
-    return min(one.lineno for one in (node, *decorators)), node.end_lineno or node.lineno
-
-
-def _patch(
-    source: ParsedSource, marks: list[ast.expr], dropped: Lines, kept: dict[int, str], file: str
-) -> str:
-    lines: list[str] = source.text.splitlines(keepends=True)
-    gone = {number for first, last in dropped for number in range(first, last + 1)}
-    gone |= {one.lineno for one in marks}
-    # With a function its blank lines go too: two of them before a function, one before an inner one.
-    for first, _ in dropped:
-        number = first - 1
-        while number > 0 and not lines[number - 1].strip():
-            gone.add(number)
-            number -= 1
-    after = [kept.get(k, "" if k in gone else line) for k, line in enumerate(lines, 1)]
-    return diff(source, [line for line in after if line], file)
+def _registers(node: ast.AST, name: str) -> bool:
+    """`wave.defvjp(...)` and `@wave.defjvp`, which name the rules of `wave`."""
+    marks = [node.value.func] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else []
+    marks += node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return any(ast.unparse(one).startswith((f"{name}.defvjp", f"{name}.defjvp")) for one in marks)
 
 
 FIX = FixKind("without-rule", ("custom-gradient", "step-size"), offer)
