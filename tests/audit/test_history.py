@@ -5,47 +5,46 @@ from __future__ import annotations
 import pytest
 
 from gradproof.audit.history import Histories
-from gradproof.ir.capture import Capture, History
+from gradproof.ir.capture import CallRun, Capture
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import History
 
 
 def _capture(occurrence: int, target: int, made_of: set[int], line: int = 3) -> Capture:
-    return Capture(
-        "numpy", Span("train.py", line), "loss", (), None, occurrence=occurrence, targets=(target,),
-        made_of=frozenset(made_of),
-    )  # fmt: skip
+    run = CallRun(occurrence, targets=(target,), made_of=frozenset(made_of))
+    return Capture("numpy", Span("train.py", line), "loss", (), None, run=run)
 
 
 def test_a_target_made_of_an_earlier_one_names_its_execution() -> None:
     histories = Histories()
     histories.noted(_capture(1, 10, {1, 10}))
     second = histories.noted(_capture(2, 20, {1, 10, 20}))
-    assert second.history is not None
-    assert second.history.contains == 1
+    assert second.around.history is not None
+    assert second.around.history.contains == 1
 
 
 def test_a_target_computed_anew_contains_nothing() -> None:
     histories = Histories()
     histories.noted(_capture(1, 10, {1, 10}))
     second = histories.noted(_capture(2, 20, {1, 20}))
-    assert second.history is not None
-    assert second.history.contains == 0
+    assert second.around.history is not None
+    assert second.around.history.contains == 0
 
 
 def test_the_same_target_differentiated_again_does_not_contain_itself() -> None:
     histories = Histories()
     histories.noted(_capture(1, 10, {1, 10}))
     second = histories.noted(_capture(2, 10, {1, 10}))
-    assert second.history is not None
-    assert second.history.contains == 0
+    assert second.around.history is not None
+    assert second.around.history.contains == 0
 
 
 def test_another_line_has_another_history() -> None:
     histories = Histories()
     histories.noted(_capture(1, 10, {1, 10}))
     other = histories.noted(_capture(2, 20, {1, 10, 20}, line=9))
-    assert other.history is not None
-    assert other.history.contains == 0
+    assert other.around.history is not None
+    assert other.around.history.contains == 0
 
 
 @pytest.mark.parametrize(

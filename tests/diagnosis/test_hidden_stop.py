@@ -6,7 +6,7 @@ import numpy as np
 
 from gradproof.diagnosis.hidden_stop import HiddenStop, find_hidden_stop
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.ir.capture import Capture, Inner, Source
+from gradproof.ir.capture import Capture, Inner, RuleRuns, Source
 from gradproof.ir.program import Builder
 from gradproof.ir.span import Span
 
@@ -27,8 +27,10 @@ def _capture(matters: bool, hidden: bool) -> Capture:
         (Source("x", (), "float64", x.id, np.array(3.0)),),
         program,
         program,
-        inner=(Inner((y.id,), (None,), (None,)),),
-        hidden_stops={held.id: "tf.nn.moments"} if hidden else {},
+        rules=RuleRuns(
+            inner=(Inner((y.id,), (None,), (None,)),),
+            hidden_stops={held.id: "tf.nn.moments"} if hidden else {},
+        ),
     )
 
 

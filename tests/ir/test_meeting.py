@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradproof.ir.capture import Capture, Pullback
+from gradproof.ir.capture import Capture, Pullback, RuleRuns
 from gradproof.ir.meeting import with_sums_placed
 from gradproof.ir.program import Builder
 from gradproof.ir.span import Span
@@ -36,7 +36,7 @@ def forked(known: bool = True) -> tuple[Capture, int]:
         *((Pullback("Sin", (again,), (v,), (minus,), (second,)),) if known else ()),
     )
     program = make.build([y, total])
-    return Capture("numpy", CALL, "y", (), None, program, rules), total
+    return Capture("numpy", CALL, "y", (), None, program, RuleRuns(rules)), total
 
 
 def test_a_sum_stands_where_both_uses_meet():

@@ -124,7 +124,7 @@ def _with_growth(case: Case) -> Case:
 
 def _with_uncut(case: Case) -> Case:
     """What the gradient would be if a part of the target had not left the framework, if that makes a difference."""
-    uncut, true = case.capture.uncut, case.true
+    uncut, true = case.capture.around.uncut, case.true
     node = None if uncut is None else uncut.nodes[case.index]
     if uncut is None or node is None or true is None or case.verdict not in _SMOOTH:
         return case

@@ -70,7 +70,7 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
 def _named(capture: Capture) -> str:
     """The call as its progress is shown: its place, and which execution of it this is."""
     place = f"{os.path.basename(capture.call.file)}:{capture.call.line}"
-    return place if capture.occurrence == 1 else f"{place} ({ordinal(capture.occurrence)} run)"
+    return place if capture.run.occurrence == 1 else f"{place} ({ordinal(capture.run.occurrence)} run)"
 
 
 def unexamined(capture: Capture) -> list[GradientReport]:
@@ -93,7 +93,7 @@ def _with_what_is_seen(case: Case) -> Case:
 
 
 def cases(capture: Capture, options: Options) -> list[Case]:
-    options = options.under(capture.policy)
+    options = options.under(capture.run.policy)
     judged = judge_call(capture, options)
     found = []
     for index, judgement in enumerate(judged.judgements):
@@ -138,7 +138,7 @@ def _with_evidence(case: Case) -> Case:
     if case.verdict is Verdict.INACCURATE and case.source.recorded is not None:
         return _with_budget(case)
     if case.verdict is Verdict.WRONG and case.capture.gradient_program is not None:
-        found = departures(case.capture.gradient_program, case.capture.pullbacks, case.options)
+        found = departures(case.capture.gradient_program, case.capture.rules.pullbacks, case.options)
         return replace(case, departures=tuple(found))
     return case
 
@@ -195,8 +195,8 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         shape=source.shape,
         dtype=source.dtype,
         verdict=judgement.verdict,
-        occurrence=case.capture.occurrence,
-        order=case.capture.order,
+        occurrence=case.capture.run.occurrence,
+        order=case.capture.run.order,
         oracle=judgement.oracle,
         reason=judgement.reason or _stated_reason(case, diagnostics) or first_departure(case, diagnostics),
         observed=source.observed,
@@ -207,7 +207,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         digits_possible=possible if comparison is None else comparison.digits_possible,
         one_sided=judgement.one_sided,
         diagnostics=diagnostics,
-        computed=case.capture.exception is None,
+        computed=case.capture.run.exception is None,
         budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
         drawing=drawing_of(case, diagnostics),
         faults=case.capture.faults,
@@ -232,7 +232,7 @@ def _measured(judgement: Judgement) -> Comparison | None:
 
 def _stated_reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:
     """What else is known where the judge has nothing to say: an exception, or why there is no gradient."""
-    exception = case.capture.exception or next(iter(case.capture.faults), None)
+    exception = case.capture.run.exception or next(iter(case.capture.faults), None)
     missing = case.source.missing
     if exception is None and missing is not None and not diagnostics:
         return missing.label or None

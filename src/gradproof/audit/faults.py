@@ -23,7 +23,7 @@ def with_faults(case: Case) -> Case:
 def _with_mistakes(case: Case) -> Case:
     program = case.capture.gradient_program
     if program is not None and (were_tried(case) or (_is_tried(case) and case.verdict is Verdict.WRONG)):
-        results = {id for scope in case.capture.scopes for id in scope.results or () if id is not None}
+        results = {id for scope in case.capture.rules.scopes for id in scope.results or () if id is not None}
         return replace(case, mistakes=custom_faults(case.capture, results, case.options))
     # Where an op of the rule has made it so, that op is the fault.
     comes_in = case.nonfinite is None or case.nonfinite.origin.op in ("input", "constant")
@@ -47,7 +47,7 @@ def _with_mistakes(case: Case) -> Case:
         mistakes = (*kept, *silent)
     boundless: tuple[Pullback, ...] = ()
     if not own and not mistakes:
-        rules = [rule for rule in case.capture.pullbacks if case.reaching & set(rule.results)]
+        rules = [rule for rule in case.capture.rules.pullbacks if case.reaching & set(rule.results)]
         boundless = tuple(boundless_rules(program, rules))
     return replace(
         case,
@@ -59,13 +59,13 @@ def _with_mistakes(case: Case) -> Case:
 
 def _is_tried(case: Case) -> bool:
     """Whether rules that ran out of sight, as in a Jacobian, were run again by themselves."""
-    return case.capture.was_tried
+    return case.capture.run.was_tried
 
 
 def _is_custom(case: Case, rule: Pullback) -> bool:
     """In graphs a custom gradient hangs on an op of the framework, whose rule is then the user's."""
     results = set(rule.results) - {None}
-    return any(results == set(scope.results or ()) - {None} for scope in case.capture.scopes)
+    return any(results == set(scope.results or ()) - {None} for scope in case.capture.rules.scopes)
 
 
 def _with_hidden_stop(case: Case) -> Case:
@@ -84,7 +84,7 @@ def _with_suspicions(case: Case) -> Case:
     again = case.capture.again
     if again is not None and again.rules and case.verdict in (Verdict.WRONG, Verdict.MISSING):
         return replace(case, suspicions=tuple(Suspicion(scope, "second order") for scope in again.rules))
-    if case.verdict is not Verdict.CORRECT or not case.capture.scopes:
+    if case.verdict is not Verdict.CORRECT or not case.capture.rules.scopes:
         return case
     program = case.capture.program
     target = set() if program is None else {node.id for node in program.nodes}
@@ -100,7 +100,7 @@ def _with_sources(case: Case) -> Case:
         spans += [case.source.missing.span, *(span for span, _ in case.source.missing.contributing)]
     if case.capture.program is not None:
         spans += [node.span for node in case.capture.program.nodes]
-    for scope in case.capture.scopes:
+    for scope in case.capture.rules.scopes:
         spans += [scope.used_at, scope.defined_at, scope.rule_at]
     files = {span.file for span in spans if span is not None}
     texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}

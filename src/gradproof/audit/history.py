@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from gradproof.ir.capture import Capture, History
+from gradproof.ir.capture import Capture
+from gradproof.ir.surroundings import History
 
 MOST_KEPT = 16  # executions that are checked thin out; so many cover more steps than a program takes
 
@@ -26,15 +27,15 @@ class Histories:
     def noted(self, capture: Capture) -> Capture:
         """The capture with its history; from now on it is part of that of later ones."""
         steps = self._steps[capture.call.file, capture.call.line, capture.target]
-        earlier = [step for step in steps if step.occurrence < capture.occurrence]
-        here = _Step(capture.occurrence, capture.targets, len(capture.made_of))
-        if not capture.targets:
+        earlier = [step for step in steps if step.occurrence < capture.run.occurrence]
+        here = _Step(capture.run.occurrence, capture.run.targets, len(capture.run.made_of))
+        if not capture.run.targets:
             return capture
         if here.occurrence not in {step.occurrence for step in steps} and len(steps) < MOST_KEPT:
             steps.append(here)
-        contained = [s for s in earlier if s.targets != here.targets and capture.made_of & set(s.targets)]
+        contained = [s for s in earlier if s.targets != here.targets and capture.run.made_of & set(s.targets)]
         history = History(
             contained[-1].occurrence if contained else 0,
             tuple((step.occurrence, step.size) for step in (*earlier, here)),
         )
-        return replace(capture, history=history)
+        return replace(capture, around=replace(capture.around, history=history))

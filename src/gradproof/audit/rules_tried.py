@@ -18,7 +18,7 @@ from gradproof.judge.verdict import Verdict
 
 
 def were_tried(case: Case) -> bool:
-    return case.verdict is Verdict.MISSING and case.capture.was_tried
+    return case.verdict is Verdict.MISSING and case.capture.run.was_tried
 
 
 def with_notes(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -33,7 +33,7 @@ def with_notes(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnos
 
 def _notes(case: Case) -> Iterator[str]:
     wrong = {fault.scope.id for fault in case.mistakes}
-    for scope in case.capture.scopes:
+    for scope in case.capture.rules.scopes:
         if scope.complaint is not None:
             yield (
                 f"the hand-written gradient of `{scope.name}` never ran here; when it does, "

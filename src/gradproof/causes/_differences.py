@@ -33,7 +33,7 @@ class Missed:
 
 def missed(case: Case) -> Missed | None:
     """None where there was no such check, it agrees within our tolerance, or the gradient is not right itself."""
-    seen, true, program = case.capture.differences, case.true, case.capture.program
+    seen, true, program = case.capture.around.differences, case.true, case.capture.program
     if seen is None or true is None or program is None or case.verdict is not Verdict.CORRECT:
         return None
     values = np.asarray(seen.values, np.float64).reshape(true.mid.shape)
@@ -57,7 +57,7 @@ def missed(case: Case) -> Missed | None:
 
 
 def diagnose(case: Case, found: Missed) -> Diagnostic:
-    seen = case.capture.differences
+    seen = case.capture.around.differences
     assert seen is not None
     step = words.significant(seen.step, 4).removesuffix(".0")
     framework = words.framework_name(case.capture.framework)

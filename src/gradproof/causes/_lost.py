@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
-from gradproof.ir.capture import LostPart
+from gradproof.ir.surroundings import LostPart
 from gradproof.judge.verdict import Verdict
 
 _JUDGED = (Verdict.CORRECT, Verdict.INACCURATE)
@@ -14,6 +14,8 @@ _JUDGED = (Verdict.CORRECT, Verdict.INACCURATE)
 
 def lost(case: Case, kind: str, tell: Callable[[Case, LostPart], Diagnostic]) -> Iterator[Diagnostic]:
     """One note for all the places of a kind; a gradient with another fault has that to be mended first."""
-    parts = [part for part in case.capture.lost if part.kind == kind and case.source.name in part.sources]
+    parts = [
+        part for part in case.capture.around.lost if part.kind == kind and case.source.name in part.sources
+    ]
     if parts and case.verdict in _JUDGED and case.uncut is None:
         yield tell(case, parts[0])

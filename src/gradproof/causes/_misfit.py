@@ -41,10 +41,10 @@ def none_for_argument(case: Case) -> Iterator[Diagnostic]:
 def misfits(case: Case) -> Iterator[Diagnostic]:
     """Rules whose results cannot be gradients of their arguments, in a call that failed or returned such a thing."""
     program, observed = case.program, case.source.observed
-    failed = observed is None and case.capture.exception is not None
+    failed = observed is None and case.capture.run.exception is not None
     if program is None or not (failed or (observed is not None and not _is_gradient(case, observed))):
         return
-    for scope in case.capture.scopes:
+    for scope in case.capture.rules.scopes:
         for id, result in zip(scope.inputs, scope.results or ()):
             if result is not None and not fits(program[id], program[result]):
                 yield _misfit(case, scope, program[id], program[result])

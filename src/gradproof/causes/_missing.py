@@ -63,13 +63,13 @@ def with_origin(case: Case, missing: Break, label: str) -> Break:
 def lacks(case: Case) -> str:
     """How the headline begins: a framework returns None or raises, or says why it has nothing."""
     name = case.source.name
-    is_none = framework(case.capture.framework).returns_none and not case.capture.exception
+    is_none = framework(case.capture.framework).returns_none and not case.capture.run.exception
     return f"the gradient for `{name}` is None" if is_none else f"there is no gradient for `{name}`"
 
 
 def no_zero(case: Case) -> str:
     """The first sentence of most explanations corrects what a reader of None is likely to believe."""
-    is_none = framework(case.capture.framework).returns_none and not case.capture.exception
+    is_none = framework(case.capture.framework).returns_none and not case.capture.run.exception
     return "None does not mean zero. " if is_none else ""
 
 

@@ -14,8 +14,8 @@ from gradproof.judge.verdict import Verdict
 
 def forward_rule(case: Case) -> Iterator[Diagnostic]:
     """A derivative in forward mode, where no rule runs backward that could be tried alone."""
-    own = [scope for scope in case.capture.scopes if scope.library is None]
-    is_told = bool(case.mistakes or case.capture.pullbacks or case.suspicions)
+    own = [scope for scope in case.capture.rules.scopes if scope.library is None]
+    is_told = bool(case.mistakes or case.capture.rules.pullbacks or case.suspicions)
     if case.verdict is not Verdict.WRONG or is_told or len(own) != 1 or own[0].results is not None:
         return
     span = own[0].defined_at or own[0].used_at
@@ -42,8 +42,8 @@ def without_history(case: Case) -> Iterator[Suspicion]:
     if case.verdict is not Verdict.WRONG or case.mistakes or program is None or source is None:
         return
     reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
-    scopes = {scope.id: scope for scope in case.capture.scopes if scope.library is None}
-    for rule in case.capture.pullbacks:
+    scopes = {scope.id: scope for scope in case.capture.rules.scopes if scope.library is None}
+    for rule in case.capture.rules.pullbacks:
         for id, result in zip(rule.inputs, rule.results):
             scope = scopes.get(program[id].scope or 0) if id in reached else None
             if result is None and scope is not None and id not in scope.outputs:

@@ -36,13 +36,13 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.frameworks import framework
-from gradproof.ir.capture import Baked
+from gradproof.ir.surroundings import Baked
 from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
     seen: set[str] = set()
-    for baked in case.capture.baked:
+    for baked in case.capture.around.baked:
         if baked.name in seen:
             continue
         seen.add(baked.name)

@@ -103,7 +103,7 @@ def _is_step(program: Program, node: Node) -> bool:
 def _zero(case: Case, node: Node) -> Diagnostic:
     name, target = case.source.name, case.capture.target
     assert node.span is not None
-    said = _STRAIGHT if case.capture.order > 1 else _STEPS
+    said = _STRAIGHT if case.capture.run.order > 1 else _STEPS
     words = {"name": name, "target": target, "op": op_words(node), "Op": capital(op_words(node))}
     return Diagnostic(
         kind="discrete-op",

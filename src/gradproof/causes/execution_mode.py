@@ -27,15 +27,15 @@ from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.ir.capture import ModeGap
+from gradproof.ir.surroundings import ModeGap
 from gradproof.judge.verdict import Verdict
 
 _NAMES = {"xla": "XLA", "graph": "a graph"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    if case.verdict is not Verdict.CORRECT and case.capture.mode_gaps:
-        yield _diagnose(case, case.capture.mode_gaps[0])
+    if case.verdict is not Verdict.CORRECT and case.capture.around.mode_gaps:
+        yield _diagnose(case, case.capture.around.mode_gaps[0])
 
 
 def _diagnose(case: Case, gap: ModeGap) -> Diagnostic:

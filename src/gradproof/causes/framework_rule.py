@@ -213,7 +213,7 @@ def _partial(case: Case) -> Iterator[Diagnostic]:
         return
     reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
     framework = words.framework_name(case.capture.framework)
-    for rule in case.capture.pullbacks:
+    for rule in case.capture.rules.pullbacks:
         for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):
             if result is None and id in reached and rule.span is not None and program[id].scope is None:
                 yield Diagnostic(

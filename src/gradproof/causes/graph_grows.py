@@ -32,7 +32,7 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.ir.capture import OpenRecord
+from gradproof.ir.surroundings import OpenRecord
 
 MIN_ROUNDS = 4
 
@@ -51,10 +51,10 @@ def find(case: Case) -> Iterator[Diagnostic]:
             fix=Fix("cut the history where a step begins"),
         )
         return
-    kept = case.capture.open_tape
+    kept = case.capture.around.open_tape
     if kept is not None and _grows(kept.held):
         yield _around_a_loop(case, kept)
-    history = case.capture.history
+    history = case.capture.around.history
     if history is None or history.contains or not history.grows:
         return
     sizes = ", ".join(f"{size:,} at execution {occurrence:,}" for occurrence, size in history.sizes)

@@ -29,14 +29,14 @@ from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
-from gradproof.ir.capture import Drawn
+from gradproof.ir.surroundings import Drawn
 
 _SPELLED_OUT = ("random", "normal(", "uniform(", "bernoulli", "gamma(", "poisson", "shuffle")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
     seen: set[tuple[str, int]] = set()
-    for drawn in case.capture.drawn:
+    for drawn in case.capture.around.drawn:
         place = (drawn.span.file, drawn.span.line)
         if place not in seen:
             seen.add(place)

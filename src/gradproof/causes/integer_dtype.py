@@ -62,11 +62,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 
 def _ending(case: Case) -> str:
-    return "returns None" if case.capture.exception is None else "fails here"
+    return "returns None" if case.capture.run.exception is None else "fails here"
 
 
 def _refused(case: Case) -> str:
-    if case.capture.exception is None:
+    if case.capture.run.exception is None:
         return "A tape records nothing for a tensor of"
     return f"{framework(case.capture.framework).title} takes no derivative for an array of"
 

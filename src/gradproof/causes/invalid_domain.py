@@ -96,7 +96,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     node = found.program[second.id]
     what = f"`{named}`" if named is not None else "a number that was given"
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
-    is_trained = case.capture.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
+    is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     yield from diagnose(
         # Without a value there is no true gradient to be shown.
         replace(case, fix=None, judgement=replace(case.judgement, enclosure=None)),

@@ -38,7 +38,8 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.engine.refine import Enclosure
 from gradproof.frameworks import framework as language
-from gradproof.ir.capture import Break, Cut, LostPart
+from gradproof.ir.capture import Break
+from gradproof.ir.surroundings import Cut, LostPart
 
 _NUMPY = re.compile(r"\b(np|numpy)\.")
 

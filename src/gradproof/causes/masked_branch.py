@@ -73,7 +73,7 @@ def _chooser(case: Case, found: Nonfinite) -> str:
     """What drops the branch, by the user's name for it where the rule tells."""
     assert found.zero is not None
     node, where = found.zero.node, framework(case.capture.framework).where
-    rules = {pullback.op for pullback in case.capture.pullbacks if pullback.span == node.span}
+    rules = {pullback.op for pullback in case.capture.rules.pullbacks if pullback.span == node.span}
     if found.zero.why == "not selected" and (
         rules & {*_WHERE_RULES, where} or (not rules and case.capture.framework == "numpy")
     ):

@@ -42,7 +42,8 @@ from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.ir.capture import Break, LostPart
+from gradproof.ir.capture import Break
+from gradproof.ir.surroundings import LostPart
 
 
 def find(case: Case) -> Iterator[Diagnostic]:

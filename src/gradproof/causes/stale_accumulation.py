@@ -42,7 +42,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if case.source.stale is not None and case.verdict is not Verdict.CORRECT:
         yield _kept(case, case.source.stale)
         return
-    history = case.capture.history
+    history = case.capture.around.history
     if history is None or not history.contains:
         return
     target, earlier = case.capture.target, words.ordinal(history.contains)
@@ -53,7 +53,10 @@ def find(case: Case) -> Iterator[Diagnostic]:
         headline=f"`{target}` still contains the `{target}` of earlier steps",
         primary=Annotation(case.capture.call, f"contains that of the {earlier} execution"),
         subject=f"d {target} / d {case.source.name}",
-        evidence=(("execution", str(case.capture.occurrence)), ("contains that of", str(history.contains))),
+        evidence=(
+            ("execution", str(case.capture.run.occurrence)),
+            ("contains that of", str(history.contains)),
+        ),
         why=(
             f"`{target}` was computed from what it was at an earlier execution of this line, so its gradient is the "
             "sum over all steps since. Each update repeats the earlier ones, and every step takes longer."

@@ -18,9 +18,10 @@ from gradproof.diagnosis.hidden_stop import HiddenStop
 from gradproof.diagnosis.singular import Singular
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
-from gradproof.ir.capture import Capture, Cut, Pullback, Source
+from gradproof.ir.capture import Capture, Pullback, Source
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import Cut
 from gradproof.ir.types import Array
 from gradproof.judge.blame import Departure
 from gradproof.judge.custom import CustomFault, LibraryFault

@@ -31,8 +31,8 @@ class HiddenStop:
 def find_hidden_stop(capture: Capture, source: int, true: Array) -> HiddenStop | None:
     """The first whose presence changes the gradient for a source; `true` takes each as the judge has taken it."""
     neutral = () if capture.again is None else capture.again.stops
-    stops = neutral or tuple(capture.hidden_stops)
-    if not stops or not capture.inner or np.iscomplexobj(true):
+    stops = neutral or tuple(capture.rules.hidden_stops)
+    if not stops or not capture.rules.inner or np.iscomplexobj(true):
         return None
     try:
         other = gradient_without(capture, () if neutral else stops, source)
@@ -46,5 +46,5 @@ def find_hidden_stop(capture: Capture, source: int, true: Array) -> HiddenStop |
     assert capture.gradient_program is not None
     spans = ((id, capture.gradient_program[id].span) for id in sorted(stops))
     id, span = next(((id, span) for id, span in spans if span is not None), (min(stops), None))
-    function = capture.hidden_stops[id]
+    function = capture.rules.hidden_stops[id]
     return HiddenStop(span, function, index, float(held[index]), float(free[index]), bool(neutral))

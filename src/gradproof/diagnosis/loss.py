@@ -178,7 +178,7 @@ def custom_scope(case: Case, node: Node) -> Scope | None:
     """The custom gradient whose rule computed a node."""
     program = case.program
     assert program is not None
-    for scope in case.capture.scopes:
+    for scope in case.capture.rules.scopes:
         rule = rule_of(program, scope)
         if rule is not None and node.id in {n.id for n in rule.piece.nodes} - {
             n.id for n in rule.forward.nodes

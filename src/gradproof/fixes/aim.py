@@ -31,7 +31,7 @@ def aim_of(case: Case) -> Aim | None:
         or program is None
         or true is None
         or not true.is_bounded
-        or case.capture.order != 1
+        or case.capture.run.order != 1
     ):
         return None
     if not types.is_real(source.dtype) or not _can_be_run_better(case):

@@ -46,7 +46,7 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         return case
     if case.verdict is Verdict.MISSING:
         # A replay runs the framework's own rules; what a rule of the user's returns it does not show.
-        has_rules = bool(case.capture.scopes)
+        has_rules = bool(case.capture.rules.scopes)
         seen = "" if has_rules else checked_digits(case, program, aim, replay, equal=False)
         return replace(case, replayed=seen or "")
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradproof.ir.program import Program
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import Surroundings
 from gradproof.ir.types import Array
 
 
@@ -101,60 +102,6 @@ class Break:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Numbers that left the framework in one place and came back in another, as a constant.
-
-    `node` stands for that constant in the program in which the cut is undone.
-    """
-
-    how: str
-    left: Span | None
-    back: Span | None
-    node: int
-
-
-@dataclass(frozen=True)
-class LostPart:
-    """A part of the target that counts as constant though it was computed from sources, as far as can be told.
-
-    `kind` is "outside-tape", "stored" (in a variable, by the op `how`) or "left-framework"; `left` is where it was
-    computed, `back` where it is used.
-    """
-
-    kind: str
-    how: str
-    left: Span | None
-    back: Span | None
-    sources: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Uncut:
-    """The program as it would be with the cuts undone, and where in it the sources of the capture are."""
-
-    program: Program
-    nodes: tuple[int | None, ...]
-    cuts: tuple[Cut, ...]
-
-
-@dataclass(frozen=True)
-class OpenRecord:
-    """A tape that stays open while it is asked again and again: where it was opened, and how many ops it held."""
-
-    entered: Span | None
-    held: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """What a check of the program's own got for a gradient by finite differences, with which step, by its name."""
-
-    step: float
-    name: str
-    values: Array
-
-
 @dataclass(frozen=True, eq=False)
 class Stale:
     """Gradients of earlier steps that what was returned still contains, though an update has used them already."""
@@ -184,66 +131,43 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Random numbers that were drawn while the target was computed, and that it was computed from."""
-
-    op: str
-    span: Span
-
-
-@dataclass(frozen=True)
-class Baked:
-    """A Python value that a traced function has read once: what it was then and what it is now, as text.
-
-    For a variable that was passed in the place of another one `before` is empty: the trace does not tell them apart.
-    With `is_drawn` the name is that of a generator which random numbers were drawn from while the function was traced.
-    """
-
-    function: str
-    name: str
-    before: str
-    now: str
-    span: Span | None = None
-    is_drawn: bool = False
-
-
-@dataclass(frozen=True)
-class ModeGap:
-    """A number that a function returned in its own mode, and the one its ops give when they run one by one."""
-
-    function: str
-    mode: str
-    compiled: str
-    single: str
-    span: Span | None = None
-
-
-@dataclass(frozen=True)
-class History:
-    """Earlier executions of the same gradient call: one whose target this one contains (0: none), and their sizes.
-
-    `sizes` pairs the number of an execution with the number of ops its target was computed from.
-    """
-
-    contains: int = 0
-    sizes: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def grows(self) -> bool:
-        """By about the same number of ops with every step, seen at three executions, and at least doubled by now."""
-        if len(self.sizes) < 3:
-            return False
-        (first, least), *later = self.sizes
-        slopes = [(size - least) / (occurrence - first) for occurrence, size in later]
-        return min(slopes) >= 1.0 and max(slopes) <= 2.0 * min(slopes) and later[-1][1] >= 2 * least
-
-
-@dataclass(frozen=True)
 class Rows:
     """A Jacobian as one capture per entry of its target, which has this shape."""
 
     captures: tuple[Capture, ...]
     target_shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RuleRuns:
+    """The derivative rules that ran, the custom gradients, the gradient calls inside, and the library's own stops.
+
+    `hidden_stops` leads from a node to the function of the library that it is in.
+    """
+
+    pullbacks: tuple[Pullback, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    inner: tuple[Inner, ...] = ()
+    hidden_stops: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CallRun:
+    """Which execution of its line a gradient call is, and how the framework ran it.
+
+    `policy` is the dtype of fewest digits that the program's own policy computes in; `was_tried` says that we ran the
+    call, after the program had ended, because the program left a rule unused. `targets` says who the targets are, by
+    numbers that mean the same in all calls of a frontend, and `made_of` what they were computed from.
+    """
+
+    occurrence: int = 1
+    order: int = 1
+    mode: str = "eager"  # in which the framework computed it: eager, graph, xla
+    policy: str | None = None
+    exception: str | None = None  # that the call raised
+    was_tried: bool = False
+    targets: tuple[int, ...] = ()
+    made_of: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -260,31 +184,12 @@ class Capture:
     sources: tuple[Source, ...]
     program: Program | None
     gradient_program: Program | None = None
-    pullbacks: tuple[Pullback, ...] = ()
-    scopes: tuple[Scope, ...] = ()
-    inner: tuple[Inner, ...] = ()
-    hidden_stops: Mapping[int, str] = field(default_factory=dict)  # node to the library's function it is in
+    rules: RuleRuns = RuleRuns()
+    run: CallRun = CallRun()
+    around: Surroundings = field(default_factory=Surroundings)
     copies: Copies | None = None
     again: Again | None = None
-    occurrence: int = 1
-    order: int = 1
-    differences: Differences | None = None
-    open_tape: OpenRecord | None = None
-    policy: str | None = None  # the dtype of fewest digits that the program's own policy computes in
-    exception: str | None = None  # that the call raised
-    failure: str | None = None  # why there is no program: an exception of the call, or a limit of ours
-    drawn: tuple[Drawn, ...] = ()
-    baked: tuple[Baked, ...] = ()
-    mode_gaps: tuple[ModeGap, ...] = ()
-    history: History | None = None
-    targets: tuple[
-        int, ...
-    ] = ()  # who the targets are, by numbers that mean the same in all calls of a frontend
-    made_of: frozenset[int] = frozenset()  # and what they were computed from
-    uncut: Uncut | None = None  # where a part of the target left the framework and came back
-    lost: tuple[LostPart, ...] = ()
     rows: Rows | None = None  # of a Jacobian that is judged row by row
-    was_tried: bool = False  # by us, after the program had ended, because the program left a rule unused
-    mode: str = "eager"  # in which the framework computed it: eager, graph, xla
+    failure: str | None = None  # why there is no program: an exception of the call, or a limit of ours
     ran: tuple[Any, ...] = ()  # which nodes each op that ran became, for those who run them again
     faults: tuple[str, ...] = ()  # what went wrong in gradproof while the call was read, a sentence each

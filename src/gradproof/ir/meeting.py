@@ -23,9 +23,9 @@ MAX_USES = (
 def with_sums_placed(capture: Capture) -> Capture:
     """The same capture, where sums of gradients stand at the line at which their paths meet."""
     program = capture.gradient_program
-    if program is None or not capture.pullbacks:
+    if program is None or not capture.rules.pullbacks:
         return capture
-    uses = _uses(program, capture.pullbacks)
+    uses = _uses(program, capture.rules.pullbacks)
     parts: dict[int, frozenset[int]] = {}
     nodes: list[Node] = []
     for node in program.nodes:

@@ -37,7 +37,7 @@ class JudgedCall:
 
 def judge_call(capture: Capture, options: Options) -> JudgedCall:
     """Judge every gradient of a call."""
-    options = options.under(capture.policy)
+    options = options.under(capture.run.policy)
     meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
     judgements = enumerate(_judgements(meant, options))
     return JudgedCall(meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in judgements))
@@ -126,7 +126,7 @@ def _forward_out_of_sight(capture: Capture) -> str | None:
     program = capture.gradient_program
     if program is None:
         return None
-    for scope in capture.scopes:
+    for scope in capture.rules.scopes:
         start = {id for id in scope.inputs if not program[id].is_discrete}
         if scope.results and start and not descendants(program, start) & set(scope.outputs):
             return (

@@ -97,7 +97,7 @@ def _faults(
     if program is None:
         return ()
     found = []
-    for scope in capture.scopes:
+    for scope in capture.rules.scopes:
         rule = rule_of(program, scope) if reaching & set(scope.results or ()) else None
         for mistake in () if rule is None else mistakes_of(rule):
             parts = {r for x, r in zip(scope.inputs, scope.results or ()) if _is_for(mistake, program, x)}
@@ -117,7 +117,7 @@ def none_faults(capture: Capture, source: int) -> tuple[CustomFault, ...]:
         return ()
     found = []
     reached = descendants(program, [source])
-    for scope in capture.scopes:
+    for scope in capture.rules.scopes:
         rule = rule_of(program, scope) if scope.nothing_for else None
         if rule is not None:
             given = {scope.inputs[k] for k in scope.nothing_for if k < len(scope.inputs)} & reached

@@ -29,7 +29,7 @@ def by_policy(capture: Capture, k: int, judgement: Judgement, options: Options) 
     source, true = capture.sources[k], judgement.enclosure
     if judgement.verdict is not Verdict.INACCURATE or source.observed is None or true is None:
         return judgement
-    if capture.policy is not None:
+    if capture.run.policy is not None:
         return judgement
     dtype = narrowest(capture, source.node)
     if dtype is None or types.precision_bits(dtype) >= types.precision_bits(source.dtype):

@@ -29,14 +29,19 @@ def as_meant(capture: Capture, options: Options) -> Capture:
     """The capture with its program mended where that changes a gradient; without a reason to, as it is."""
     pool, program = capture.gradient_program, capture.program
     base = program if capture.copies is None else capture.copies.of
-    if pool is None or program is None or base is None or not (capture.scopes or capture.hidden_stops):
+    if (
+        pool is None
+        or program is None
+        or base is None
+        or not (capture.rules.scopes or capture.rules.hidden_stops)
+    ):
         return capture
     try:
         tainted = _tainted(capture, pool, options)
         if tainted is not None:
             reason = TAINTED.format(name=tainted)
             return replace(capture, program=None, gradient_program=None, failure=capture.failure or reason)
-        rules = list(exact_rules(pool, base, capture.scopes, options)) if capture.scopes else []
+        rules = list(exact_rules(pool, base, capture.rules.scopes, options)) if capture.rules.scopes else []
         held = _gradients(capture, base) if rules else []
         rules = [one for one in rules if _matters(capture, held, with_exact(pool, base, [one]))]
         mended = with_exact(pool, base, rules) if rules else base
@@ -51,9 +56,9 @@ def as_meant(capture: Capture, options: Options) -> Capture:
 def _tainted(capture: Capture, pool: Program, options: Options) -> str | None:
     """A custom gradient that an inner call has already differentiated again, and wrongly: of its result nothing is
     known but the ops, and those are not what it stands for."""
-    for call in capture.inner if capture.scopes else ():
+    for call in capture.rules.inner if capture.rules.scopes else ():
         program = prune(pool, call.targets)
-        for one in exact_rules(pool, program, capture.scopes, options):
+        for one in exact_rules(pool, program, capture.rules.scopes, options):
             held, free = (_inner_gradients(p) for p in (program, with_exact(pool, program, [one])))
             if _differs(held, free):
                 return one.scope.name
@@ -68,13 +73,13 @@ def _inner_gradients(program: Program) -> list[Array]:
 
 def _stops(capture: Capture, pool: Program, base: Program) -> tuple[int, ...]:
     """The `stop_gradient` nodes of libraries that are harmless to first derivatives and matter here."""
-    hidden = sorted({node.id for node in base.nodes}.intersection(capture.hidden_stops))
-    if not hidden or not capture.inner:
+    hidden = sorted({node.id for node in base.nodes}.intersection(capture.rules.hidden_stops))
+    if not hidden or not capture.rules.inner:
         return ()
     held = _gradients(capture, base)
     if not _matters(capture, held, opened(base, hidden)):
         return ()
-    neutral = tuple(sorted(neutral_stops(pool, capture.inner, hidden)))
+    neutral = tuple(sorted(neutral_stops(pool, capture.rules.inner, hidden)))
     return neutral if neutral and _matters(capture, held, opened(base, neutral)) else ()
 
 

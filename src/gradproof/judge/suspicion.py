@@ -37,7 +37,7 @@ def suspicions(capture: Capture) -> Iterator[Suspicion]:
     if program is None:
         return
     again = set() if capture.program is None else {node.id for node in capture.program.nodes}
-    for scope in capture.scopes:
+    for scope in capture.rules.scopes:
         try:
             rule = rule_of(program, scope)
             if rule is None or sum(a.size for a in rule.here.inputs) > CHEAP_ENTRIES:

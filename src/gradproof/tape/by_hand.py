@@ -98,7 +98,7 @@ def with_rule(capture: Capture, name: str, definition: Span | None) -> Capture:
         used_at=capture.call,
         defined_at=definition,
     )
-    return replace(capture, scopes=(*capture.scopes, scope))
+    return replace(capture, rules=replace(capture.rules, scopes=(*capture.rules.scopes, scope)))
 
 
 def _leaf(variable: Variable) -> Record:

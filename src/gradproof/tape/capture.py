@@ -10,7 +10,7 @@ import numpy as np
 
 from gradproof.errors import InvalidInput
 from gradproof.ir import types
-from gradproof.ir.capture import Break, Capture, Rows
+from gradproof.ir.capture import Break, CallRun, Capture, Rows
 from gradproof.ir.capture import Source as CapturedSource
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
@@ -34,7 +34,7 @@ def to_captures(finished: Finished, occurrence: int = 1) -> list[Capture]:
     ]
     if missing:
         captures.append(_bare(finished, missing))
-    return [replace(capture, occurrence=occurrence) for capture in captures]
+    return [replace(capture, run=replace(capture.run, occurrence=occurrence)) for capture in captures]
 
 
 def unread(finished: Finished, reason: str, occurrence: int = 1) -> Capture:
@@ -44,7 +44,7 @@ def unread(finished: Finished, reason: str, occurrence: int = 1) -> Capture:
     for k, source in enumerate(finished.sources):
         observed = None if isinstance(source, Missing) else np.asarray(next(values).value)
         sources.append(CapturedSource(finished.names[k], *_kind(finished.given[k]), None, observed))
-    return replace(_bare(finished, sources), failure=reason, occurrence=occurrence)
+    return replace(_bare(finished, sources), failure=reason, run=CallRun(occurrence))
 
 
 def _read(finished: Finished, group: Sequence[int], row: int | None = None) -> Capture:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradproof.ir import types
-from gradproof.ir.capture import Capture, Scope
+from gradproof.ir.capture import CallRun, Capture, RuleRuns, Scope
 from gradproof.ir.capture import Source as CapturedSource
 from gradproof.ir.program import prune
 from gradproof.ir.span import Span
@@ -55,9 +55,11 @@ def captured(proof: Proof, group: Sequence[int], row: int | None = None) -> Capt
         sources=sources,
         program=prune(whole, [ids[target]]),
         gradient_program=whole.with_outputs(ids[gradient] for gradient in gradients),
-        scopes=tuple(_scope(built, use, applied) for use, applied in uses),
-        targets=tuple(record.serial for record in proof.targets),
-        made_of=frozenset(record.serial for record in ancestors(proof.targets)),
+        rules=RuleRuns(scopes=tuple(_scope(built, use, applied) for use, applied in uses)),
+        run=CallRun(
+            targets=tuple(record.serial for record in proof.targets),
+            made_of=frozenset(record.serial for record in ancestors(proof.targets)),
+        ),
     )
 
 

@@ -45,7 +45,7 @@ def test_a_result_that_is_no_number_is_refused_with_its_reason():
             jax.grad(lambda x: x**2)(jnp.arange(3.0))
 
     (capture,) = captured(run)
-    assert "scalar-output" in capture.exception
+    assert "scalar-output" in capture.run.exception
 
 
 def test_executions_on_the_short_cut_are_counted():
@@ -57,4 +57,4 @@ def test_executions_on_the_short_cut_are_counted():
             step(jnp.arange(3.0))
 
     found = captured(run, policy=lambda n: n in wanted)
-    assert [capture.occurrence for capture in found] == [1, 2, 10]
+    assert [capture.run.occurrence for capture in found] == [1, 2, 10]

@@ -136,7 +136,7 @@ def test_second_derivatives_and_their_order():
         outer.jacobian(g, x)
 
     first, second = captures(program)
-    assert (first.order, second.order) == (1, 2)
+    assert (first.run.order, second.run.order) == (1, 2)
     assert [case.verdict.value for case in cases(second, Options())] == ["correct"]
 
 

@@ -15,8 +15,8 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Policy, run
 from gradproof.ir import types
-from gradproof.ir.capture import ModeGap
 from gradproof.ir.program import Program
+from gradproof.ir.surroundings import ModeGap
 from gradproof.ir.types import Array
 
 Replay = Callable[[Program, int], Array | None]  # runs a forward program, returns its gradient for a node

@@ -17,8 +17,9 @@ from gradproof.diagnosis.drawing.shorten import significant
 from gradproof.diagnosis.drawing.view import Outline, outline_of
 from gradproof.diagnosis.figures import Passage
 from gradproof.engine.refine import Enclosure
-from gradproof.ir.capture import ModeGap, Source
+from gradproof.ir.capture import Source
 from gradproof.ir.program import Program
+from gradproof.ir.surroundings import ModeGap
 from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 
@@ -84,10 +85,10 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
         is_plain=is_plain,
         used_step=_used_step(diagnostics),
         passages=case.passages,
-        mode_gaps=capture.mode_gaps,
+        mode_gaps=capture.around.mode_gaps,
         # A custom gradient is a rule that only the user's own function knows; and where nothing is wrong, no mode
         # is worth the time that compiling takes.
-        replays={} if capture.scopes or is_plain else replays,
+        replays={} if capture.rules.scopes or is_plain else replays,
         guilty=guilty_nodes(case, diagnostics),
         shares={
             id: float(significant([share])[0])

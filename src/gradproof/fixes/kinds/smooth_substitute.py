@@ -84,7 +84,7 @@ def _has_no_slope(case: Case) -> bool:
 def _substituted(case: Case, replay: Replay | None) -> Fix | None:
     """The first change whose gradient is right; of several, one that can be shown in the user's lines."""
     program, wrt = case.capture.program, case.source.node
-    if program is None or wrt is None or case.capture.order != 1 or not types.is_real(case.source.dtype):
+    if program is None or wrt is None or case.capture.run.order != 1 or not types.is_real(case.source.dtype):
         return None
     if entry_count(program) > MOST_ENTRIES:
         return None

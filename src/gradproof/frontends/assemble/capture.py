@@ -24,9 +24,10 @@ from gradproof.frontends.missing.detours import placed
 from gradproof.frontends.missing.why import find_break, find_break_of_raised
 from gradproof.frontends.record.model import GradientCall, Observed, Operand
 from gradproof.ir import types
-from gradproof.ir.capture import Break, Capture, Copies, OpenRecord, Source
+from gradproof.ir.capture import Break, CallRun, Capture, Copies, RuleRuns, Source
 from gradproof.ir.program import Program, prune
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import OpenRecord, Surroundings
 
 UNKNOWN_PLACE = Span("<unknown>", 0)
 
@@ -60,8 +61,7 @@ def unread(call: GradientCall, reason: str) -> Capture:
         _target_name(call),
         sources,
         None,
-        occurrence=call.occurrence,
-        exception=call.exception,
+        run=CallRun(call.occurrence, exception=call.exception),
         failure=reason,
     )
 
@@ -125,19 +125,19 @@ def _with_program(
         sources=sources,
         program=program,
         gradient_program=whole.with_outputs(ends) if ends else None,
-        pullbacks=tuple(pullbacks_of(made, whole)),
-        scopes=scopes,
-        inner=tuple(inner_of(made, program if copies is None else copies.of)),
-        hidden_stops=hidden_stops(made, whole),
+        rules=RuleRuns(
+            tuple(pullbacks_of(made, whole)),
+            scopes,
+            tuple(inner_of(made, program if copies is None else copies.of)),
+            hidden_stops(made, whole),
+        ),
+        run=CallRun(call.occurrence, _order(call), call.mode, call.policy, call.exception),
+        around=Surroundings(
+            open_tape=OpenRecord(call.tape.entered, call.tape.held) if call.tape.held else None,
+            differences=call.differences,
+        ),
         copies=copies,
-        occurrence=call.occurrence,
-        order=_order(call),
-        policy=call.policy,
-        differences=call.differences,
-        open_tape=OpenRecord(call.tape.entered, call.tape.held) if call.tape.held else None,
-        exception=call.exception,
         faults=tuple(made.faults),
-        mode=call.mode,
         ran=tuple(made.ran),
         failure=call.failure,
     )

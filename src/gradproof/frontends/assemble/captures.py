@@ -17,8 +17,9 @@ from gradproof.frontends.exits.lost_parts import lost_parts
 from gradproof.frontends.exits.matching import Comebacks
 from gradproof.frontends.record.flow import ancestors, gives
 from gradproof.frontends.record.model import GradientCall
-from gradproof.ir.capture import Capture, Uncut
+from gradproof.ir.capture import Capture
 from gradproof.ir.program import ancestors as nodes_behind
+from gradproof.ir.surroundings import Uncut
 
 
 def to_captures(call: GradientCall) -> list[Capture]:
@@ -65,9 +66,9 @@ def _with_lost(capture: Capture, call: GradientCall) -> Capture:
     """The capture with the parts of its target that may be lost, apart from those that are shown to be."""
     if capture.program is None or call.api != "gradient":
         return capture
-    shown = set() if capture.uncut is None else {cut.back for cut in capture.uncut.cuts}
+    shown = set() if capture.around.uncut is None else {cut.back for cut in capture.around.uncut.cuts}
     found = [part for part in lost_parts(call) if part.kind != "left-framework" or part.back not in shown]
-    return replace(capture, lost=tuple(found))
+    return replace(capture, around=replace(capture.around, lost=tuple(found)))
 
 
 def _with_uncut(capture: Capture, call: GradientCall) -> Capture:
@@ -82,4 +83,5 @@ def _with_uncut(capture: Capture, call: GradientCall) -> Capture:
         return capture
     behind = nodes_behind(whole.program, whole.program.outputs)
     nodes = tuple(source.node if source.node in behind else None for source in whole.sources)
-    return replace(capture, uncut=Uncut(whole.program, nodes, tuple(dict.fromkeys(made.comebacks.cuts))))
+    uncut = Uncut(whole.program, nodes, tuple(dict.fromkeys(made.comebacks.cuts)))
+    return replace(capture, around=replace(capture.around, uncut=uncut))

@@ -19,7 +19,7 @@ def named(call: GradientCall, names: Sequence[str]) -> GradientCall:
 
 
 def of_target(capture: Capture, target: str) -> Capture:
-    return replace(capture, target=target, occurrence=1)
+    return replace(capture, target=target, run=replace(capture.run, occurrence=1))
 
 
 def as_heard(call: GradientCall) -> Capture:

@@ -18,8 +18,8 @@ from gradproof.frontends.exits.matching import LOOKS, Place, operand_at, place_o
 from gradproof.frontends.record.flow import ancestors
 from gradproof.frontends.record.model import GradientCall, OpEvent, Value
 from gradproof.ir import types
-from gradproof.ir.capture import LostPart
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import LostPart
 
 DEEPEST = 3  # names followed from where a constant is used
 STORING = ("store", "add", "subtract")

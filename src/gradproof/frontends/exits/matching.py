@@ -22,8 +22,8 @@ from gradproof.frontends.exits.python_arithmetic import Retelling, may_read
 from gradproof.frontends.record.model import Exit, GradientCall, OpEvent, Value
 from gradproof.frontends.record.source import argument, call_at
 from gradproof.ir import types
-from gradproof.ir.capture import Cut
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import Cut
 from gradproof.ir.syntax import tree_of
 from gradproof.ir.types import Array
 

@@ -10,7 +10,8 @@ import numpy as np
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.record.model import RETURN_OP, FunctionCall, GradientCall, OpEvent
 from gradproof.frontends.record.source import short_name
-from gradproof.ir.capture import Baked, Capture, Drawn, ModeGap
+from gradproof.ir.capture import Capture
+from gradproof.ir.surroundings import Baked, Drawn, ModeGap
 
 # Far beyond what another order of the same roundings can do, even where some digits cancel.
 _GAP = {"float16": 0.1, "bfloat16": 0.3, "float32": 1e-2, "float64": 1e-6}
@@ -19,13 +20,15 @@ _GAP = {"float16": 0.1, "bfloat16": 0.3, "float32": 1e-2, "float64": 1e-6}
 def with_state(capture: Capture, call: GradientCall) -> Capture:
     needed, computed = _needed(call)
     calls = {function.id: function for function in call.calls}
-    return replace(
-        capture,
+    around = replace(
+        capture.around,
         drawn=tuple(_drawn(call, needed)),
         baked=(*(baked for function in call.calls for baked in function.baked), *_aliases(call)),
         mode_gaps=tuple(_gaps(call, calls)),
-        targets=tuple(target.value.id for target in call.targets),
-        made_of=frozenset(computed),
+    )
+    targets = tuple(target.value.id for target in call.targets)
+    return replace(
+        capture, around=around, run=replace(capture.run, targets=targets, made_of=frozenset(computed))
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jax import tree_util
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.check.jacobian import whole
+from gradproof.frontends.check.jacobian import of_target, whole
 from gradproof.frontends.check.purity import Impurity, Trial, impurity
 from gradproof.frontends.check.request import Checked, Request, called, checked_input, checked_result
 from gradproof.frontends.jax.observe.hooks import install, unobserved
@@ -162,4 +162,4 @@ def _units(y: Any) -> list[Any]:
 def _named(ending: Ending, leaves: Leaves, target: str) -> list[Capture]:
     ending.of.asked = replace(ending.of.asked, names=leaves.names)
     with unobserved():
-        return [replace(one, target=target, occurrence=1) for one in captures_of(ending)]
+        return [of_target(one, target) for one in captures_of(ending)]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradproof.frontends.assemble.program import Assembly
-from gradproof.ir.capture import Break, Cut, Source
+from gradproof.ir.capture import Break, Source
 from gradproof.ir.program import Program, ancestors
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import Cut
 
 _OPEN = (None, "not-connected", "left-framework")  # reasons that a cut which was found is better than
 

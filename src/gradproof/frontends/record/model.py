@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gradproof.ir.capture import Baked, Break, Differences, Stale
+from gradproof.ir.capture import Break, Stale
 from gradproof.ir.span import Span
+from gradproof.ir.surroundings import Baked, Differences
 from gradproof.ir.types import Array
 
 Phase = Literal["forward", "backward"]

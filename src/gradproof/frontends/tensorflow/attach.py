@@ -60,7 +60,7 @@ def _tried(observation: TensorFlowObservation) -> Sequence[Capture]:
     from gradproof.frontends.assemble.captures import to_captures
 
     captures = [capture for call in observation.try_rules() for capture in to_captures(call)]
-    return [replace(capture, was_tried=True) for capture in captures]
+    return [replace(capture, run=replace(capture.run, was_tried=True)) for capture in captures]
 
 
 def _crash(observation: TensorFlowObservation, error: BaseException) -> Crash | None:

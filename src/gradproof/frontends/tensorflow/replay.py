@@ -61,7 +61,7 @@ class NativeReplay:
     def _is_possible(self, program: Program, wrt: int) -> bool:
         """Rules of the user's own, or of a library, do not run again; nor do the copies that make a Jacobian."""
         capture = self.capture
-        if capture.copies is not None or not capture.ran or capture.order != 1:
+        if capture.copies is not None or not capture.ran or capture.run.order != 1:
             return False
         way = descendants(program, [wrt]) & ancestors(program, program.outputs)
         return not any(node.id in way and node.scope is not None for node in program.nodes)
@@ -74,7 +74,7 @@ class NativeReplay:
         return all(found[0] is not None and _close(found[0], observed) for observed in seen)
 
     def _run(self, tf: Any, program: Program, wrt: int) -> tuple[Array | None, Array] | None:
-        mode = self.capture.mode
+        mode = self.capture.run.mode
         if not tf.executing_eagerly() or (mode != "eager" and len(program.nodes) > MOST_TRACED):
             return None
         try:

@@ -81,7 +81,7 @@ class TorchReplay:
 
     def _is_possible(self, program: Program, wrt: int) -> bool:
         """Rules of the user's own do not run again; nor do the copies that make a Jacobian."""
-        if self.capture.copies is not None or self.capture.order != 1 or len(program.nodes) > MOST_NODES:
+        if self.capture.copies is not None or self.capture.run.order != 1 or len(program.nodes) > MOST_NODES:
             return False
         way = descendants(program, [wrt]) & ancestors(program, program.outputs)
         return not any(node.id in way and node.scope is not None for node in program.nodes)

@@ -11,7 +11,7 @@ from jax._src import core
 
 from gradproof.frontends.frozen.outside_reads import Read, reads_of
 from gradproof.frontends.frozen.plain_values import copied, is_plain, numbers_in, occurs, same, shown
-from gradproof.ir.capture import Baked
+from gradproof.ir.surroundings import Baked
 
 
 def reads_now(functions: Iterable[Any]) -> tuple[Read, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from gradproof.frontends.jax.observe.asked import JaxAsked
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxCollection
-from gradproof.ir.capture import Baked
+from gradproof.ir.surroundings import Baked
 
 
 @dataclass(frozen=True, eq=False)

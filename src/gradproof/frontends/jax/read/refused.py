@@ -7,7 +7,7 @@ from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.refusals import Refusal
 from gradproof.frontends.record.source import spans_of
 from gradproof.ir import types
-from gradproof.ir.capture import Break, Capture, Source
+from gradproof.ir.capture import Break, CallRun, Capture, Source
 from gradproof.ir.span import Span
 
 
@@ -26,8 +26,7 @@ def capture_of(refusal: Refusal) -> Capture:
             for name, dtype, shape in refusal.leaves
         ),
         None,
-        occurrence=refusal.occurrence,
-        exception=text,
+        run=CallRun(refusal.occurrence, exception=text),
         failure=text,
     )
 

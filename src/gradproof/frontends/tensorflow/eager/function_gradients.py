@@ -28,7 +28,7 @@ from gradproof.frontends.tensorflow.eager.recorder import Collection, numbers
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 from gradproof.frontends.tensorflow.traced.tracing import Traces
 from gradproof.frontends.tensorflow.values import variable_of
-from gradproof.ir.capture import Differences
+from gradproof.ir.surroundings import Differences
 
 ALL_ROWS = 32  # a Jacobian of so many rows is looked at row by row; of a larger one some rows are
 

@@ -26,7 +26,7 @@ from gradproof.frontends.tensorflow.traced.trace_reads import baked_in
 from gradproof.frontends.tensorflow.traced.tracing import GraphGradient, Traces, components
 from gradproof.frontends.tensorflow.traced.variable_copies import StandIns, snapshot
 from gradproof.frontends.tensorflow.values import UnknownTensor, read_handle, unrecorded
-from gradproof.ir.capture import Baked
+from gradproof.ir.surroundings import Baked
 
 
 @dataclass(eq=False)

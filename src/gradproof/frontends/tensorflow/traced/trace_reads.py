@@ -19,7 +19,7 @@ from gradproof.frontends.frozen.plain_values import copied, is_plain, numbers_in
 from gradproof.frontends.frozen.random_numbers import drawn_from, states_of
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
-from gradproof.ir.capture import Baked
+from gradproof.ir.surroundings import Baked
 
 _MARK = "_gradproof_read"
 _RUNS = "_gradproof_runs"

@@ -15,7 +15,7 @@ from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site, Sites
 from gradproof.frontends.torch.record.arrays import array_of
 from gradproof.ir import types
-from gradproof.ir.capture import Differences
+from gradproof.ir.surroundings import Differences
 
 MOST_RUNS = 4  # of one execution that are looked at: the rows of a Jacobian are all of one kind
 MOST_OF_CHECKS = 2  # those try odd things afterwards, such as no gradient at all

@@ -1,0 +1,132 @@
+"""What was noticed around a gradient call: state, random numbers, numbers that left and came back, other modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradproof.ir.program import Program
+from gradproof.ir.span import Span
+from gradproof.ir.types import Array
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Numbers that left the framework in one place and came back in another, as a constant.
+
+    `node` stands for that constant in the program in which the cut is undone.
+    """
+
+    how: str
+    left: Span | None
+    back: Span | None
+    node: int
+
+
+@dataclass(frozen=True)
+class LostPart:
+    """A part of the target that counts as constant though it was computed from sources, as far as can be told.
+
+    `kind` is "outside-tape", "stored" (in a variable, by the op `how`) or "left-framework"; `left` is where it was
+    computed, `back` where it is used.
+    """
+
+    kind: str
+    how: str
+    left: Span | None
+    back: Span | None
+    sources: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Uncut:
+    """The program as it would be with the cuts undone, and where in it the sources of the capture are."""
+
+    program: Program
+    nodes: tuple[int | None, ...]
+    cuts: tuple[Cut, ...]
+
+
+@dataclass(frozen=True)
+class OpenRecord:
+    """A tape that stays open while it is asked again and again: where it was opened, and how many ops it held."""
+
+    entered: Span | None
+    held: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """What a check of the program's own got for a gradient by finite differences, with which step, by its name."""
+
+    step: float
+    name: str
+    values: Array
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Random numbers that were drawn while the target was computed, and that it was computed from."""
+
+    op: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Baked:
+    """A Python value that a traced function has read once: what it was then and what it is now, as text.
+
+    For a variable that was passed in the place of another one `before` is empty: the trace does not tell them apart.
+    With `is_drawn` the name is that of a generator which random numbers were drawn from while the function was traced.
+    """
+
+    function: str
+    name: str
+    before: str
+    now: str
+    span: Span | None = None
+    is_drawn: bool = False
+
+
+@dataclass(frozen=True)
+class ModeGap:
+    """A number that a function returned in its own mode, and the one its ops give when they run one by one."""
+
+    function: str
+    mode: str
+    compiled: str
+    single: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """Earlier executions of the same gradient call: one whose target this one contains (0: none), and their sizes.
+
+    `sizes` pairs the number of an execution with the number of ops its target was computed from.
+    """
+
+    contains: int = 0
+    sizes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def grows(self) -> bool:
+        """By about the same number of ops with every step, seen at three executions, and at least doubled by now."""
+        if len(self.sizes) < 3:
+            return False
+        (first, least), *later = self.sizes
+        slopes = [(size - least) / (occurrence - first) for occurrence, size in later]
+        return min(slopes) >= 1.0 and max(slopes) <= 2.0 * min(slopes) and later[-1][1] >= 2 * least
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What else was noticed while the target was computed: state, numbers that left, checks of the program's own."""
+
+    drawn: tuple[Drawn, ...] = ()
+    baked: tuple[Baked, ...] = ()
+    mode_gaps: tuple[ModeGap, ...] = ()
+    history: History | None = None
+    open_tape: OpenRecord | None = None
+    differences: Differences | None = None
+    uncut: Uncut | None = None  # where a part of the target left the framework and came back
+    lost: tuple[LostPart, ...] = ()
