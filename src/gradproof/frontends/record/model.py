@@ -1,8 +1,7 @@
 """What was seen of one gradient call, free of any framework: plain records with NumPy values.
 
 Identities: every tensor has an `id` that is unique in the process; a variable has the id of its handle, and what is
-read from it has ids of its own. An id that no op event puts out is a leaf: a constant, a value that came from
-outside, or something older than the record reaches.
+read from it has ids of its own. An id that no event puts out is a leaf: a constant, or older than the record.
 """
 
 from __future__ import annotations
