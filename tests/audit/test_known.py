@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradproof.audit.known import first_departure
-from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.case import Case, RuleFaults
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.engine.refine import Enclosure
 from gradproof.ir.capture import Capture, Pullback, Source
@@ -34,7 +34,7 @@ def case(verdict: Verdict, gradient: float, departures: tuple[Departure, ...] = 
     source = Source("x", (), "float64", 0, np.array(gradient), recorded=3)
     capture = Capture("tensorflow", CALL, "y", (source,), None, ran)
     judgement = Judgement(verdict, "ball", None, None, None)
-    return Case(capture, 0, judgement, Options(), departures=departures)
+    return Case(capture, 0, judgement, Options(), rules=RuleFaults(departures))
 
 
 def departed() -> Departure:

@@ -48,7 +48,7 @@ def _with_nonfinite(case: Case) -> Case:
     found = first_nonfinite(program, recorded, _bad_entry(case, bad))
     if found is not None and found.is_forward and not case.has_target_value:
         found = _unmasked(found)
-    return replace(case, nonfinite=found)
+    return replace(case, irregular=replace(case.irregular, nonfinite=found))
 
 
 def _unmasked(found: Nonfinite) -> Nonfinite:
@@ -68,9 +68,12 @@ def _with_overflow(case: Case) -> Case:
     if comparison is None or comparison.worst is None or true is None:
         return case
     error = float(np.abs(observed[comparison.worst] - true.mid[comparison.worst]))
-    if abs(abs(case.total_error) - error) <= EXPLAINED * error:
+    if abs(abs(case.rounding.total_error) - error) <= EXPLAINED * error:
         return case
-    return replace(case, nonfinite=swallowed_overflow(program, recorded, comparison.worst))
+    return replace(
+        case,
+        irregular=replace(case.irregular, nonfinite=swallowed_overflow(program, recorded, comparison.worst)),
+    )
 
 
 def _bad_entry(case: Case, bad: Array) -> tuple[int, ...]:
@@ -89,7 +92,9 @@ def _with_singular(case: Case) -> Case:
     if singular is None and reference.beside is not None:
         beside = steepest(reference.beside, source)
         singular = None if beside is None else replace(beside, is_beside=True)
-    return replace(case, singular=singular, without_value=without_value(reference.run))
+    return replace(
+        case, irregular=replace(case.irregular, singular=singular, without_value=without_value(reference.run))
+    )
 
 
 def _with_flips(case: Case) -> Case:
@@ -98,7 +103,9 @@ def _with_flips(case: Case) -> Case:
     if reference is None or own is None or source is None or case.verdict not in (*_SMOOTH, Verdict.WRONG):
         return case
     proven, decisions = _clear_decisions(reference, case.options)
-    return replace(case, flips=flips(proven, decisions, source, own, case.options))
+    return replace(
+        case, irregular=replace(case.irregular, flips=flips(proven, decisions, source, own, case.options))
+    )
 
 
 def _clear_decisions(reference: Reference, options: Options) -> tuple[Run, Sequence[Decision]]:
@@ -119,7 +126,9 @@ def _with_growth(case: Case) -> Case:
     if program is None or source is None or case.verdict not in (*_SMOOTH, Verdict.NONFINITE):
         return case
     found = passages(program, source)
-    return replace(case, passages=found, growth=growth_along(found[0]) if found else None)
+    return replace(
+        case, sizes=replace(case.sizes, passages=found, growth=growth_along(found[0]) if found else None)
+    )
 
 
 def _with_uncut(case: Case) -> Case:
@@ -136,4 +145,8 @@ def _with_uncut(case: Case) -> Case:
         return case
     size = max(float(np.max(np.abs(one.mid), initial=0.0)) for one in (whole, true))
     apart = np.abs(whole.mid - true.mid) > whole.rad + true.rad + NOTICEABLE * size
-    return replace(case, uncut=whole, cuts=tuple(cuts)) if bool(apart.any()) else case
+    return (
+        replace(case, detour=replace(case.detour, uncut=whole, cuts=tuple(cuts)))
+        if bool(apart.any())
+        else case
+    )

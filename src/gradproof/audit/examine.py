@@ -17,7 +17,7 @@ from gradproof.audit.rows import examine_rows
 from gradproof.audit.rules_tried import with_notes
 from gradproof.causes import find_all
 from gradproof.clock import TimeIsOver, doing, tick, time_limit, unlimited
-from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.case import Case, Rounding
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
 from gradproof.diagnosis.words import nonfinite_text, ordinal
@@ -139,7 +139,7 @@ def _with_evidence(case: Case) -> Case:
         return _with_budget(case)
     if case.verdict is Verdict.WRONG and case.capture.gradient_program is not None:
         found = departures(case.capture.gradient_program, case.capture.rules.pullbacks, case.options)
-        return replace(case, departures=tuple(found))
+        return replace(case, rules=replace(case.rules, departures=tuple(found)))
     return case
 
 
@@ -148,7 +148,7 @@ def _with_budget(case: Case) -> Case:
     assert case.capture.gradient_program is not None and case.source.recorded is not None
     program = prune(case.capture.gradient_program, [case.source.recorded])
     found = _budgeted(case, program, local_errors(program))
-    if not found.total_error and entry_count(program) <= CHEAP_ENTRIES:
+    if not found.rounding.total_error and entry_count(program) <= CHEAP_ENTRIES:
         # One minus tanh(20) is lost in float64 too, where the errors of a float32 program are looked for first.
         found = _budgeted(case, program, local_errors(program, TINY_BITS))
     return found
@@ -166,12 +166,7 @@ def _budgeted(case: Case, program: Program, errors: dict[int, Array]) -> Case:
     if total:
         shares = {id: share / total for id, share in shares.items()}
     return replace(
-        case,
-        local_errors=errors,
-        propagated=propagate_errors(program, errors, at),
-        adjoints=adjoints,
-        total_error=total,
-        budget=shares,
+        case, rounding=Rounding(errors, propagate_errors(program, errors, at), adjoints, total, shares)
     )
 
 

@@ -24,16 +24,20 @@ def _with_mistakes(case: Case) -> Case:
     program = case.capture.gradient_program
     if program is not None and (were_tried(case) or (_is_tried(case) and case.verdict is Verdict.WRONG)):
         results = {id for scope in case.capture.rules.scopes for id in scope.results or () if id is not None}
-        return replace(case, mistakes=custom_faults(case.capture, results, case.options))
+        return replace(
+            case, rules=replace(case.rules, mistakes=custom_faults(case.capture, results, case.options))
+        )
     # Where an op of the rule has made it so, that op is the fault.
-    comes_in = case.nonfinite is None or case.nonfinite.origin.op in ("input", "constant")
+    comes_in = case.irregular.nonfinite is None or case.irregular.nonfinite.origin.op in ("input", "constant")
     if case.verdict is Verdict.NONFINITE and program is not None and comes_in:
-        return replace(case, mistakes=nonfinite_faults(case.capture, case.reaching))
+        return replace(
+            case, rules=replace(case.rules, mistakes=nonfinite_faults(case.capture, case.reaching))
+        )
     if case.verdict is not Verdict.WRONG or program is None:
         return case
     own = [
         found
-        for found in case.departures
+        for found in case.rules.departures
         if case.reaching & set(found.pullback.results) and not _is_custom(case, found.pullback)
     ]
     again = case.capture.again
@@ -51,9 +55,12 @@ def _with_mistakes(case: Case) -> Case:
         boundless = tuple(boundless_rules(program, rules))
     return replace(
         case,
-        mistakes=mistakes,
-        library_faults=library_faults(program, own, case.options),
-        boundless_rules=boundless,
+        rules=replace(
+            case.rules,
+            mistakes=mistakes,
+            library_faults=library_faults(program, own, case.options),
+            boundless_rules=boundless,
+        ),
     )
 
 
@@ -77,20 +84,25 @@ def _with_hidden_stop(case: Case) -> Case:
     # A cut that changes first derivatives is what the library wants; it is no reason why a gradient is wrong.
     # One that does not is a fault, but not of a gradient that is right all the same.
     explains = found is not None and found.is_neutral is (case.verdict is Verdict.WRONG)
-    return replace(case, hidden_stop=found) if explains else case
+    return replace(case, rules=replace(case.rules, hidden_stop=found)) if explains else case
 
 
 def _with_suspicions(case: Case) -> Case:
     again = case.capture.again
     if again is not None and again.rules and case.verdict in (Verdict.WRONG, Verdict.MISSING):
-        return replace(case, suspicions=tuple(Suspicion(scope, "second order") for scope in again.rules))
+        return replace(
+            case,
+            rules=replace(
+                case.rules, suspicions=tuple(Suspicion(scope, "second order") for scope in again.rules)
+            ),
+        )
     if case.verdict is not Verdict.CORRECT or not case.capture.rules.scopes:
         return case
     program = case.capture.program
     target = set() if program is None else {node.id for node in program.nodes}
     # A rule that is differentiated again took part in the target; otherwise it has to be in the gradient.
     found = [s for s in suspicions(case.capture) if (case.reaching | target) & set(s.scope.results or ())]
-    return replace(case, suspicions=tuple(found))
+    return replace(case, rules=replace(case.rules, suspicions=tuple(found)))
 
 
 def _with_sources(case: Case) -> Case:

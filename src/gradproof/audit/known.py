@@ -25,9 +25,9 @@ def first_departure(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None
 
 def _of_a_rule(case: Case) -> str | None:
     program = case.capture.gradient_program
-    if not case.departures or program is None:
+    if not case.rules.departures or program is None:
         return None
-    found = case.departures[0]
+    found = case.rules.departures[0]
     off = np.abs(found.meant.mid - found.true.mid)
     worst = np.unravel_index(int(np.argmax(off)), off.shape)
     meant, true = (words.significant(float(np.real(one.mid[worst])), 7) for one in (found.meant, found.true))

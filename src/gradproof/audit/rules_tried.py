@@ -32,7 +32,7 @@ def with_notes(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnos
 
 
 def _notes(case: Case) -> Iterator[str]:
-    wrong = {fault.scope.id for fault in case.mistakes}
+    wrong = {fault.scope.id for fault in case.rules.mistakes}
     for scope in case.capture.rules.scopes:
         if scope.complaint is not None:
             yield (

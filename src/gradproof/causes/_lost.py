@@ -17,5 +17,5 @@ def lost(case: Case, kind: str, tell: Callable[[Case, LostPart], Diagnostic]) ->
     parts = [
         part for part in case.capture.around.lost if part.kind == kind and case.source.name in part.sources
     ]
-    if parts and case.verdict in _JUDGED and case.uncut is None:
+    if parts and case.verdict in _JUDGED and case.detour.uncut is None:
         yield tell(case, parts[0])

@@ -34,7 +34,7 @@ def none_for_argument(case: Case) -> Iterator[Diagnostic]:
             "that argument its rule returns None, so that the way back ends there. None says that nothing is known; "
             "a derivative of zero is an array of zeros."
         ),
-        fix=case.rule_fix or Fix(f"return the gradient for the {which} argument too"),
+        fix=case.remedy.rule_fix or Fix(f"return the gradient for the {which} argument too"),
     )
 
 

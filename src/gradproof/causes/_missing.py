@@ -41,7 +41,7 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         subject=subject(case),
         evidence=_evidence(case, missing),
         why=why,
-        fix=fix if fix is None or fix.checked else replace(fix, checked=case.replayed),
+        fix=fix if fix is None or fix.checked else replace(fix, checked=case.remedy.replayed),
     )
 
 

@@ -24,7 +24,7 @@ MOST_STATIONS = 4  # lines of the way that are told; the first and the last matt
 
 def nonfinite_of(case: Case, kind: Kind) -> Nonfinite | None:
     """How a gradient became NaN or infinite although the true one is finite, if it is of this kind."""
-    found = case.nonfinite
+    found = case.irregular.nonfinite
     if found is None or found.kind != kind:
         return None
     # What was seen to go wrong in the run needs no verdict; what a function lacks in exact arithmetic does.
@@ -58,7 +58,7 @@ def diagnose(
         subject=subject(case, index),
         evidence=(*returned_rows(case, index), *rows),
         why=why,
-        fix=case.fix or fix,  # one that was run before one that is only advice
+        fix=case.remedy.fix or fix,  # one that was run before one that is only advice
         op=node.op,
         notes=_notes(case, found),
     )

@@ -21,12 +21,12 @@ _ADDITIONS = ("add", "sub")
 
 def loss_of(case: Case, kind: Kind) -> Loss | None:
     """The loss of an inaccurate gradient, if it is of this kind."""
-    if case.verdict is not Verdict.INACCURATE or case.nonfinite is not None:
+    if case.verdict is not Verdict.INACCURATE or case.irregular.nonfinite is not None:
         return None
     loss = find_loss(case)
-    if loss is not None and case.is_formula:
+    if loss is not None and case.remedy.is_formula:
         loss = _of_the_formula(loss)
-    elif loss is not None and case.is_problem and loss.kind == "cancellation":
+    elif loss is not None and case.remedy.is_problem and loss.kind == "cancellation":
         loss = replace(loss, kind="ill-conditioned")
     return loss if loss is not None and loss.kind == kind else None
 
@@ -64,7 +64,7 @@ def diagnose(
         subject=subject(case),
         evidence=(*comparison_rows(case), *_lost(loss, lost_at)),
         why=why,
-        fix=case.fix or fix,  # one that was run before one that is only advice
+        fix=case.remedy.fix or fix,  # one that was run before one that is only advice
         op=loss.place.op,
         share=loss.share,
         notes=notes,
@@ -134,6 +134,6 @@ def operands_over_result(case: Case, loss: Loss) -> float:
         except ValueError:
             sizes.append(float(value.max(initial=0.0)))
     value = np.asarray(loss.place.value, np.complex128)[loss.index]
-    error = np.asarray(case.propagated[loss.place.id])[loss.index]
+    error = np.asarray(case.rounding.propagated[loss.place.id])[loss.index]
     true = abs(complex(value - error)) or abs(complex(value))
     return max(sizes, default=0.0) / true if true else np.inf

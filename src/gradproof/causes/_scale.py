@@ -14,7 +14,7 @@ from gradproof.judge.verdict import Verdict
 
 def growth_of(case: Case) -> Growth | None:
     """The growth along a repeated line, where the gradient is right: otherwise another cause has the word."""
-    return case.growth if case.verdict is Verdict.CORRECT else None
+    return case.sizes.growth if case.verdict is Verdict.CORRECT else None
 
 
 def repeated(growth: Growth) -> str:

@@ -15,7 +15,7 @@ from gradproof.judge.verdict import Verdict
 def forward_rule(case: Case) -> Iterator[Diagnostic]:
     """A derivative in forward mode, where no rule runs backward that could be tried alone."""
     own = [scope for scope in case.capture.rules.scopes if scope.library is None]
-    is_told = bool(case.mistakes or case.capture.rules.pullbacks or case.suspicions)
+    is_told = bool(case.rules.mistakes or case.capture.rules.pullbacks or case.rules.suspicions)
     if case.verdict is not Verdict.WRONG or is_told or len(own) != 1 or own[0].results is not None:
         return
     span = own[0].defined_at or own[0].used_at
@@ -39,7 +39,7 @@ def forward_rule(case: Case) -> Iterator[Diagnostic]:
 def without_history(case: Case) -> Iterator[Suspicion]:
     """Rules whose results an op has taken for constants, though they depend on what is differentiated for."""
     program, source = case.capture.program, case.source.node
-    if case.verdict is not Verdict.WRONG or case.mistakes or program is None or source is None:
+    if case.verdict is not Verdict.WRONG or case.rules.mistakes or program is None or source is None:
         return
     reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
     scopes = {scope.id: scope for scope in case.capture.rules.scopes if scope.library is None}

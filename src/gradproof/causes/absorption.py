@@ -39,7 +39,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if loss is None:
         return
     small, large = _operands(case, loss)
-    lost = words.significant(abs(float(np.asarray(case.local_errors[loss.place.id])[loss.index])), 2)
+    lost = words.significant(abs(float(np.asarray(case.rounding.local_errors[loss.place.id])[loss.index])), 2)
     yield from diagnose(
         case,
         loss,

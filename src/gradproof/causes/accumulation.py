@@ -38,7 +38,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     line = None if loss.place.span is None else (loss.place.span.file, loss.place.span.line)
     ops = sum(
-        1 for id in case.budget if (span := case.node(id).span) is not None and (span.file, span.line) == line
+        1
+        for id in case.rounding.budget
+        if (span := case.node(id).span) is not None and (span.file, span.line) == line
     )
     is_sum = loss.place.op in ADDITIONS | SUMS
     what = "a long sum" if is_sum else "a repeated line"

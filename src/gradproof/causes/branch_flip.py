@@ -38,7 +38,7 @@ from gradproof.diagnosis.flips import Flip
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    flips = [flip for flip in case.flips if flip.is_flipped and flip.matters]
+    flips = [flip for flip in case.irregular.flips if flip.is_flipped and flip.matters]
     if not flips:
         return
     flip = flips[0]

@@ -65,7 +65,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _digits_left(case: Case, loss: Loss) -> str:
     possible = types.digits_possible(loss.place.dtype)
     value = abs(complex(loss.place.value[loss.index]))
-    error = abs(complex(case.propagated[loss.place.id][loss.index]))
+    error = abs(complex(case.rounding.propagated[loss.place.id][loss.index]))
     true = abs(value - error) or value
     digits = 0.0 if error >= true else -math.log10(error / true) if error else possible
     return words.whole_digits_text(digits, possible).removesuffix(" digits")

@@ -66,18 +66,18 @@ def find(case: Case) -> Iterator[Diagnostic]:
     yield from raised_by_rule(case, "custom-gradient")
     yield from none_for_argument(case)
     seen: set[tuple[str, str]] = set()
-    for fault in case.mistakes:
+    for fault in case.rules.mistakes:
         key = fault.scope.name, fault.mistake.kind
         if not fault.mistake.is_intended and key not in seen and fault.scope.library is None:
             seen.add(key)  # a rule that is used in a loop has one mistake, not one per step
             yield _diagnose(case, fault)
-    if not case.mistakes:
+    if not case.rules.mistakes:
         yield from misfits(case)
     loss = loss_of(case, "custom-gradient")
     if loss is not None:
         yield _narrow(case, loss)
     if case.source.missing is None or case.source.missing.kind == "not-connected":
-        found = case.suspicions or tuple(without_history(case))
+        found = case.rules.suspicions or tuple(without_history(case))
         yield from (_suspected(case, suspicion) for suspicion in _once(found))
         yield from forward_rule(case)
 
@@ -150,7 +150,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
-        fix=Fix(fix) if case.rule_fix is None else replace(case.rule_fix, text=fix),
+        fix=Fix(fix) if case.remedy.rule_fix is None else replace(case.remedy.rule_fix, text=fix),
         op=scope.name,
     )
 
@@ -230,10 +230,12 @@ def _prediction(fault: CustomFault) -> str:
 
 def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
     """The derivative that was found and run belongs to the first mistake; others have their own words."""
-    first = next(one for one in case.mistakes if not one.mistake.is_intended)
-    if case.rule_fix is not None and fault is first:
+    first = next(one for one in case.rules.mistakes if not one.mistake.is_intended)
+    if case.remedy.rule_fix is not None and fault is first:
         return (
-            case.rule_fix if fault.mistake.kind in _WITHOUT_ADVICE else replace(case.rule_fix, text=said.fix)
+            case.remedy.rule_fix
+            if fault.mistake.kind in _WITHOUT_ADVICE
+            else replace(case.remedy.rule_fix, text=said.fix)
         )
     patch = _patch(case, fault, said, span)
     return Fix(said.fix, patch, _checked(fault, said))

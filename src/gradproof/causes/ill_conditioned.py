@@ -51,9 +51,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 def _remedy(case: Case) -> str:
     """Whether the formula is to blame or the problem: decided by a rewriting that was run."""
-    if case.is_formula:
+    if case.remedy.is_formula:
         return "Another way of writing the same function avoids this step."
-    if case.is_problem:
+    if case.remedy.is_problem:
         return (
             "The true gradient is as sensitive: a change of the inputs in their last digit moves it by as much. No way "
             "of writing the function helps; more digits in the inputs and in the steps do."

@@ -49,7 +49,7 @@ _FIX_TRAINED = (
 
 def find(case: Case) -> Iterator[Diagnostic]:
     found = nonfinite_of(case, "invalid-domain") or (
-        case.nonfinite if case.verdict is Verdict.UNVERIFIED else None
+        case.irregular.nonfinite if case.verdict is Verdict.UNVERIFIED else None
     )
     if found is not None and found.origin.op in ("input", "constant"):
         yield from _from_the_data(case, found)
@@ -99,7 +99,9 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     yield from diagnose(
         # Without a value there is no true gradient to be shown.
-        replace(case, fix=None, judgement=replace(case.judgement, enclosure=None)),
+        replace(
+            case, remedy=replace(case.remedy, fix=None), judgement=replace(case.judgement, enclosure=None)
+        ),
         replace(found, kind="invalid-domain"),
         second,
         headline=f"{what} is {value} before anything is computed from it",
@@ -124,7 +126,7 @@ def _argument_row(case: Case, found: Nonfinite, argument: Place) -> Rows:
 
 def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
     """The target has no value at this point, or its slope is asked for where there are no values around."""
-    place = case.without_value[0] if case.without_value else None
+    place = case.irregular.without_value[0] if case.irregular.without_value else None
     reference = case.judgement.reference
     if place is None or reference is None:
         return

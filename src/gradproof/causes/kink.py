@@ -41,7 +41,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if tied_sides(case, "kink") is not None:
         yield _at_the_kink(case)
         return
-    for flip in case.flips:
+    for flip in case.irregular.flips:
         if not flip.is_flipped and flip.matters and flip.node.span is not None:
             yield _near_a_kink(case, flip)
             return

@@ -45,8 +45,8 @@ _NUMPY = re.compile(r"\b(np|numpy)\.")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    if case.uncut is not None:
-        yield _part(case, case.uncut)
+    if case.detour.uncut is not None:
+        yield _part(case, case.detour.uncut)
     yield from lost(case, "left-framework", _possible)
     missing = broken(case, "left-framework")
     if missing is None:
@@ -96,7 +96,7 @@ def _possible(case: Case, part: LostPart) -> Diagnostic:
 
 def _part(case: Case, uncut: Enclosure) -> Diagnostic:
     """The gradient is that of what the tape saw; a warning, for a constant may be what was meant."""
-    name, target, cuts = case.source.name, case.capture.target, _each_place(case.cuts)
+    name, target, cuts = case.source.name, case.capture.target, _each_place(case.detour.cuts)
     first, framework = cuts[0], words.framework_name(case.capture.framework)
     returned = first.back if first.back != first.left else None
     assert case.true is not None

@@ -34,7 +34,7 @@ from gradproof.ir.capture import Break
 
 def find(case: Case) -> Iterator[Diagnostic]:
     missing = broken(case, "not-connected")
-    if missing is None or case.suspicions:  # a custom gradient on the way is what does not depend on it
+    if missing is None or case.rules.suspicions:  # a custom gradient on the way is what does not depend on it
         return
     name, target = case.source.name, case.capture.target
     special = _special(case, missing)

@@ -43,9 +43,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
     found = nonfinite_of(case, "singular-point")
     if found is not None:
         yield from _smooth_as_a_whole(case, found)
-    elif case.verdict is Verdict.UNDEFINED and case.singular is not None and not case.lacks_a_value:
+    elif case.verdict is Verdict.UNDEFINED and case.irregular.singular is not None and not case.lacks_a_value:
         yield from _singular(case)
-    elif case.verdict is Verdict.UNDEFINED and case.singular is None:
+    elif case.verdict is Verdict.UNDEFINED and case.irregular.singular is None:
         yield from _guarded(case)
 
 
@@ -112,14 +112,14 @@ def _argument(found: Nonfinite, node: Node) -> Place | None:
 
 
 def _singular(case: Case) -> Iterator[Diagnostic]:
-    assert case.singular is not None and case.judgement.reference is not None
+    assert case.irregular.singular is not None and case.judgement.reference is not None
     program = case.judgement.reference.run.program
-    node = program[case.singular.node]
-    is_beside = case.singular.is_beside
-    at = "beside this point" if is_beside else f"at {spoken(case, program, case.singular.operand)}"
+    node = program[case.irregular.singular.node]
+    is_beside = case.irregular.singular.is_beside
+    at = "beside this point" if is_beside else f"at {spoken(case, program, case.irregular.singular.operand)}"
     index = _entry(case)
     # A branch that was not selected and sends NaN is the fault; that there is no derivative comes on top of it.
-    is_fault = case.nonfinite is not None and case.nonfinite.kind != "masked-branch"
+    is_fault = case.irregular.nonfinite is not None and case.irregular.nonfinite.kind != "masked-branch"
     severity: Severity = "error" if is_fault else "warning"
     yield Diagnostic(
         kind="singular-point",
@@ -131,7 +131,7 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
         evidence=(
             *returned_rows(case, index),
             *_behaviour(case),
-            *(() if case.nonfinite is None else way_row(case.nonfinite)),
+            *(() if case.irregular.nonfinite is None else way_row(case.irregular.nonfinite)),
         ),
         why=_why(case, program, node, at),
         fix=Fix(_FIX),
@@ -140,7 +140,11 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
 
 
 def _entry(case: Case) -> tuple[int, ...]:
-    return case.nonfinite.trail[-1].index if case.nonfinite is not None else (0,) * len(case.source.shape)
+    return (
+        case.irregular.nonfinite.trail[-1].index
+        if case.irregular.nonfinite is not None
+        else (0,) * len(case.source.shape)
+    )
 
 
 def _behaviour(case: Case) -> Rows:
@@ -153,16 +157,16 @@ def _behaviour(case: Case) -> Rows:
 
 
 def _why(case: Case, program: Program, node: Node, at: str) -> str:
-    assert case.singular is not None
-    if case.singular.is_beside:
+    assert case.irregular.singular is not None
+    if case.irregular.singular.is_beside:
         return (
             f"{capital(line_of(node.span))} has a special case for this point. Just beside it {op_words(node)} is "
             "computed where its slope is infinite. What was returned is the slope of the code for this point alone, "
             "and no derivative."
         )
-    value = number_at(program, case.singular.operand)
+    value = number_at(program, case.irregular.singular.operand)
     first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its slope is infinite. "
-    if case.nonfinite is not None:
+    if case.irregular.nonfinite is not None:
         return (
             f"{first}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."
         )

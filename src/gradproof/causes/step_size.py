@@ -64,7 +64,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"{step}. A {loss.place.dtype} carries {digits} digits, and what is left of them is mostly rounding. "
             "A larger step trades this for the bend of the function; no step gives all digits."
         ),
-        fix=case.rule_fix or Fix("return the exact derivative"),
+        fix=case.remedy.rule_fix or Fix("return the exact derivative"),
         op=loss.place.op,
         share=loss.share,
     )

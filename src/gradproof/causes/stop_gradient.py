@@ -47,12 +47,12 @@ def find(case: Case) -> Iterator[Diagnostic]:
             ),
             fix=Fix("leave out `stop_gradient`, or ask for the gradient of what comes after it"),
         )
-    if case.hidden_stop is not None and not case.hidden_stop.is_neutral:
+    if case.rules.hidden_stop is not None and not case.rules.hidden_stop.is_neutral:
         yield _hidden(case)
 
 
 def _hidden(case: Case) -> Diagnostic:
-    stop = case.hidden_stop
+    stop = case.rules.hidden_stop
     assert stop is not None
     held, free = (words.significant(number, 8) for number in (stop.held, stop.free))
     return Diagnostic(

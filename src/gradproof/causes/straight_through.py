@@ -41,12 +41,12 @@ from gradproof.judge.verdict import Verdict
 
 def find(case: Case) -> Iterator[Diagnostic]:
     seen: set[tuple[str, str]] = set()
-    for fault in case.mistakes:
+    for fault in case.rules.mistakes:
         key = fault.scope.name, fault.mistake.kind
         if fault.mistake.is_intended and key not in seen:
             seen.add(key)
             yield _diagnose(case, fault.mistake, fault.scope.name, rule_span(case, fault))
-    for library in case.library_faults:
+    for library in case.rules.library_faults:
         if library.mistake is not None and library.is_intended:
             pullback = library.departure.pullback
             yield _diagnose(case, library.mistake, pullback.op, pullback.span)

@@ -32,26 +32,98 @@ from gradproof.options import Options
 
 
 @dataclass(frozen=True, eq=False)
+class Rounding:
+    """What the nodes of the recorded gradient program rounded away, and what became of it in the worst entry.
+
+    `propagated` is what has become of the local errors at each node, `adjoints` how that entry depends on each, and
+    `budget` each node's share in its error, `total_error`; the shares add up to one.
+    """
+
+    local_errors: Mapping[int, Array] = field(default_factory=dict)
+    propagated: Mapping[int, Array] = field(default_factory=dict)
+    adjoints: Mapping[int, Array] = field(default_factory=dict)
+    total_error: float = 0.0
+    budget: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleFaults:
+    """The rules that are not the derivative, and what is wrong with the user's own and with the framework's.
+
+    `boundless_rules` gave finite numbers for infinite slopes, a `hidden_stop` cuts terms out of a second derivative,
+    `suspicions` are custom gradients that are right this time only.
+    """
+
+    departures: tuple[Departure, ...] = ()
+    mistakes: tuple[CustomFault, ...] = ()
+    library_faults: tuple[LibraryFault, ...] = ()
+    boundless_rules: tuple[Pullback, ...] = ()
+    hidden_stop: HiddenStop | None = None
+    suspicions: tuple[Suspicion, ...] = ()
+
+    @property
+    def have_culprit(self) -> bool:
+        """Whether a rule is known that accounts for a wrong gradient."""
+        return bool(self.mistakes or self.library_faults or self.suspicions)
+
+
+@dataclass(frozen=True, eq=False)
+class Irregular:
+    """Where the program is not smooth and finite.
+
+    `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads from
+    the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise.
+    """
+
+    nonfinite: Nonfinite | None = None
+    singular: Singular | None = None
+    without_value: tuple[Place, ...] = ()
+    flips: tuple[Flip, ...] = ()
+
+    @property
+    def kind(self) -> str | None:
+        """How the NaN or infinity arose; None where all is finite, or nothing is known."""
+        return None if self.nonfinite is None else self.nonfinite.kind
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """How the size of the gradient changes along a loop or a stack of layers, and its sizes at every execution."""
+
+    growth: Growth | None = None
+    passages: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Remedy:
+    """What was run in search of a change that helps.
+
+    `fix` brings back digits that rounding lost; `is_formula` says that it does so by another way of writing the same
+    function: then the formula lost them; `is_problem` that none was found, and that roundings of the inputs alone would
+    cost the true gradient as many digits. `rule_fix` is what a derivative rule of the user's should return instead.
+    `replayed` says what the framework returns for a missing gradient when a tape sees all that ran.
+    """
+
+    fix: Fix | None = None
+    rule_fix: Fix | None = None
+    is_formula: bool = False
+    is_problem: bool = False
+    replayed: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Detour:
+    """The gradient of the function in which no number leaves the framework, where that is another one; the exits."""
+
+    uncut: Enclosure | None = None
+    cuts: tuple[Cut, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """Everything about the gradient for one source. Causes read it and compute nothing on their own.
 
-    `proven` is the ball run of the forward program; `local_errors` what every node of the recorded gradient
-    program rounded away, `propagated` what has become of these errors at each node, `adjoints` how the worst entry
-    of the gradient depends on each node, and `budget` each node's share in the error of that entry, `total_error`
-    (the shares add up to one).
-    `departures` are the rules that are not the derivative, `mistakes` what is wrong with the user's own, and
-    `library_faults` what with the framework's; `boundless_rules` gave finite numbers for infinite slopes, and a
-    `hidden_stop` cuts terms out of a second derivative; `suspicions` are custom gradients that are right this time
-    only; `sources` has the text of the files that a patch is made from.
-    `nonfinite` says where a NaN or infinity arose, `singular` which op has no bounded slope, `without_value` leads
-    from the op that has no value to the target, `flips` are decisions that exact arithmetic takes otherwise,
-    `growth` is how the gradient's size changes along a loop, `passages` the sizes at every execution.
-    `rule_fix` is what a derivative rule of the user's should return instead.
-    `fix` is a change that was run and brings back digits that rounding lost; `is_formula` says that it does so by
-    another way of writing the same function: then the formula lost them; `is_problem` that none was found, and that
-    roundings of the inputs alone would cost the true gradient as many digits. `replayed` says what the
-    framework returns for a missing gradient when a tape sees all that ran. `uncut` is the gradient of the function in
-    which no number leaves the framework on the way, where that is another one; `cuts` are where one does.
+    `proven` is the ball run of the forward program; `sources` has the text of the files that a patch is made from.
     """
 
     capture: Capture
@@ -59,31 +131,13 @@ class Case:
     judgement: Judgement
     options: Options
     proven: Run | None = None
-    local_errors: Mapping[int, Array] = field(default_factory=dict)
-    propagated: Mapping[int, Array] = field(default_factory=dict)
-    adjoints: Mapping[int, Array] = field(default_factory=dict)
-    total_error: float = 0.0
-    budget: Mapping[int, float] = field(default_factory=dict)
-    departures: tuple[Departure, ...] = ()
-    mistakes: tuple[CustomFault, ...] = ()
-    library_faults: tuple[LibraryFault, ...] = ()
-    boundless_rules: tuple[Pullback, ...] = ()
-    hidden_stop: HiddenStop | None = None
-    suspicions: tuple[Suspicion, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
-    nonfinite: Nonfinite | None = None
-    singular: Singular | None = None
-    without_value: tuple[Place, ...] = ()
-    flips: tuple[Flip, ...] = ()
-    growth: Growth | None = None
-    passages: tuple[Passage, ...] = ()
-    fix: Fix | None = None
-    rule_fix: Fix | None = None
-    is_formula: bool = False
-    is_problem: bool = False
-    replayed: str = ""
-    uncut: Enclosure | None = None
-    cuts: tuple[Cut, ...] = ()
+    rounding: Rounding = field(default_factory=Rounding)
+    rules: RuleFaults = field(default_factory=RuleFaults)
+    irregular: Irregular = field(default_factory=Irregular)
+    sizes: Sizes = field(default_factory=Sizes)
+    remedy: Remedy = field(default_factory=Remedy)
+    detour: Detour = field(default_factory=Detour)
 
     @property
     def was_overwritten(self) -> bool:
@@ -110,7 +164,7 @@ class Case:
         Either alone does not say so: balls that touch the end of a domain have no value, and in floating point
         exp(log(0)) is 0.
         """
-        return bool(self.without_value) and not self.has_target_value
+        return bool(self.irregular.without_value) and not self.has_target_value
 
     @property
     def has_target_value(self) -> bool:
@@ -147,7 +201,7 @@ class Case:
         """Share of the error by source line, the largest first, with the op that has most of it."""
         totals: dict[tuple[str, int], float] = {}
         best: dict[tuple[str, int], tuple[float, Node]] = {}
-        for id, share in self.budget.items():
+        for id, share in self.rounding.budget.items():
             node = self.node(id)
             if node.span is None:
                 continue

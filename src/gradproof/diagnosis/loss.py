@@ -65,7 +65,7 @@ def find_loss(case: Case) -> Loss | None:
 
 
 def _found(case: Case) -> Loss | None:
-    if not case.budget or is_beyond_dtype(case):
+    if not case.rounding.budget or is_beyond_dtype(case):
         return None
     origin = _origin(case)
     share = _line_share(case, origin)
@@ -84,7 +84,7 @@ def _found(case: Case) -> Loss | None:
 
 def _origin(case: Case) -> Node:
     """The node with the largest share on the line with the largest share: many small roundings outweigh a large one."""
-    by_share = sorted(case.budget, key=lambda id: -abs(case.budget[id]))
+    by_share = sorted(case.rounding.budget, key=lambda id: -abs(case.rounding.budget[id]))
     if case.shares_by_span:
         span = case.shares_by_span[0][0]
         for node in map(case.node, by_share):
@@ -112,7 +112,7 @@ def _kind(case: Case, origin: Node, place: Node, index: tuple[int, ...], growth:
 
 def _line_share(case: Case, node: Node) -> float:
     if node.span is None:
-        return case.budget[node.id]
+        return case.rounding.budget[node.id]
     return next(
         (
             s
@@ -125,7 +125,9 @@ def _line_share(case: Case, node: Node) -> float:
 
 def _worst_entry(case: Case, node: Node) -> tuple[int, ...]:
     """The entry whose local error contributes most."""
-    weighed = np.abs(np.asarray(case.local_errors[node.id]) * np.asarray(case.adjoints.get(node.id, 1.0)))
+    weighed = np.abs(
+        np.asarray(case.rounding.local_errors[node.id]) * np.asarray(case.rounding.adjoints.get(node.id, 1.0))
+    )
     return largest_entry(np.broadcast_to(weighed, node.shape))
 
 
@@ -134,7 +136,7 @@ def _underflowed(case: Case, origin: Node) -> bool:
     index = _worst_entry(case, origin)
     value, error = (
         float(np.asarray(origin.value)[index]),
-        float(np.asarray(case.local_errors[origin.id])[index]),
+        float(np.asarray(case.rounding.local_errors[origin.id])[index]),
     )
     smallest = (
         float(np.finfo(types.numpy_dtype(origin.dtype)).smallest_normal)
@@ -200,9 +202,10 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
         return False
     index = _worst_entry(case, origin)
     value = abs(complex(np.asarray(origin.value)[index]))
-    error = abs(complex(np.asarray(case.local_errors[origin.id])[index]))
+    error = abs(complex(np.asarray(case.rounding.local_errors[origin.id])[index]))
     exact = abs(
-        complex(np.asarray(origin.value)[index]) - complex(np.asarray(case.local_errors[origin.id])[index])
+        complex(np.asarray(origin.value)[index])
+        - complex(np.asarray(case.rounding.local_errors[origin.id])[index])
     )
     return error > MOST_ULPS * types.unit_roundoff(origin.dtype) * max(value, exact)
 
@@ -242,17 +245,17 @@ def _relative_error(case: Case, node: Node) -> float:
 def _absorbs(case: Case, origin: Node) -> bool:
     index = _worst_entry(case, origin)
     operands = [abs(entry_at(case.node(id).value, origin.shape, index)) for id in origin.inputs]
-    error = abs(float(np.asarray(case.local_errors[origin.id])[index]))
+    error = abs(float(np.asarray(case.rounding.local_errors[origin.id])[index]))
     return min(operands) > 0 and error >= MIN_ABSORBED * min(operands)
 
 
 def _line_roundings(case: Case, origin: Node) -> int:
     """How many nodes of the origin's line have a part in the error that is not negligible."""
     line = None if origin.span is None else (origin.span.file, origin.span.line)
-    own = abs(case.budget[origin.id])
+    own = abs(case.rounding.budget[origin.id])
     return sum(
         1
-        for id, share in case.budget.items()
+        for id, share in case.rounding.budget.items()
         if (span := case.node(id).span) is not None
         and (span.file, span.line) == line
         and abs(share) > 0.1 * own

@@ -30,14 +30,18 @@ def steepest(case: Case) -> tuple[Node, tuple[int, ...], float] | None:
     The first, because what comes after it, backward ops above all, works with numbers that are already spoilt.
     """
     best: tuple[Node, tuple[int, ...], float] | None = None
-    for id, error in sorted(case.propagated.items()):
+    for id, error in sorted(case.rounding.propagated.items()):
         node = case.node(id)
-        if id not in case.adjoints or isinstance(node.value, tuple) or node.op in ("input", "constant"):
+        if (
+            id not in case.rounding.adjoints
+            or isinstance(node.value, tuple)
+            or node.op in ("input", "constant")
+        ):
             continue
-        flow = np.abs(np.asarray(case.adjoints[id]) * np.asarray(error))
+        flow = np.abs(np.asarray(case.rounding.adjoints[id]) * np.asarray(error))
         index = largest_entry(np.broadcast_to(flow, node.shape))
         if not flow.size or float(np.broadcast_to(flow, node.shape)[index]) < MIN_FLOW * abs(
-            case.total_error
+            case.rounding.total_error
         ):
             continue
         growth = _growth(case, node, index)
@@ -54,7 +58,7 @@ def _growth(case: Case, node: Node, index: tuple[int, ...]) -> float:
     if node.op in SUMS:
         operand = _sum_operand_error(case, node)
     else:
-        inherited = [id for id in node.inputs if id in case.propagated]
+        inherited = [id for id in node.inputs if id in case.rounding.propagated]
         operand = max((_relative(case, case.node(id), index, node.shape) for id in inherited), default=0.0)
     unit = types.unit_roundoff(node.dtype)  # an operand that is exact still cannot be better than its dtype
     return after / max(operand, unit)
@@ -63,9 +67,9 @@ def _growth(case: Case, node: Node, index: tuple[int, ...]) -> float:
 def _sum_operand_error(case: Case, node: Node) -> float:
     worst = 0.0
     for id in node.inputs:
-        if id in case.propagated:
+        if id in case.rounding.propagated:
             value = np.abs(np.asarray(case.node(id).value, np.float64))
-            error = np.abs(np.asarray(case.propagated[id]))
+            error = np.abs(np.asarray(case.rounding.propagated[id]))
             largest = float(value.max(initial=0.0))
             worst = max(worst, float(np.max(error, initial=0.0)) / largest if largest else 0.0)
     return worst
@@ -74,7 +78,7 @@ def _sum_operand_error(case: Case, node: Node) -> float:
 def _relative(case: Case, node: Node, index: tuple[int, ...], shape: tuple[int, ...] | None = None) -> float:
     shape = node.shape if shape is None else shape
     value = entry_at(node.value, shape, index)
-    error = entry_at(case.propagated[node.id], shape, index)
+    error = entry_at(case.rounding.propagated[node.id], shape, index)
     true = abs(value - error)
     return abs(error) / true if true else (np.inf if error else 0.0)
 
@@ -91,7 +95,9 @@ def amplified(case: Case, origin: Node) -> float:
     """By how much an op that solves equations has enlarged its own roundings: as the equations are conditioned."""
     if origin.op not in SOLVERS:
         return 0.0
-    error, value = (np.abs(np.asarray(array)) for array in (case.local_errors[origin.id], origin.value))
+    error, value = (
+        np.abs(np.asarray(array)) for array in (case.rounding.local_errors[origin.id], origin.value)
+    )
     largest = float(value.max(initial=0.0))
     relative = float(error.max(initial=0.0)) / largest if largest else 0.0
     return relative / types.unit_roundoff(origin.dtype)

@@ -47,15 +47,15 @@ def _can_be_run_better(case: Case) -> bool:
     if case.verdict is Verdict.MISSING:
         return case.source.missing is not None and case.source.missing.kind in _UNSEEN
     if case.verdict is Verdict.NONFINITE:
-        return case.nonfinite is not None and case.nonfinite.kind in (*_ROUNDING, MASKED)
+        return case.irregular.kind in (*_ROUNDING, MASKED)
     loss = find_loss(case) if case.verdict is Verdict.INACCURATE else None
     return loss is not None and loss.kind not in _RULES
 
 
 def _places(case: Case) -> tuple[int, ...]:
     """Where the search begins: the node that lost the digits, the one where the error arose, and their lines."""
-    if case.nonfinite is not None:
-        suspects = [case.nonfinite.origin]
+    if case.irregular.nonfinite is not None:
+        suspects = [case.irregular.nonfinite.origin]
     else:
         loss = find_loss(case)
         suspects = [] if loss is None else [loss.place, loss.origin]

@@ -41,7 +41,7 @@ _SMALL_EDITS = ("sign", "factor", "ignores upstream", "transposed")
 
 def derived(case: Case) -> Fix | None:
     """The first custom gradient that is a mistake, returned as it should be."""
-    faults = [fault for fault in case.mistakes if not fault.mistake.is_intended]
+    faults = [fault for fault in case.rules.mistakes if not fault.mistake.is_intended]
     fault = faults[0] if faults else _frozen(case) or _difference(case)
     if fault is None or (fault.mistake.kind in _SMALL_EDITS and not fault.mistake.detail):
         return None
@@ -54,7 +54,7 @@ def derived(case: Case) -> Fix | None:
 def _frozen(case: Case) -> CustomFault | None:
     """A rule that returned the derivative in such a way that it cannot be differentiated again."""
     program = case.capture.gradient_program
-    for suspicion in case.suspicions if case.verdict is not Verdict.CORRECT else ():
+    for suspicion in case.rules.suspicions if case.verdict is not Verdict.CORRECT else ():
         rule = None if program is None else rule_of(program, suspicion.scope)
         if rule is not None and len(rule.inputs) == 1:
             here = read(rule, rule.here, exact=True)

@@ -36,27 +36,27 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     # In a large program no change could be proven equal in the time there is.
     if program is None or len(program.nodes) > MOST_NODES or 2 * entry_count(program) > MOST_ENTRIES:
         return case
-    is_frozen = bool(case.suspicions) and case.verdict is not Verdict.CORRECT
-    if case.mistakes or is_frozen or _is_difference(case):
-        case = replace(case, rule_fix=derived(case))
+    is_frozen = bool(case.rules.suspicions) and case.verdict is not Verdict.CORRECT
+    if case.rules.mistakes or is_frozen or _is_difference(case):
+        case = replace(case, remedy=replace(case.remedy, rule_fix=derived(case)))
         if case.verdict is not Verdict.MISSING:  # a gradient that is missing has a fault of its own besides
             return case
     aim = aim_of(case)
-    if aim is None or (case.nonfinite is not None and case.nonfinite.kind == MASKED):
+    if aim is None or case.irregular.kind == MASKED:
         return case
     if case.verdict is Verdict.MISSING:
         # A replay runs the framework's own rules; what a rule of the user's returns it does not show.
         has_rules = bool(case.capture.rules.scopes)
         seen = "" if has_rules else checked_digits(case, program, aim, replay, equal=False)
-        return replace(case, replayed=seen or "")
+        return replace(case, remedy=replace(case.remedy, replayed=seen or ""))
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
     found = list(_offers(case, program, aim, replay, time.monotonic() + seconds))
     if found:
         # A change that can be shown in the user's own lines is worth a little accuracy.
         best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
-        return replace(case, fix=best, is_formula=True)
+        return replace(case, remedy=replace(case.remedy, fix=best, is_formula=True))
     is_problem = case.verdict is Verdict.INACCURATE and is_sensitive(case, program)
-    return replace(case, is_problem=is_problem)
+    return replace(case, remedy=replace(case.remedy, is_problem=is_problem))
 
 
 def _is_difference(case: Case) -> bool:

@@ -16,10 +16,12 @@ MOST_ORIGINS = 20  # a line in a loop has many nodes; the last of them show the 
 def guilty_nodes(case: Case, diagnostics: Sequence[Diagnostic]) -> frozenset[int]:
     """Empty where nothing is wrong, or where it is not known which nodes are to blame."""
     program, end = case.program, _end(case)
-    if program is None or end is None or not (diagnostics or case.budget):
+    if program is None or end is None or not (diagnostics or case.rounding.budget):
         return frozenset()
-    if case.nonfinite is not None:
-        return frozenset(place.id for place in case.nonfinite.trail) & {node.id for node in program.nodes}
+    if case.irregular.nonfinite is not None:
+        return frozenset(place.id for place in case.irregular.nonfinite.trail) & {
+            node.id for node in program.nodes
+        }
     return ways(program, _origins(case, program, end, diagnostics), end)
 
 
@@ -36,7 +38,7 @@ def _origins(case: Case, program: Program, end: int, diagnostics: Sequence[Diagn
     """Where the gravest diagnostic points, as closely as it does, and the nodes that rounded most of the error."""
     reaching = ancestors(program, [end])
     nodes = [node for node in program.nodes if node.id in reaching and node.op not in ("input", "constant")]
-    rounding = [node.id for node in nodes if abs(case.budget.get(node.id, 0.0)) >= LARGE_SHARE]
+    rounding = [node.id for node in nodes if abs(case.rounding.budget.get(node.id, 0.0)) >= LARGE_SHARE]
     gravest = max(diagnostics, key=lambda diagnostic: diagnostic.rank, default=None)
     if gravest is None or gravest.span is None:
         return rounding

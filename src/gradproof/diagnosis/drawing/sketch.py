@@ -81,10 +81,10 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
         names=names,
         too_large="" if program is None else _size(program),
         outline=None if is_small or program is None else shared_outline(program, names),
-        seeks_noise=case.verdict is Verdict.INACCURATE or bool(case.flips),
+        seeks_noise=case.verdict is Verdict.INACCURATE or bool(case.irregular.flips),
         is_plain=is_plain,
         used_step=_used_step(diagnostics),
-        passages=case.passages,
+        passages=case.sizes.passages,
         mode_gaps=capture.around.mode_gaps,
         # A custom gradient is a rule that only the user's own function knows; and where nothing is wrong, no mode
         # is worth the time that compiling takes.
@@ -92,7 +92,7 @@ def sketched(case: Case, diagnostics: Sequence[Diagnostic], replays: Mapping[str
         guilty=guilty_nodes(case, diagnostics),
         shares={
             id: float(significant([share])[0])
-            for id, share in case.budget.items()
+            for id, share in case.rounding.budget.items()
             if abs(share) >= LEAST_SHARE
         },
     )

@@ -46,7 +46,7 @@ class Guard:
 
 def guards(case: Case) -> Iterator[tuple[Guard, Program]]:
     """The program with each input of the op in the dropped branch guarded in turn."""
-    program, found = case.capture.program, case.nonfinite
+    program, found = case.capture.program, case.irregular.nonfinite
     if program is None or found is None or found.zero is None:
         return
     ops = [node for node in program.nodes if node.span == found.origin.span and _is_guilty(found, node)]

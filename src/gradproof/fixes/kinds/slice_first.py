@@ -23,7 +23,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         fault.case,
         fault.case.capture.program,
         aim_of(fault.case),
-        fault.case.nonfinite,
+        fault.case.irregular.nonfinite,
     )
     if program is None or aim is None or found is None or found.zero is None or found.zero.why != "not used":
         return

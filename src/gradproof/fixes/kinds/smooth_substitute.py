@@ -77,7 +77,10 @@ def _has_no_slope(case: Case) -> bool:
     """A corner, a step, an infinite slope, or no value at all: no other way of writing the function mends that."""
     if case.verdict is Verdict.UNVERIFIED:
         return case.lacks_a_value
-    singular = case.nonfinite is not None and case.nonfinite.kind in ("singular-point", "invalid-domain")
+    singular = case.irregular.kind in (
+        "singular-point",
+        "invalid-domain",
+    )
     return case.verdict is Verdict.UNDEFINED or (case.verdict is Verdict.NONFINITE and singular)
 
 
@@ -181,7 +184,7 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
     if sides is not None:
         for span in _decided(program, sides.guilty or sides.ties):
             yield span, (*CORNERS, *STEPS)
-    suspects = [] if case.singular is None else [program[case.singular.node]]
+    suspects = [] if case.irregular.singular is None else [program[case.irregular.singular.node]]
     way = ancestors(program, program.outputs) & descendants(program, [case.source.node or 0])
     suspects += [node for node in program.nodes if node.id in way and is_at_edge(program, node)]
     spans = dict.fromkeys(node.span for node in suspects if node.span is not None)

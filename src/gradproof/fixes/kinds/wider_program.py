@@ -16,12 +16,16 @@ from gradproof.judge.verdict import Verdict
 def offer(fault: Fault) -> Iterator[Fix]:
     """Not for a NaN that a dropped branch sends, which is there in every dtype."""
     case, program = fault.case, fault.case.capture.program
-    if program is None or case.fix is not None or case.verdict not in (Verdict.INACCURATE, Verdict.NONFINITE):
+    if (
+        program is None
+        or case.remedy.fix is not None
+        or case.verdict not in (Verdict.INACCURATE, Verdict.NONFINITE)
+    ):
         return
     if case.source.dtype == "float64" or 2 * entry_count(program) > MOST_ENTRIES:
         return
     aim, wide = aim_of(case), widened(program)
-    if aim is None or wide is None or (case.nonfinite is not None and case.nonfinite.kind == MASKED):
+    if aim is None or wide is None or case.irregular.kind == MASKED:
         return
     checked = checked_digits(case, wide, aim, fault.replay, equal=False)
     text = f"compute `{case.capture.target}` in float64: cast `{case.source.name}` first, and the result back"
