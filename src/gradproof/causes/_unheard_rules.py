@@ -14,11 +14,13 @@ from gradproof.judge.verdict import Verdict
 
 def forward_rule(case: Case) -> Iterator[Diagnostic]:
     """A derivative in forward mode, where no rule runs backward that could be tried alone."""
-    own = [scope for scope in case.capture.rules.scopes if scope.library is None]
+    # A function that is used several times has one rule; `torch.func` uses one inside of another, too.
+    scopes = case.capture.rules.scopes
+    own = list({(one.name, one.rule_at): one for one in scopes if one.library is None}.values())
     is_told = bool(case.rules.mistakes or case.capture.rules.pullbacks or case.rules.suspicions)
     if case.verdict is not Verdict.WRONG or is_told or len(own) != 1 or own[0].results is not None:
         return
-    span = own[0].defined_at or own[0].used_at
+    span = own[0].rule_at or own[0].defined_at or own[0].used_at
     yield Diagnostic(
         kind="custom-gradient",
         severity="error",

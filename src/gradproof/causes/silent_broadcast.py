@@ -35,7 +35,7 @@ from gradproof.diagnosis.tables import shape_before, tables
 from gradproof.diagnosis.words import shape_text
 from gradproof.ir.program import Node, Program
 
-_WANTED = re.compile(r"None|newaxis|expand_dims|reshape|outer|pairwise")
+_WANTED = re.compile(r"None|newaxis|expand|reshape|outer|pairwise")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:

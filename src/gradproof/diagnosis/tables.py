@@ -36,7 +36,18 @@ def shape_before(program: Program, id: int) -> tuple[int, ...]:
     """The shape before broadcasting; JAX writes a row as (1, n) first."""
     while program[id].op == "broadcast" or _is_made_a_row(program, id):
         id = program[id].inputs[0]
-    return program[id].shape
+    return _repeated(program[id]) or program[id].shape
+
+
+def _repeated(node: Node) -> tuple[int, ...] | None:
+    """The shape of labels that a library's loss has spread out over a table before it subtracts them."""
+    value = node.value
+    if node.op != "constant" or value is None or len(node.shape) != 2 or node.shape[0] != node.shape[1]:
+        return None
+    same_rows, same_columns = bool((value == value[:1]).all()), bool((value == value[:, :1]).all())
+    if same_rows == same_columns:  # one number everywhere, or a table indeed
+        return None
+    return node.shape[1:] if same_rows else (node.shape[0], 1)
 
 
 def _is_made_a_row(program: Program, id: int) -> bool:

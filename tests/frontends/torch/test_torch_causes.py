@@ -98,9 +98,9 @@ class _TooFew(torch.autograd.Function):
     def forward(ctx, a, b):  # type: ignore[no-untyped-def]
         return a * b
 
-    @staticmethod  # HERE
+    @staticmethod
     def backward(ctx, g):  # type: ignore[no-untyped-def]
-        return g
+        return g  # HERE
 
 
 def too_few_gradients() -> None:

@@ -19,6 +19,8 @@ _REFUSED = re.compile(
     r"[Ff]unction (\w+)Backward returned an (?:incorrect number of gradients|invalid gradient)"
 )
 
+_NO_RULE = re.compile(r"backward through (\S+) but no autograd|derivative for (\S+) is not implemented")
+
 
 def raised(call: GradientCall, k: int) -> Break | None:
     """Why the engine raised; None where it was an exception of somebody else's."""
@@ -32,6 +34,9 @@ def raised(call: GradientCall, k: int) -> Break | None:
     refused = _REFUSED.search(text)
     if refused is not None:
         return _refused(call, refused[1], text)
+    ruleless = _NO_RULE.search(text)
+    if ruleless is not None:
+        return _ruleless(call, plain_name((ruleless[1] or ruleless[2]).replace("::", ".")))
     changed = _CHANGED.search(text)
     return None if changed is None else _changed(call, changed[1] or "")
 
@@ -104,3 +109,13 @@ def _refused(call: GradientCall, name: str, text: str) -> Break:
     facts = {"exception": text.split(": ", 1)[0], "op": name, "refused": message}
     at = call.span if scope is None else scope.rule or scope.span
     return Break("custom-gradient", at, "what it returns is refused", _called(call), facts)
+
+
+def _ruleless(call: GradientCall, name: str) -> Break:
+    """An op that PyTorch can run and not differentiate."""
+    spans = [scope.span for scope in call.scopes if scope.name == name]
+    spans += [
+        event.span for event in call.events if event.phase == "forward" and plain_name(event.op) == name
+    ]
+    at = next((span for span in spans if span is not None), call.span)
+    return Break("no-gradient-registered", at, "has no gradient", _called(call), {"op": f"`{name}`"})

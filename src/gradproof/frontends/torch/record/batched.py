@@ -82,11 +82,14 @@ def _value(array: Any) -> Value:
 def _selected(
     run: EngineRun, call: GradientCall, places: Sequence[int], api: Any, moved: Moved
 ) -> GradientCall:
-    observed = []
+    observed: list[Observed | None] = []
     for k in places:
         place = batch_place(run.results[k])
         if place is None:
             return call
+        if api == "gradient" and place == (batch_place(run.inputs[k]) or 0):
+            observed.append(call.observed[k])  # as the last op of the backward pass has put it out
+            continue
         array = moved(array_of(plain(run.results[k])), place, run.inputs[k])
         observed.append(Observed(_value(array)))
     return replace(
@@ -95,6 +98,6 @@ def _selected(
         sources=tuple(call.sources[k] for k in places),
         observed=tuple(observed),
         output_gradients=None,
-        pullbacks=(),
+        pullbacks=call.pullbacks if api == "gradient" else (),
         doubt=None if call.doubt == IN_VMAP else call.doubt,
     )

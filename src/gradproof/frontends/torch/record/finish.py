@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from gradproof.frontends.record.model import (
     CustomScope,
@@ -17,6 +17,7 @@ from gradproof.frontends.record.model import (
 )
 from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
+from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.facts import doubt_of, policy_of, retained
 from gradproof.frontends.torch.record.hooks import HookSteps
@@ -38,13 +39,20 @@ STEP = 16  # between the numbers of events: hooks stand in between
 class Finish:
     """One call being put together."""
 
-    def __init__(self, run: EngineRun, recorder: TorchRecorder, also: Collection[int] = ()) -> None:
-        """`also` are values beside the targets whose history is wanted."""
-        self.also = also
+    def __init__(
+        self,
+        run: EngineRun,
+        recorder: TorchRecorder,
+        also: Collection[int] = (),
+        rule: Literal["backward", "jvp"] = "backward",
+    ) -> None:
+        """`also` are values whose history is wanted too; `rule` is the method that differentiates."""
+        self.also, self.rule_name = also, rule
         self.run, self.recorder = run, recorder
         self.values: dict[int, Value] = {}
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
+        self.rules = TorchRules(run, recorder, self.places, self.optional)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
         self.backward = [event for event in recorder.events if run.id in event.within]
         self.forward = [
@@ -53,11 +61,9 @@ class Finish:
 
     def call(self) -> GradientCall:
         run = self.run
-        frame = run.frame
-        named = named_in(frame)
+        named = named_in(run.frame)
         names = {key: one.name for key, one in named.items()}
-        places = user_places(frame)
-        spans = tuple(span_of(place) for place in places)
+        spans = tuple(span_of(place) for place in user_places(run.frame))
         span = spans[0] if spans else None
         events = self.relevant()
         versions = self.versions(events)
@@ -84,7 +90,7 @@ class Finish:
             events=made[before:],
             older=made[:before],
             pullbacks=(
-                *TorchRules(run, self.recorder, self.places, self.optional).pullbacks(events),
+                *self.rules.pullbacks(events),
                 *hooks.pullbacks,
             ),
             scopes=(*self._scopes(events), *hooks.scopes),
@@ -262,10 +268,10 @@ class Finish:
             kind="custom_gradient" if raw.function is not None else "grad_pass_through",
             parent=raw.parent,
             span=spans[0] if spans else None,
-            definition=_line_of(getattr(raw.function, "forward", None)),
+            definition=head_of(code_of(getattr(raw.function, "forward", None))),
             inputs=tuple(map(self.value, raw.inputs)),
             outputs=tuple(map(self.value, raw.outputs)),
-            rule=_line_of(getattr(raw.function, "backward", None)),
+            rule=result_of(code_of(getattr(raw.function, self.rule_name, None))),
             library=raw.library,
         )
 
@@ -291,8 +297,3 @@ class Finish:
 
     def optional(self, cell: Cell | None) -> Value | None:
         return None if cell is None else self.value(cell)
-
-
-def _line_of(function: Any) -> Span | None:
-    code = getattr(function, "__code__", None)
-    return None if code is None else Span(code.co_filename, code.co_firstlineno, function=code.co_qualname)

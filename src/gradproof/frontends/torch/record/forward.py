@@ -106,7 +106,7 @@ class ForwardMode:
         run = EngineRun(next(numbers), frame, site, (primal,), (), (), False, False, True)
         run.first, run.occurrence, run.targets = next(numbers), site.executions, (read(plain(primal)),)
         out = read(plain(tangent))
-        finish = Finish(run, self._recorder, {out.id})
+        finish = Finish(run, self._recorder, {out.id}, "jvp")
         is_batched = are_batched((primal, tangent)) or any(dual.is_batched for dual in self._duals)
         call = finish.call()
         name = differentiated(call_at(span_of((frame.f_code, frame.f_lasti))))

@@ -14,11 +14,11 @@ import torch
 from gradproof.frontends.record.model import CustomScope, OpEvent, RuleRun, Value
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.source import Place, span_of, user_places
+from gradproof.frontends.torch.record.definitions import code_of, result_of
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchRecorder, numbers
 from gradproof.frontends.torch.record.scopes import PASS_ON
 from gradproof.frontends.torch.record.transforms import plain
-from gradproof.ir.span import Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Hooks:
             cells = read(plain(tensor)), read(plain(given), True), read(plain(result), True)
         name = getattr(hook, "__name__", type(hook).__name__)
         name = "a hook" if name == "<lambda>" else name
-        code = getattr(hook, "__code__", None)
+        code = code_of(hook)
         recorder.hooks.append(HookRun(recorder.within[-1], name, *cells, places, code))
 
 
@@ -92,10 +92,7 @@ class HookSteps:
         id, span = next(numbers), spans[0] if spans else None
         made = OpEvent(0, PASS_ON, (before,), (after,), {}, span, spans, "forward", scope=id)
         self.events.append((hook.cell.id, made))
-        code = hook.code
-        rule = (
-            span if code is None else Span(code.co_filename, code.co_firstlineno, function=code.co_qualname)
-        )
+        rule = result_of(hook.code) or span
         scope = CustomScope(
             id, hook.name, "custom_gradient", None, span, rule, (before,), (after,), rule=rule
         )

@@ -18,11 +18,13 @@ from torch.utils._python_dispatch import (
 )
 
 from gradproof.frontends.torch.record import exits
+from gradproof.frontends.torch.record.custom_ops import definition_of, heard_inside
 from gradproof.frontends.torch.record.recorder import Ref, TorchRecorder
 from gradproof.frontends.torch.record.transforms import plain
 
 # State that these ops change though their schema does not say so: the positions of the arguments.
 _UNSAID_WRITES = {"aten.native_batch_norm.default": (3, 4), "aten.cudnn_batch_norm.default": (3, 4)}
+_OF_TORCH = ("aten", "prims")
 # What a compiler computes with while it traces a program.
 _WITHOUT_NUMBERS = (FakeTensor, FunctionalTensor)
 
@@ -69,12 +71,19 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             self._failed()
         finally:
             recorder.quiet -= 1
-        result = func(*args, **kwargs)
+        own = None if pending is None or func.namespace in _OF_TORCH else definition_of(func)
+        if own is None:
+            result = func(*args, **kwargs)
+        else:
+            with heard_inside(own, self):
+                result = func(*args, **kwargs)
         if pending is not None:
             recorder.quiet += 1
             try:
                 with torch.no_grad():
-                    recorder.after(pending, list(tensors_in(result)))
+                    outputs = list(tensors_in(result))
+                    if own is None or not recorder.has_made(outputs, since=pending):
+                        recorder.after(pending, outputs)
             except Exception:
                 self._failed()
             finally:

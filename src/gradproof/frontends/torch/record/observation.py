@@ -144,7 +144,9 @@ class TorchObservation:
         lost = lost_leaves(finish, call)
         if lost is not None:
             self._lost.add(lost)
-        if not run.create_graph:  # what is differentiated once more is no step that is over
+        if run.create_graph:
+            finish.rules.keep()
+        else:  # what is differentiated once more is no step that is over
             self.recorder.previous = run.first
         self.recorder.used_up |= finish.made
         if run.error is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ MOST_EVENTS = (
 )
 MOST_BYTES = 2**30  # of tensors that nobody but the record may be holding
 
-numbers = count(2)
+numbers = itertools.count(2)
 """Serial numbers for events, calls, scopes and rules: unique in the process, ordered in time."""
 
 
@@ -86,6 +86,7 @@ class Pending:
     heard: bool
     sequence: int | None
     node: Any
+    number: int = field(default_factory=lambda: next(numbers))
 
 
 class TorchRecorder(threading.local):
@@ -100,6 +101,7 @@ class TorchRecorder(threading.local):
         self.within: list[int] = []
         self.leaves: list[TorchExit] = []
         self.hooks: list[Any] = []  # runs of hooks that changed a gradient
+        self.applied: list[Any] = []  # rules of the user's, in runs whose results may be differentiated again
         self.is_on = False  # whether the ops of this thread are heard
         self.quiet = 0
         self.transforms = 0  # derivatives of `torch.func` that are being taken
@@ -129,7 +131,7 @@ class TorchRecorder(threading.local):
         self._sequence = torch.autograd._get_sequence_nr()
 
     def clear(self) -> None:
-        self.used_up, self.hooks, self.hidden_in = set(), [], None
+        self.used_up, self.hooks, self.applied, self.hidden_in = set(), [], [], None
         self.memory.clear()
         self.events, self.leaves, self.all_scopes, self.nodes = [], [], {}, {}
         self.complete = False
@@ -172,6 +174,12 @@ class TorchRecorder(threading.local):
             self._pass_through(event)
         self._forget()
         return event
+
+    def has_made(self, tensors: Sequence[Any], since: Pending) -> bool:
+        """Whether all of these were put out by ops that have run since another began: it is what they are."""
+        recent = itertools.takewhile(lambda event: event.index > since.number, reversed(self.events))
+        made = {cell.id for event in recent for cell in event.outputs}
+        return bool(tensors) and all(self.memory.read(tensor).id in made for tensor in tensors)
 
     def _behind_the_graph(self, pending: Pending) -> Cell | None:
         """What `h` is for `h.data.clamp_(0)`: the numbers of a value with a history are changed without it."""

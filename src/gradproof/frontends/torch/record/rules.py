@@ -36,6 +36,19 @@ class TorchRules:
             if scope is not None or takers:
                 yield self._pullback(rule, event, scope, takers)
         yield from self._passed_through(events)
+        yield from self._applied_before(events)
+
+    def keep(self) -> None:
+        """The gradients of this run may be differentiated again: the rules behind them are then part of a forward."""
+        own = [rule for node, rule in self.run.nodes.items() if rule.done and node in self.recorder.nodes]
+        self.recorder.applied += own
+
+    def _applied_before(self, events: Sequence[TorchEvent]) -> Iterator[RuleRun]:
+        """Rules of the user's in earlier runs whose results this one has gone back through."""
+        made = {cell.id for event in events if self.run.id not in event.within for cell in event.outputs}
+        for rule in self.recorder.applied:
+            if any(cell is not None and cell.id in made for cell in rule.results):
+                yield self._pullback(rule, None, self.recorder.nodes.get(rule.node), ())
 
     def _raised(self, node: Any, rule: NodeRun, scope: int | None, place: Any) -> Iterator[RuleRun]:
         """The rule of the user's that an exception came out of."""

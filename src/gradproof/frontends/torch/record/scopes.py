@@ -12,10 +12,13 @@ import torch
 
 from gradproof.frontends.record.patches import Patch
 from gradproof.frontends.record.source import user_places
+from gradproof.frontends.torch.record.custom_ops import written_as
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import tensors_in
 from gradproof.frontends.torch.record.recorder import TorchRecorder, TorchScope, numbers
+from gradproof.frontends.torch.record.transforms import plain
 
+_MADE_BY_TRANSFORMS = "torch._functorch.autograd_function"  # whose functions stand for one of the user's
 PASS_ON = "gradproof.PassOn"
 """An output of a function of the user's that is its input, or memory that others hold too."""
 
@@ -31,7 +34,7 @@ class Scopes:
         return [(_Chain, "last", staticmethod(partial(self._heard, before))), (_APPLY, "__code__", _TOLD)]
 
     def _heard(self, original: Any, cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._recorder.quiet or not self._is_on():
+        if self._recorder.quiet or not self._is_on() or cls.__module__ == _MADE_BY_TRANSFORMS:
             return original(cls, *args, **kwargs)
         return self._applied(original, cls, args, kwargs)
 
@@ -40,9 +43,10 @@ class Scopes:
         scope = None
         try:
             parent = recorder.scopes[-1].id if recorder.scopes else None
-            scope = TorchScope(next(numbers), cls.__name__, parent, user_places(sys._getframe(3)), cls)
+            name, function = written_as(cls)
+            scope = TorchScope(next(numbers), name, parent, user_places(sys._getframe(3)), function)
             with recorder.silence(), torch.no_grad():
-                scope.inputs = tuple(recorder.memory.read(tensor) for tensor in tensors_in(args))
+                scope.inputs = tuple(recorder.memory.read(plain(tensor)) for tensor in tensors_in(args))
         except Exception:
             self._failed()
         if scope is None:
@@ -69,7 +73,7 @@ class Scopes:
 
     def _output(self, scope: TorchScope, tensor: Any) -> Cell:
         """What the function returned, as a value of its own: it has the function's rule for a history."""
-        recorder = self._recorder
+        recorder, tensor = self._recorder, plain(tensor)
         with torch.no_grad():
             known = recorder.memory.candidates(tensor)
             given = known[-1] if known else recorder.memory.read(tensor)
