@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradproof.causes._evidence import comparison_rows, proven_text, subject, worst
+from gradproof.causes._evidence import comparison_rows, entry, proven_text, subject, worst
 from gradproof.causes._labels import NO_SUM, SUM_TO_1, of_labels, sum_of_labels
 from gradproof.causes._mistakes import entry, say, unless_overwritten
 from gradproof.causes._mixed_rows import mixed_rows
@@ -48,26 +48,25 @@ from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    rules = case.rules
     yield from raised_by_rule(case, "framework-rule")
-    frozen = [one.scope for one in case.rules.suspicions if one.scope.library is not None]
+    frozen = [one.scope for one in rules.suspicions if one.scope.library is not None]
     if frozen and case.verdict is Verdict.WRONG:
         yield _frozen(case, frozen[0])
-    brought = [
-        one for one in case.rules.mistakes if one.scope.library is not None and not one.mistake.is_intended
-    ]
+    brought = [one for one in rules.mistakes if one.scope.library is not None and not one.mistake.is_intended]
     if brought:
         yield _brought_along(case, brought[0])
     # A rule that stands for a step in one of its gradients is meant as a whole.
-    intended = {fault.departure.pullback.op for fault in case.rules.library_faults if fault.is_intended}
-    faults = [fault for fault in case.rules.library_faults if fault.departure.pullback.op not in intended]
+    intended = {fault.departure.pullback.op for fault in rules.library_faults if fault.is_intended}
+    faults = [fault for fault in rules.library_faults if fault.departure.pullback.op not in intended]
     tied = list(_tied(case)) if faults and all(_is_at_tie(case, fault) for fault in faults) else []
     if faults:
         yield tied[0] if tied else _wrong_rule(case, faults[0])
-    elif case.rules.hidden_stop is not None and case.rules.hidden_stop.is_neutral:
-        yield _hidden_stop(case, case.rules.hidden_stop)
-    elif case.verdict is Verdict.WRONG and not case.rules.have_culprit:
+    elif rules.hidden_stop is not None and rules.hidden_stop.is_neutral:
+        yield _hidden_stop(case, rules.hidden_stop)
+    elif case.verdict is Verdict.WRONG and not rules.have_culprit:
         others = (*mixed_rows(case), *_partial(case), *_tied(case))[:1]
-        yield from _boundless(case) if case.rules.boundless_rules else others
+        yield from _boundless(case) if rules.boundless_rules else others
     loss = loss_of(case, "framework-rule")
     if loss is not None:
         yield _wrong_value(case, loss)
@@ -270,10 +269,8 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     name = "compiled function" if node.op == "identity" else node.op.replace("_", " ")
     called = f"a {name}" if node.op == "identity" else f"the function {name}"
     exact = proven_at(case, node, loss.index)
-    value = np.asarray(node.value)[loss.index].item()
-    true = exact or words.significant(
-        value - np.asarray(case.rounding.local_errors[node.id])[loss.index].item(), 7
-    )
+    value = entry(node.value, loss.index)
+    true = exact or words.significant(value - entry(case.rounding.local_errors[node.id], loss.index), 7)
     computed = value_at(case, node, loss.index)
     return Diagnostic(
         kind="framework-rule",
