@@ -47,16 +47,16 @@ def observed_text(case: Case, index: tuple[int, ...]) -> str:
     observed = case.source.observed
     if observed is None:
         return "None"
-    return words.number(entry(observed, index), dtype=case.source.dtype)
+    return words.number(number_at(observed, index), dtype=case.source.dtype)
 
 
 def proven_text(case: Case, index: tuple[int, ...]) -> str | None:
     """The true value to the digits that are proven; None where there is none."""
     true = case.true
-    if true is None or not np.isfinite(entry(true.rad, index)):
+    if true is None or not np.isfinite(number_at(true.rad, index)):
         return None
-    return words.number(entry(true.mid, index), entry(true.rad, index))
+    return words.number(number_at(true.mid, index), number_at(true.rad, index))
 
 
-def entry(array: Any, index: tuple[int, ...]) -> Any:
+def number_at(array: Any, index: tuple[int, ...]) -> Any:
     return np.asarray(array)[index].item()

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradproof.causes._evidence import comparison_rows, entry, proven_text, subject, worst
+from gradproof.causes._evidence import comparison_rows, number_at, proven_text, subject, worst
 from gradproof.causes._labels import NO_SUM, SUM_TO_1, of_labels, sum_of_labels
 from gradproof.causes._mistakes import entry, say, unless_overwritten
 from gradproof.causes._mixed_rows import mixed_rows
@@ -269,8 +269,8 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     name = "compiled function" if node.op == "identity" else node.op.replace("_", " ")
     called = f"a {name}" if node.op == "identity" else f"the function {name}"
     exact = proven_at(case, node, loss.index)
-    value = entry(node.value, loss.index)
-    true = exact or words.significant(value - entry(case.rounding.local_errors[node.id], loss.index), 7)
+    value = number_at(node.value, loss.index)
+    true = exact or words.significant(value - number_at(case.rounding.local_errors[node.id], loss.index), 7)
     computed = value_at(case, node, loss.index)
     return Diagnostic(
         kind="framework-rule",
