@@ -21,11 +21,11 @@ LAYERS = [
     {"engine", "blackbox"},
     {"judge"},
     {"diagnosis"},
-    {"causes", "fixes"},
+    {"causes", "fixes", "modes"},
     {"render"},
     {"frontends", "tape"},
     {"audit"},
-    {"checking", "cli", "plugins", "keras", "__init__", "__main__"},
+    {"checking", "comparing", "cli", "plugins", "keras", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 FRAMEWORKS = {"tensorflow", "keras", "jax", "torch"}
@@ -51,6 +51,7 @@ def _imports(tree: ast.Module) -> list[str]:
 PRINTED = {
     ("diagnosis/report.py", "gradproof.render.to_text"),
     ("diagnosis/report.py", "gradproof.render.to_html"),
+    ("modes/model.py", "gradproof.render.modes_text"),
     ("blackbox/numerical_check.py", "gradproof.causes"),
     ("blackbox/numerical_check.py", "gradproof.render.diagnostic_text"),
     ("blackbox/numerical_check.py", "gradproof.render.line"),

@@ -18,6 +18,7 @@ _PUBLIC = {
     "Verdict": "gradproof.judge.verdict",
     "assert_correct": "gradproof.checking",
     "check": "gradproof.checking",
+    "compare": "gradproof.comparing",
     "custom_gradient": "gradproof.tape",
     "derivative": "gradproof.blackbox",
     "directional": "gradproof.blackbox",
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "assert_correct",
     "check",
+    "compare",
     "custom_gradient",
     "derivative",
     "directional",
@@ -56,6 +58,7 @@ __all__ = [
 if TYPE_CHECKING:
     from gradproof.blackbox import derivative, directional, gradient, gradient_check_numerical, jacobian
     from gradproof.checking import IncorrectGradient, assert_correct, check, watch
+    from gradproof.comparing import compare
     from gradproof.diagnosis.intent import intended
     from gradproof.diagnosis.report import Report
     from gradproof.judge.verdict import Verdict

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from gradproof.fixes.verify import rounded_gradient
@@ -18,6 +19,8 @@ from gradproof.frontends.torch.attach import attach as attach_torch
 from gradproof.frontends.unserved import imported
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
+from gradproof.modes.model import LackingMode, Mode
+from gradproof.modes.rows import gradient_alone
 from gradproof.tape.attach import attach as attach_tapes
 
 # Each can be attached before its framework is imported, and imports nothing of it until then.
@@ -32,6 +35,12 @@ _BY_PACKAGE = {
     "torch": "gradproof.frontends.torch.function",
 }
 _NUMPY = "gradproof.tape.function"
+_MODES = {
+    "numpy": "gradproof.tape.modes",
+    "tensorflow": "gradproof.frontends.tensorflow.modes",
+    "jax": "gradproof.frontends.jax.modes",
+    "torch": "gradproof.frontends.torch.modes",
+}
 
 SUPPORTED = {
     "numpy": "gradients by gradproof.GradientTape, check() and hand-written gradients",
@@ -96,13 +105,22 @@ def replay_in(capture: Capture) -> Callable[[Program, int], Any] | None:
 
 
 def modes_in(framework: str) -> Mapping[str, Callable[[Program, int], Any]]:
-    """Each way a framework has of running a program, by its name; what it returns is as of `replay_in`."""
+    """The usual ways a framework has of running a program, by name; what each returns is as of `replay_in`."""
     if framework == "numpy" or framework not in FRAMEWORKS:
         return {}
-    modes: Mapping[str, Callable[[Program, int], Any]] = importlib.import_module(
-        f"gradproof.frontends.{framework}.modes"
-    ).MODES
-    return modes
+    modes: Sequence[Mode] = importlib.import_module(_MODES[framework]).MODES
+    title = _framework(framework).title
+    return {
+        f"the forward ops, by {title}, {mode.words}": partial(gradient_alone, mode)
+        for mode in modes
+        if mode.runs_as
+    }
+
+
+def modes_offered(framework: str) -> tuple[list[Mode], list[LackingMode]]:
+    """Every mode that a framework has on this machine, and those it lacks; imports the framework."""
+    offered: tuple[list[Mode], list[LackingMode]] = importlib.import_module(_MODES[framework]).offered()
+    return offered
 
 
 def coverage(framework: str) -> Coverage:

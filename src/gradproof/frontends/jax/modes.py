@@ -1,21 +1,116 @@
-"""Runs a program in each of JAX's execution modes: op by op, and compiled."""
+"""Runs a program in each of JAX's execution modes: op by op, compiled, compiled without single passes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
-from gradproof.frontends.jax.emit import gradient_in
-from gradproof.ir.program import Program
+import numpy as np
+
+from gradproof.frontends.jax.emit import value_in
+from gradproof.ir import types
 from gradproof.ir.types import Array
+from gradproof.modes.feed import Feed
+from gradproof.modes.model import LackingMode, Mode, NotRun
 
-MOST_NODES = 200  # compiling a program takes about a millisecond for every op
-
-
-def _small(is_compiled: bool, program: Program, wrt: int) -> Array | None:
-    return None if len(program.nodes) > MOST_NODES else gradient_in(is_compiled, program, wrt)
+FRAMEWORK = "jax"
 
 
-MODES = {
-    "the forward ops, by JAX, op by op": partial(_small, False),
-    "the forward ops, by JAX, compiled": partial(_small, True),
-}
+def _mode(name: str, way: dict[str, Any] | None, **facts: Any) -> Mode:
+    return Mode(FRAMEWORK, name, partial(_values, way), partial(_gradient, way), **facts)
+
+
+def _values(way: dict[str, Any] | None, feed: Feed, outputs: Sequence[int]) -> list[Array]:
+    def compute(*given: Any) -> list[Any]:
+        values = _computed(feed, given)
+        return [values[id] for id in outputs]
+
+    with _running(feed) as given:
+        return [np.asarray(found) for found in _as(way, compute)(*given)]
+
+
+def _gradient(
+    way: dict[str, Any] | None, feed: Feed, target: int, wrt: Sequence[int]
+) -> tuple[Array, list[Array | None]]:
+    import jax
+
+    places = [list(feed.given).index(id) for id in wrt]
+
+    def compute(*given: Any) -> Any:
+        return _computed(feed, given)[target]
+
+    with _running(feed) as given:
+        value, found = _as(way, jax.value_and_grad(compute, argnums=places))(*given)
+        # JAX's gradient for a complex number is the conjugate of the one that programs are written for.
+        return np.asarray(value), [np.conj(np.asarray(one)) for one in found]
+
+
+def _as(way: dict[str, Any] | None, function: Callable[..., Any]) -> Callable[..., Any]:
+    import jax
+
+    if way is None:
+        return function
+    if "device" in way:
+        return lambda *given: jax.jit(function)(*(jax.device_put(one, way["device"]) for one in given))
+    compiled: Callable[..., Any] = jax.jit(function, **way)
+    return compiled
+
+
+def _computed(feed: Feed, given: Sequence[Any]) -> dict[int, Any]:
+    import jax
+
+    values: dict[int, Any] = dict(zip(feed.given, given))
+    values |= {id: jax.numpy.asarray(value) for id, value in feed.literals.items()}
+    for node in feed.computed:
+        values[node.id] = value_in(jax, node, values, True)
+    return values
+
+
+@contextmanager
+def _running(feed: Feed) -> Iterator[list[Any]]:
+    """The arguments as arrays of JAX's, with 64 bits switched on where the program has them."""
+    import jax
+
+    from gradproof.frontends.jax.observe.hooks import unobserved
+
+    is_wide = any(types.precision_bits(dtype) > 24 for dtype in _dtypes(feed))
+    try:
+        with unobserved(), jax.enable_x64(is_wide or jax.config.jax_enable_x64):
+            yield [jax.numpy.asarray(value) for value in feed.given.values()]
+    except NotImplementedError as error:
+        raise NotRun(f"JAX has no function for `{error}` here") from error
+    except Exception as error:
+        raise NotRun(
+            f"JAX refuses the program: {str(error).splitlines()[0] if str(error) else error!r}"
+        ) from error
+
+
+def _dtypes(feed: Feed) -> Iterator[str]:
+    values = [*feed.given.values(), *feed.literals.values()]
+    dtypes = {types.dtype_name(value) for value in values} | {node.dtype for node in feed.computed}
+    return (dtype for dtype in dtypes if types.is_real(dtype) or types.is_complex(dtype))
+
+
+def _way(pass_name: str) -> dict[str, Any]:
+    return {"compiler_options": {"xla_disable_hlo_passes": pass_name}}
+
+
+MODES = (
+    _mode("op by op", None, title="op by op", runs_as="eager", is_single=True),
+    _mode("jit", {}, title="compiled", runs_as="xla"),
+    # Passes of the compiler that are left out one at a time: what comes back then was their doing.
+    _mode("jit without fusion", _way("fusion"), title="compiled without fusion"),
+    _mode("jit without the simplifier", _way("algsimp"), title="compiled without the simplifier"),
+)
+
+
+def offered() -> tuple[list[Mode], list[LackingMode]]:
+    """The modes that JAX has on this machine; imports it."""
+    import jax
+
+    others = [device for device in jax.devices() if device.platform != "cpu"]
+    there = [_mode(f"jit on {one}", {"device": one}, title=f"on {one}") for one in others]
+    lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
+    return [*MODES, *there], lacking

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -11,41 +11,95 @@ import numpy as np
 
 from gradproof.frontends.tensorflow.emit import value_in
 from gradproof.frontends.tensorflow.unlogged import unlogged
-from gradproof.ir.program import Program, descendants
 from gradproof.ir.types import Array
+from gradproof.modes.feed import Feed
+from gradproof.modes.model import LackingMode, Mode, NotRun
 
-MOST_NODES = 200  # compiling a graph takes about a millisecond for every op
-
-_OPTIONS: Mapping[str, dict[str, Any] | None] = {
-    "the forward ops, by TensorFlow, eager": None,
-    "the forward ops, by TensorFlow, as a graph": {"autograph": False},
-    "the forward ops, by TensorFlow, under XLA": {"autograph": False, "jit_compile": True},
-}
+FRAMEWORK = "tensorflow"
 
 
-def gradient_in(options: dict[str, Any] | None, program: Program, wrt: int) -> Array | None:
-    """The gradient TensorFlow computes for a node in one mode; None where it cannot run the program."""
-    tf = sys.modules.get("tensorflow")
-    if tf is None or not tf.executing_eagerly() or len(program.nodes) > MOST_NODES:
-        return None
+def _mode(name: str, way: dict[str, Any] | None, **facts: Any) -> Mode:
+    return Mode(FRAMEWORK, name, partial(_values, way), partial(_gradient, way), **facts)
 
-    def gradient(x: Any) -> Any:
-        values: dict[int, Any] = {wrt: x}
-        moving = descendants(program, [wrt])
+
+def _values(way: dict[str, Any] | None, feed: Feed, outputs: Sequence[int]) -> list[Array]:
+    def compute(*given: Any) -> list[Any]:
+        values = _computed(feed, given)
+        return [values[id] for id in outputs]
+
+    with _running(feed, way) as (given, run):
+        return [_array(found) for found in run(compute)(*given)]
+
+
+def _gradient(
+    way: dict[str, Any] | None, feed: Feed, target: int, wrt: Sequence[int]
+) -> tuple[Array, list[Array | None]]:
+    import tensorflow as tf
+
+    def compute(*given: Any) -> Any:
+        watched = dict(zip(feed.given, given))
         with tf.GradientTape() as tape:
-            tape.watch(x)
-            for node in program.nodes:
-                if node.id != wrt:
-                    values[node.id] = value_in(tf, node, values, node.id in moving)
-        return tape.gradient(values[program.outputs[0]], x)
+            for id in wrt:
+                tape.watch(watched[id])
+            value = _computed(feed, given)[target]
+        found = tape.gradient(value, [watched[id] for id in wrt])
+        return value, [None if one is None else tf.convert_to_tensor(one) for one in found]
 
+    with _running(feed, way) as (given, run):
+        value, found = run(compute)(*given)
+        return _array(value), [None if one is None else _array(one) for one in found]
+
+
+def _computed(feed: Feed, given: Sequence[Any]) -> dict[int, Any]:
+    import tensorflow as tf
+
+    values: dict[int, Any] = dict(zip(feed.given, given))
+    values |= {id: tf.constant(value) for id, value in feed.literals.items()}
+    for node in feed.computed:
+        values[node.id] = value_in(tf, node, values, True)
+    return values
+
+
+@contextmanager
+def _running(feed: Feed, way: dict[str, Any] | None) -> Iterator[tuple[list[Any], Callable[..., Any]]]:
+    """The arguments as tensors, and what makes a function one of the mode."""
+    import tensorflow as tf
+
+    if not tf.executing_eagerly():
+        raise NotRun("eager execution is switched off in this program")
+    device = (way or {}).get("device", "")
+    options = {name: value for name, value in (way or {}).items() if name != "device"}
+    run = (lambda function: function) if not options else partial(tf.function, **options)
     try:
-        run = gradient if options is None else tf.function(gradient, **options)
-        with unlogged():
-            found = run(tf.constant(program[wrt].value))
-        return None if found is None else np.asarray(tf.convert_to_tensor(found))
-    except Exception:  # what TensorFlow refuses was not run, and has no row
-        return None
+        with unlogged(), tf.device(device or None):
+            yield [tf.constant(value) for value in feed.given.values()], run
+    except NotImplementedError as error:
+        raise NotRun(f"TensorFlow has no function for `{error}` here") from error
+    except Exception as error:
+        raise NotRun(f"TensorFlow refuses the program: {_first_line(error)}") from error
 
 
-MODES = {mode: partial(gradient_in, options) for mode, options in _OPTIONS.items()}
+def _array(tensor: Any) -> Array:
+    """NumPy knows no bfloat16 by itself: the tensor has to be asked."""
+    return np.array(tensor.numpy())
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+MODES = (
+    _mode("eager", None, title="eager", runs_as="eager", is_single=True),
+    _mode("graph", {"autograph": False}, title="as a graph", runs_as="graph"),
+    _mode("XLA", {"autograph": False, "jit_compile": True}, title="under XLA", runs_as="xla"),
+)
+
+
+def offered() -> tuple[list[Mode], list[LackingMode]]:
+    """The modes that TensorFlow has on this machine; imports it."""
+    import tensorflow as tf
+
+    others = [device for device in tf.config.list_logical_devices() if device.device_type != "CPU"]
+    there = [_mode(f"eager on {one.name}", {"device": one.name}, title=f"on {one.name}") for one in others]
+    lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
+    return [*MODES, *there], lacking

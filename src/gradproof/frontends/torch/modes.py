@@ -1,10 +1,121 @@
-"""The ways PyTorch has of running a program that are tried beside each other; compiling takes too long to be one."""
+"""Runs a program in each of PyTorch's execution modes: eager, compiled, under autocast, with other settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from gradproof.ir.program import Program
+from gradproof.frontends.torch.record.arrays import array_of, tensor_of
+from gradproof.frontends.torch.record.observation import unobserved
+from gradproof.frontends.torch.replay import value_in
+from gradproof.ir.types import Array
+from gradproof.modes.feed import Feed
+from gradproof.modes.model import LackingMode, Mode, NotRun
 
-MODES: Mapping[str, Callable[[Program, int], Any]] = {}
+FRAMEWORK = "torch"
+Way = Mapping[str, Any]
+
+
+def _mode(name: str, way: Way, **facts: Any) -> Mode:
+    return Mode(FRAMEWORK, name, partial(_values, way), partial(_gradient, way), **facts)
+
+
+def _values(way: Way, feed: Feed, outputs: Sequence[int]) -> list[Array]:
+    def compute(*given: Any) -> list[Any]:
+        values = _computed(feed, given)
+        return [values[id] for id in outputs]
+
+    with _running(feed, way) as (given, run):
+        return [array_of(found.detach()) for found in run(compute)(*given)]
+
+
+def _gradient(way: Way, feed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
+    import torch
+
+    def compute(*given: Any) -> Any:
+        return _computed(feed, given)[target]
+
+    with _running(feed, way) as (given, run):
+        sources = [given[list(feed.given).index(id)].requires_grad_() for id in wrt]
+        value = run(compute)(*given)
+        found = torch.autograd.grad(value, sources, allow_unused=True)
+        return array_of(value.detach()), [None if one is None else array_of(one) for one in found]
+
+
+def _computed(feed: Feed, given: Sequence[Any]) -> dict[int, Any]:
+    import torch
+
+    values: dict[int, Any] = dict(zip(feed.given, given))
+    values |= {id: tensor_of(value) for id, value in feed.literals.items()}
+    for node in feed.computed:
+        values[node.id] = value_in(torch, node, values, True)
+    return values
+
+
+@contextmanager
+def _running(feed: Feed, way: Way) -> Iterator[tuple[list[Any], Callable[..., Any]]]:
+    """The arguments as tensors, and what makes a function one of the mode; every setting is put back."""
+    import torch
+
+    device = way.get("device", "cpu")
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    policy = way.get("autocast")
+    casting = torch.autocast(
+        device.partition(":")[0], getattr(torch, policy or "bfloat16"), enabled=policy is not None
+    )
+    run = partial(_compiled, way["backend"]) if "backend" in way else lambda function: function
+    try:
+        torch.set_num_threads(way.get("threads", threads))
+        torch.use_deterministic_algorithms(way.get("strict", strict))
+        with unobserved(), torch.enable_grad(), casting:
+            yield [tensor_of(value).to(device) for value in feed.given.values()], run
+    except NotImplementedError as error:
+        raise NotRun(f"PyTorch has no function for `{error}` here") from error
+    except Exception as error:
+        raise NotRun(f"PyTorch refuses the program: {_first_line(error)}") from error
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(strict)
+
+
+def _compiled(backend: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    import torch
+
+    torch.compiler.reset()
+    compiled: Callable[..., Any] = torch.compile(function, backend=backend, fullgraph=True, dynamic=False)
+    return compiled
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
+
+
+def _autocast(dtype: str) -> Mode:
+    title = f"under autocast to {dtype}"
+    return _mode(f"autocast to {dtype}", {"autocast": dtype}, title=title, policy=dtype, precisions=())
+
+
+MODES = (
+    _mode("eager", {}, title="eager", runs_as="eager", is_single=True),
+    _mode("deterministic algorithms", {"strict": True}, title="with deterministic algorithms", precisions=()),
+    _mode("one thread", {"threads": 1}, title="with one thread", precisions=()),
+    _mode("four threads", {"threads": 4}, title="with four threads", precisions=()),
+    _autocast("bfloat16"),
+    _autocast("float16"),
+    _mode("compiled, aot_eager", {"backend": "aot_eager"}, title="compiled by aot_eager", precisions=()),
+    _mode("compiled, inductor", {"backend": "inductor"}, title="compiled by inductor", precisions=()),
+)
+
+
+def offered() -> tuple[list[Mode], list[LackingMode]]:
+    """The modes that PyTorch has on this machine; imports it."""
+    import torch
+
+    kind = torch.accelerator.current_accelerator()
+    others = [] if kind is None else [f"{kind.type}:{k}" for k in range(torch.accelerator.device_count())]
+    there = [_mode(f"eager on {one}", {"device": one}, title=f"on {one}") for one in others]
+    lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
+    return [*MODES, *there], lacking

@@ -109,12 +109,12 @@ def _gradient(torch: Any, program: Program, wrt: int) -> Array | None:
         if node.id == wrt:
             values[wrt] = tensor_of(node.value).requires_grad_()
         elif node.id in needed:
-            values[node.id] = _value(torch, node, values, node.id in moving)
+            values[node.id] = value_in(torch, node, values, node.id in moving)
     (found,) = torch.autograd.grad(values[program.outputs[0]], values[wrt], allow_unused=True)
     return None if found is None else array_of(found)
 
 
-def _value(torch: Any, node: Node, values: Mapping[int, Any], depends: bool) -> Any:
+def value_in(torch: Any, node: Node, values: Mapping[int, Any], depends: bool) -> Any:
     """What does not depend on the source, and every decision, is as it was recorded."""
     if node.value is not None and (not depends or node.is_discrete):
         return tensor_of(node.value)

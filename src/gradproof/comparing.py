@@ -1,0 +1,71 @@
+"""The entry point of comparisons: `compare`, one gradient in every mode, precision and framework."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gradproof import __version__
+from gradproof.audit.asked_for import asked_for
+from gradproof.audit.modes import modes_for
+from gradproof.audit.silenced import undisturbed
+from gradproof.audit.versions import imported_frameworks
+from gradproof.errors import InvalidInput
+from gradproof.frontends.check.request import Output, Request, definition_of
+from gradproof.frontends.select import frontend_for
+from gradproof.ir.capture import Capture
+from gradproof.ir.span import Span
+from gradproof.modes.model import CallModes, ModesReport
+from gradproof.modes.table import compared
+from gradproof.options import Options, options_of
+from gradproof.render.modes_sources import with_mode_sources
+from gradproof.tape.place import here, span_of
+
+
+def compare(
+    function: Callable[..., Any],
+    *args: Any,
+    output: Output = None,
+    frameworks: Sequence[str] | None = None,
+    options: Options | None = None,
+    **kwargs: Any,
+) -> ModesReport:
+    """Run the gradient of `function` at `args` in every mode, precision and framework that there is on this machine.
+
+    The function is called as `check` calls it; what it computed is then run again op by op, compiled, and carried over
+    to other frameworks, and every result is held against the proven gradient. `output` picks one number of the result;
+    `frameworks` names those to be tried, all that are installed if it is left out.
+    """
+    if not callable(function):
+        raise InvalidInput(f"compare() needs a function, but got an object of type {type(function).__name__}")
+    chosen = options_of(options)
+    request = Request(function, args, kwargs, None, 1, output)
+    call = span_of(here()) or definition_of(function) or Span("<unknown>", 0)
+    with asked_for():
+        checked = frontend_for(args, kwargs).check(request)
+        if checked.impurity is not None:
+            raise InvalidInput(
+                f"`{request.name}` returns something else when it is called again, so that its modes cannot be compared"
+            )
+        captures = [replace(one, call=call) if one.call.line == 0 else one for one in checked.captures]
+        return compared_calls(captures, chosen, os.getcwd(), frameworks)
+
+
+def compared_calls(
+    captures: Iterable[Capture], options: Options, folder: str, frameworks: Sequence[str] | None = None
+) -> ModesReport:
+    """Every captured call in every mode; those that cannot be run again are named."""
+    calls: list[CallModes] = []
+    notes: list[str] = []
+    for capture in captures:
+        with undisturbed():
+            found = compared(capture, *modes_for(capture.framework, frameworks), options)
+        if found is None:
+            notes.append(f"{capture.call}: {capture.failure or 'nothing that was recorded can be run again'}")
+        else:
+            calls.append(found)
+    versions = imported_frameworks(line.framework for call in calls for line in call.lines)
+    report = ModesReport(tuple(calls), __version__, versions, {}, tuple(notes))
+    return with_mode_sources(report, folder)

@@ -1,0 +1,89 @@
+"""How a program is handed to a framework: what is an argument, what a literal, what is to be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ir.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Feed:
+    """A program cut into what a compiler sees as arguments and literals, and the ops in between.
+
+    Numbers of the program's own become literals, since a compiler may fold them as it would in the user's program;
+    arrays and everything that does not depend on the inputs are arguments. Decisions are arguments too: every mode
+    takes the branches that were taken.
+    """
+
+    program: Program
+    given: Mapping[int, Array]
+    literals: Mapping[int, Array]
+    computed: tuple[Node, ...]
+
+
+def feed(program: Program, outputs: Sequence[int]) -> Feed:
+    """The program as far as `outputs` need it."""
+    moving = descendants(program, program.inputs)
+    given: dict[int, Array] = {}
+    literals: dict[int, Array] = {}
+    computed: list[Node] = []
+    needed = _needed(program, outputs, moving)
+    for node in program.nodes:
+        if node.id not in needed:
+            continue
+        if not _is_recorded(node, moving):
+            computed.append(node)
+        elif node.op == "constant" and node.shape == () and not node.is_discrete:
+            literals[node.id] = np.asarray(node.value)
+        else:
+            given[node.id] = np.asarray(node.value)
+    return Feed(program, given, literals, tuple(computed))
+
+
+def _is_recorded(node: Node, moving: set[int]) -> bool:
+    """Whether a node is as it was recorded: a leaf, a decision, or what the forward program computed from neither."""
+    if node.value is None or isinstance(node.value, tuple):
+        return False
+    return not node.inputs or node.is_discrete or (node.phase == "forward" and node.id not in moving)
+
+
+def _needed(program: Program, outputs: Sequence[int], moving: set[int]) -> set[int]:
+    needed = set(outputs)
+    for node in reversed(program.nodes):
+        if node.id in needed and not _is_recorded(node, moving):
+            needed.update(node.inputs)
+    return needed
+
+
+def in_precision(program: Program, dtype: str) -> Program:
+    """The same program with every real number in one dtype; what it computed in another is forgotten."""
+    return replace(program, nodes=tuple(_cast(node, dtype) for node in program.nodes))
+
+
+def _cast(node: Node, dtype: str) -> Node:
+    if not types.is_real(node.dtype):
+        return node
+    params: dict[str, Any] = dict(node.params)
+    if node.op == "cast":
+        params["dtype"] = dtype
+    with np.errstate(all="ignore"):
+        value = None if node.value is None else np.asarray(node.value).astype(types.numpy_dtype(dtype))
+    return replace(node, dtype=dtype, params=params, value=value)
+
+
+def is_all_real(program: Program) -> bool:
+    """Whether a program can be run in another precision: complex numbers have only two."""
+    return not any(types.is_complex(node.dtype) for node in program.nodes)
+
+
+def opaque_on_the_way(program: Program, outputs: Sequence[int]) -> str | None:
+    """The name of an op without a meaning that the outputs need."""
+    needed = ancestors(program, outputs) & descendants(program, program.inputs)
+    return next((node.op for node in program.nodes if node.id in needed and node.is_opaque), None)

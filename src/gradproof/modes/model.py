@@ -1,0 +1,179 @@
+"""What is known when one gradient was run in many modes: as data, free of any framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradproof.engine.refine import Enclosure
+from gradproof.ir.span import Span
+from gradproof.ir.types import Array
+from gradproof.judge.verdict import Verdict
+from gradproof.modes.feed import Feed
+
+PRECISIONS = ("float64", "float32", "bfloat16", "float16")
+
+
+class NotRun(Exception):
+    """A mode cannot run this program; the message is the reason, as a clause."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way that a framework has of running a program.
+
+    `values` computes the nodes that are asked for, each as the mode computes it; `gradient` the target and its
+    gradients by the framework's own differentiation. Both raise `NotRun`. `runs_as` is the word by which captures
+    call this mode, `is_single` says that every op is rounded by itself.
+    """
+
+    framework: str
+    name: str
+    values: Callable[[Feed, Sequence[int]], list[Array]]
+    gradient: Callable[[Feed, int, Sequence[int]], tuple[Array, list[Array | None]]]
+    runs_as: str = ""
+    is_single: bool = False
+    policy: str | None = None  # the dtype that the mode itself computes in, whatever the program's is
+    precisions: tuple[str, ...] = PRECISIONS
+    title: str = ""  # in sentences: "XLA", "a graph"
+
+    @property
+    def words(self) -> str:
+        return self.title or self.name
+
+
+@dataclass(frozen=True)
+class LackingMode:
+    """A mode that was not run, and why."""
+
+    framework: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose rounding or rewriting made two modes part: a kind, and the sentence for it."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Parting:
+    """An op that gives one number op by op and another in a mode, on inputs that are the same in both.
+
+    `index` is the entry where they differ most; `inputs` what the op had there, as text; `exact` what it gives in
+    exact arithmetic. With `share` it is the op that accounts for that part of the gap in the gradient.
+    """
+
+    node: int
+    op: str
+    phase: str
+    span: Span | None
+    dtype: str
+    index: tuple[int, ...]
+    inputs: tuple[str, ...]
+    exact: str
+    single: str
+    other: str
+    whose: Whose
+    share: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ModeCell:
+    """One gradient in one mode."""
+
+    gradient: Array | None
+    verdict: Verdict
+    digits: float | None = None
+    gap_ulps: float | None = None  # the largest distance to what the user's own run returned
+    worst: tuple[int, ...] | None = None
+    partings: tuple[
+        Parting, ...
+    ] = ()  # from the same framework's run op by op: the first, and the decisive one
+
+
+@dataclass(frozen=True, eq=False)
+class ModeLine:
+    """All gradients of a call in one mode and one precision."""
+
+    framework: str
+    mode: str
+    dtype: str
+    value: Array
+    cells: tuple[ModeCell, ...]
+    is_own: bool = False
+    repeats: bool | None = None  # whether it returns the same bits when it is run again
+    title: str = ""
+    policy: str | None = None  # the dtype that the mode itself computes in
+
+    @property
+    def counts(self) -> str:
+        """The dtype whose digits can be asked for."""
+        return self.policy or self.dtype
+
+    @property
+    def verdict(self) -> Verdict:
+        return max((cell.verdict for cell in self.cells), key=lambda one: one.severity)
+
+
+@dataclass(frozen=True, eq=False)
+class ModeSource:
+    """What was differentiated for: its name, what the user's run returned, and the proven gradient."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    observed: Array | None
+    true: Enclosure | None
+    reason: str | None = None  # why there is no proven gradient
+
+
+@dataclass(frozen=True)
+class ModesVerdict:
+    """What the table says: `kind` is "agree", "inaccurate", "wrong" or "unverified"; `advice` was run."""
+
+    kind: str
+    verdict: str
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CallModes:
+    """One gradient call in every mode."""
+
+    call: Span
+    framework: str
+    mode: str
+    target: str
+    dtype: str
+    sources: tuple[ModeSource, ...]
+    lines: tuple[ModeLine, ...]
+    lacking: tuple[LackingMode, ...]
+    conclusion: ModesVerdict
+    notes: tuple[str, ...] = ()
+    occurrence: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ModesReport:
+    """What `compare` found; `sources` maps a file to its text."""
+
+    calls: tuple[CallModes, ...]
+    version: str = ""
+    frameworks: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        # The renderers stand above this layer; as in a report, what is printed fetches its words when it is asked.
+        from gradproof.render.modes_text import to_modes_text
+
+        return to_modes_text(self)
+
+    def _repr_pretty_(self, printer: Any, is_cycle: bool) -> None:
+        del is_cycle
+        printer.text(str(self).rstrip("\n"))

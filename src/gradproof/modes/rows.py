@@ -1,0 +1,91 @@
+"""Runs a program in a mode, and measures what it returned: digits against the proof, ulps against another run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradproof.engine.refine import Enclosure
+from gradproof.ir import types
+from gradproof.ir.program import Program
+from gradproof.ir.types import Array
+from gradproof.judge.compare import Comparison, compare
+from gradproof.judge.verdict import Verdict
+from gradproof.modes.feed import feed
+from gradproof.modes.model import Mode, NotRun
+from gradproof.options import Options
+
+MOST_NODES = 200  # for the pictures of a report: compiling takes about a millisecond for every op
+
+_VERDICTS = {
+    "within": Verdict.CORRECT,
+    "beyond": Verdict.INACCURATE,
+    "nonfinite": Verdict.NONFINITE,
+    "undecided": Verdict.UNVERIFIED,
+    "unbounded": Verdict.UNVERIFIED,
+}
+
+
+def gradient_alone(mode: Mode, program: Program, wrt: int) -> Array | None:
+    """One gradient in one mode; None where the mode cannot run the program."""
+    if len(program.nodes) > MOST_NODES:
+        return None
+    try:
+        return gradients_in(mode, program, [wrt])[1][0]
+    except NotRun:
+        return None
+
+
+def gradients_in(mode: Mode, program: Program, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
+    """The target and its gradients, by the framework's own differentiation."""
+    (target,) = program.outputs
+    inputs = tuple(dict.fromkeys((*program.inputs, *wrt)))
+    fed = feed(Program(program.nodes, inputs, program.outputs, program.names), [target])
+    for id in wrt:
+        if id not in fed.given:
+            raise NotRun("the target does not depend on what is differentiated for")
+    return mode.gradient(fed, target, wrt)
+
+
+def measured(
+    gradient: Array | None, true: Enclosure | None, dtype: str, sizes: Array | None, options: Options
+) -> tuple[Verdict, Comparison | None]:
+    """The verdict on one gradient, beyond the tolerance being `inaccurate` until more precision was tried."""
+    if gradient is None:
+        return Verdict.MISSING, None
+    if true is None or gradient.shape != true.mid.shape:
+        return Verdict.UNVERIFIED, None
+    wide = np.complex128 if np.iscomplexobj(gradient) else np.float64
+    found = compare(gradient.astype(wide), true, dtype, options, sizes)
+    return _VERDICTS[found.outcome], found
+
+
+def gap_in_ulps(one: Array | None, other: Array | None) -> float | None:
+    """The largest distance between two arrays, in units in the last place of the coarser of their dtypes."""
+    if one is None or other is None or one.shape != other.shape:
+        return None
+    if one.size == 0:
+        return 0.0
+    a, b = _wide(one), _wide(other)
+    bits = min(types.precision_bits(types.dtype_name(array)) for array in (one, other))
+    least = max(types.SMALLEST[types.dtype_name(array)] for array in (one, other))
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(a), np.abs(b))
+        unit = np.maximum(np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))) - (bits - 1)), least)
+        gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b) / unit)
+    return float(np.max(np.where(np.isnan(gap), np.inf, gap)))
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    """Equal numbers, NaN where NaN was; the sign of a zero does not count."""
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    a, b = _wide(one), _wide(other)
+    return bool(np.all((a == b) | (np.isnan(a) & np.isnan(b))))
+
+
+def _wide(array: Array) -> Array:
+    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)

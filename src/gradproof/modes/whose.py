@@ -1,0 +1,196 @@
+"""Whose rounding or rewriting it was that made two runs of an op part.
+
+Every explanation is tried: what the op would return under it is computed, and it counts only if it gives the very
+bits that the mode returned. What no explanation gives is told by its size: within the roundings that an op is entitled
+to it is another rounding, beyond them the op was replaced by something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.engine.allowance import share, smallest
+from gradproof.ir import types
+from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
+from gradproof.modes.model import Whose
+from gradproof.modes.rewritings import rewritings
+from gradproof.modes.rows import same_bits
+
+SUMS = frozenset(
+    {"sum", "mean", "sum_to", "matmul", "einsum", "cumsum", "convolution", "segment_sum", "logsumexp"}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Differing:
+    """An op whose results differ: `single` op by op, `other` in the mode whose values `program` has."""
+
+    program: Program
+    node: Node
+    single: Array
+    other: Array
+    inputs: list[Array]
+    exact: tuple[Array, Array] | None  # midpoint and radius
+    index: tuple[int, ...]  # the entry where they differ most
+
+
+def whose(seen: Differing) -> Whose:
+    """The first explanation that gives the bits of the mode."""
+    for explain in (_flushed, _rewritten, _widened, _ordered, _approximated):
+        found = explain(seen)
+        if found is not None:
+            return found
+    return Whose(
+        "rewriting",
+        f"this result is not `{seen.node.op}` of its inputs to any rounding: the op was replaced by something else, or "
+        "computed from numbers that were not rounded in between",
+    )
+
+
+def _flushed(seen: Differing) -> Whose | None:
+    """Numbers below the smallest normal one taken for zero, on the way in or out."""
+    if not types.is_real(seen.node.dtype):
+        return None
+    least = smallest_normal(seen.node.dtype)
+    differs = _differs(seen)
+    single, other = _wide(seen.single), _wide(seen.other)
+    out = (other == 0) & (np.abs(single) < least) & (single != 0)
+    if bool(np.all(out[differs])):
+        return Whose(
+            "subnormal",
+            f"the result is below {words.significant(least, 2)}, the smallest normal number of {seen.node.dtype}, "
+            "and this mode flushes it to zero",
+        )
+    tiny = [np.broadcast_to(_is_tiny(x), differs.shape) for x in seen.inputs if _spreads(x, differs.shape)]
+    if tiny and bool(np.all(np.any(tiny, axis=0)[differs])) and bool(np.all((other == 0)[differs])):
+        return Whose(
+            "subnormal",
+            f"an input is below the smallest normal number of {seen.node.dtype}, and this mode takes it for zero",
+        )
+    back = (single == 0) & (np.abs(other) < least) & (other != 0)
+    if bool(np.all(back[differs])):
+        return Whose(
+            "subnormal",
+            "op by op the result is flushed to zero, being below the smallest normal number; this mode keeps it",
+        )
+    return None
+
+
+def _rewritten(seen: Differing) -> Whose | None:
+    for kind, text, value in rewritings(seen.program, seen.node):
+        candidate = np.asarray(value)
+        if candidate.shape == seen.other.shape and same_bits(candidate.astype(seen.other.dtype), seen.other):
+            return Whose(kind, text)
+    return None
+
+
+def _widened(seen: Differing) -> Whose | None:
+    """A rounding to fewer digits that was left out, as compilers do between 16-bit ops."""
+    if seen.node.op != "cast" or not types.is_real(seen.node.dtype):
+        return None
+    (x,) = seen.inputs
+    if types.is_real(types.dtype_name(x)) and same_bits(_wide(x), _wide(seen.other)):
+        return Whose("excess-precision", f"the rounding to {seen.node.dtype} was left out")
+    return None
+
+
+def _ordered(seen: Differing) -> Whose | None:
+    """Sums: another order, or terms that were not rounded before they were added."""
+    if seen.node.op not in SUMS or not _is_rounding(seen):
+        return None
+    n = max(int(np.prod(x.shape)) for x in seen.inputs) // max(1, int(np.prod(seen.node.shape)))
+    if seen.node.op in ("matmul", "einsum", "convolution"):
+        n = seen.inputs[0].shape[-1] if seen.inputs[0].ndim else 1
+        return Whose(
+            "sum-order",
+            f"the {words.count(n, 'product')} of every entry are added in another order, or unrounded{_ulps(seen)}",
+        )
+    return Whose("sum-order", f"{words.count(n, 'number')} are added in another order{_ulps(seen)}")
+
+
+def _approximated(seen: Differing) -> Whose | None:
+    """Another approximation of the same function, or another rounding of the same op."""
+    if not _is_rounding(seen):
+        return None
+    if seen.node.op in ("add", "sub", "mul", "div", "sqrt", "neg"):
+        return Whose("rounding", f"`{seen.node.op}` is rounded otherwise{_ulps(seen)}")
+    return Whose("approximation", f"another approximation of `{seen.node.op}`{_ulps(seen)}")
+
+
+def _is_rounding(seen: Differing) -> bool:
+    """Whether the mode's result is what the op gives on its inputs, up to the roundings that it is entitled to."""
+    if seen.exact is None or types.is_discrete(seen.node.dtype):
+        return False
+    mid, rad = seen.exact
+    try:
+        room = share(seen.node, seen.inputs)
+        least = smallest(seen.node, seen.inputs)
+    except (ValueError, KeyError):
+        return False
+    size = _term_size(seen, np.abs(mid))
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.abs(_wide(seen.other) - mid) <= room * size + rad + least))
+
+
+def _term_size(seen: Differing, size: Array) -> Array:
+    """A sum is entitled to roundings of its terms, which may be larger than what is left of them."""
+    if seen.node.op not in ("sum", "mean", "sum_to", "matmul", "add", "sub"):
+        return size
+    largest = max((float(np.max(np.abs(_wide(x)), initial=0.0)) for x in seen.inputs), default=0.0)
+    if seen.node.op in ("add", "sub"):
+        return np.maximum(size, 0.0)
+    if seen.node.op == "matmul":
+        a, b = (np.abs(_wide(x)) for x in seen.inputs[:2])
+        return np.asarray(np.matmul(a, b))
+    terms = float(np.sum(np.abs(_wide(seen.inputs[0])))) if seen.node.op != "mean" else largest
+    return np.maximum(size, terms)
+
+
+def _ulps(seen: Differing) -> str:
+    """How far both results lie from the exact one, in units in the last place."""
+    if seen.exact is None or not types.is_real(seen.node.dtype):
+        return ""
+    mid = seen.exact[0][seen.index]
+    unit = _unit(float(mid), seen.node.dtype)
+    one, other = (abs(float(_wide(x)[seen.index]) - float(mid)) / unit for x in (seen.single, seen.other))
+    return (
+        f": {words.significant(other, 2)} ulp from the exact value here, {words.significant(one, 2)} op by op"
+    )
+
+
+def _unit(value: float, dtype: str) -> float:
+    if value == 0.0:
+        return types.SMALLEST[dtype]
+    exponent = np.floor(np.log2(abs(value))) - (types.precision_bits(dtype) - 1)
+    return max(float(np.exp2(exponent)), types.SMALLEST[dtype])
+
+
+def smallest_normal(dtype: str) -> float:
+    return float(np.finfo(np.float32 if dtype == "bfloat16" else dtype).tiny)
+
+
+def _is_tiny(x: Array) -> Array:
+    if x.dtype.kind in "biu":
+        return np.zeros(x.shape, bool)
+    size = np.abs(_wide(x))
+    return np.asarray((size > 0) & (size < smallest_normal(types.dtype_name(x))))
+
+
+def _spreads(x: Array, shape: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(x.shape, shape) == shape
+    except ValueError:
+        return False
+
+
+def _differs(seen: Differing) -> Array:
+    a, b = _wide(seen.single), _wide(seen.other)
+    return np.asarray(~((a == b) | (np.isnan(a) & np.isnan(b))))
+
+
+def _wide(array: Array) -> Array:
+    return np.asarray(array).astype(np.complex128 if np.iscomplexobj(array) else np.float64)

@@ -1,0 +1,203 @@
+"""One gradient in every mode, as text: a table, the ops at which modes part, the verdict, the advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from gradproof.diagnosis import words
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
+from gradproof.diagnosis.words import printable, wrap
+from gradproof.ir import types
+from gradproof.judge.verdict import Verdict
+from gradproof.modes.model import PRECISIONS, CallModes, ModeCell, ModeLine, ModeSource, ModesReport, Parting
+from gradproof.render.line import PROSE_WIDTH, Line, Piece, coloured, line, plain
+from gradproof.render.snippet import snippet
+
+WIDTH = 100
+MOST_SOURCES = 8  # gradients of one call that have a table each; models have hundreds
+_BLANK: Line = ()
+_ROLES = {Verdict.CORRECT: "good", Verdict.UNVERIFIED: "warning"}
+
+
+def to_modes_text(report: ModesReport, *, width: int = WIDTH, colour: bool = False) -> str:
+    lines = [part for call in report.calls for part in _call(call, report.sources, width)]
+    for note in report.notes:
+        lines += [line(text) for text in wrap(f"note: {printable(note)}", PROSE_WIDTH, rest="  ")]
+    if not report.calls:
+        lines.append(line("gradproof: no gradient that could be compared"))
+    return coloured(lines) if colour else plain(lines)
+
+
+def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[Line]:
+    for k, source in enumerate(call.sources[:MOST_SOURCES]):
+        name = printable(words.gradient_name(call.target, source.name, entry_shown(call, k)))
+        yield line(Piece(name, "strong"), f"  {printable(str(call.call))}")
+        yield _BLANK
+        yield from _table(call, k, source)
+        yield _BLANK
+    if len(call.sources) > MOST_SOURCES:
+        yield line(f"and {len(call.sources) - MOST_SOURCES:,} more gradients; --json has all of them")
+        yield _BLANK
+    yield from _lacking(call)
+    for parting, lines in partings_of(call):
+        yield from parting_lines(parting, lines, sources, width)
+        yield _BLANK
+    for note in call.notes:
+        yield from (line(text) for text in wrap(f"note: {printable(note)}", PROSE_WIDTH, rest="      "))
+    yield from _prose("verdict", call.conclusion.verdict)
+    for advice in call.conclusion.advice:
+        yield from _prose("run:   ", advice)
+    yield _BLANK
+
+
+def _prose(label: str, text: str) -> Iterator[Line]:
+    first, *rest = wrap(printable(text), PROSE_WIDTH - len(label) - 2)
+    yield line(Piece(f"{label}", "strong"), f"  {first}")
+    for more in rest:
+        yield line(" " * (len(label) + 2) + more)
+
+
+def entry_shown(call: CallModes, k: int) -> tuple[int, ...]:
+    """The entry of a gradient that the table is about: the worst of the worst mode in the user's own precision."""
+    if not call.sources[k].shape:
+        return ()
+    own = [one for one in call.lines if one.dtype == call.dtype] or list(call.lines)
+    ranked = sorted(own, key=lambda one: (-one.cells[k].verdict.severity, one.cells[k].digits or 0.0))
+    worst = next((one.cells[k].worst for one in ranked if one.cells[k].worst is not None), None)
+    return worst or (0,) * len(call.sources[k].shape)
+
+
+def _table(call: CallModes, k: int, source: ModeSource) -> Iterator[Line]:
+    """A row for each mode: what it returns in the user's own precision, and its digits in the others."""
+    index, others = entry_shown(call, k), other_precisions(call)
+    rows: list[tuple[str, ...]] = [("", call.dtype, "value", "digits", "gap to your run", "again", *others)]
+    roles = [("faint",) * len(rows[0])]
+    if source.true is not None:
+        proven = words.number(source.true.mid[index].item(), float(source.true.rad[index]))
+        rows.append(("proven", proven, *("",) * (len(rows[0]) - 2)))
+        roles.append(("",) * len(rows[0]))
+    for same in by_mode(call):
+        rows.append(_row(call, same, k, index, others))
+        roles.append(
+            ("", "", "", _role(same, k, call.dtype), "", "", *(_role(same, k, one) for one in others))
+        )
+    widths = [max(words.columns(row[j]) for row in rows) for j in range(len(rows[0]))]
+    for row, kinds in zip(rows, roles):
+        cells = [cell + " " * (size - words.columns(cell) + 2) for cell, size in zip(row, widths)]
+        yield line("  ", *(Piece(cell, role) for cell, role in zip(cells, kinds)))
+
+
+def other_precisions(call: CallModes) -> list[str]:
+    return [one for one in PRECISIONS if one != call.dtype and any(line.dtype == one for line in call.lines)]
+
+
+def by_mode(call: CallModes) -> list[dict[str, ModeLine]]:
+    """The lines of each mode by precision, the modes in the order in which they were run."""
+    found: dict[tuple[str, str], dict[str, ModeLine]] = {}
+    for one in call.lines:
+        found.setdefault((one.framework, one.mode), {})[one.dtype] = one
+    return list(found.values())
+
+
+def _role(same: Mapping[str, ModeLine], k: int, dtype: str) -> str:
+    return _ROLES.get(same[dtype].cells[k].verdict, "error") if dtype in same else ""
+
+
+def _row(
+    call: CallModes, same: Mapping[str, ModeLine], k: int, index: tuple[int, ...], others: Sequence[str]
+) -> tuple[str, ...]:
+    first = next(iter(same.values()))
+    name = printable(f"{words.framework_name(first.framework)}, {first.mode}")
+    wide = tuple(digits_text(same[one].cells[k], same[one].counts) if one in same else "" for one in others)
+    if call.dtype not in same:
+        return (name, "", "", "", "", "", *wide)
+    one = same[call.dtype]
+    cell = one.cells[k]
+    again = {True: "same bits", False: "other bits", None: ""}[one.repeats]
+    gap = "your own run" if one.is_own and not cell.gap_ulps else ulps_text(cell.gap_ulps)
+    digits = digits_text(cell, one.counts)
+    return (name, _number(cell.gradient, index), _number(one.value, ()), digits, gap, again, *wide)
+
+
+def _number(array: object, index: tuple[int, ...]) -> str:
+    if array is None:
+        return "None"
+    value = np.asarray(array)
+    if value.ndim < len(index) or value.size == 0:
+        return ""
+    entry = value[index] if index else value.ravel()[0]
+    return words.number(entry.item() if hasattr(entry, "item") else entry, dtype=types.dtype_name(value))
+
+
+def digits_text(cell: ModeCell, dtype: str) -> str:
+    """`6.8 of 7.2`, with the verdict where it is not `correct`."""
+    if cell.digits is None:
+        return str(cell.verdict)
+    text = words.digits_text(cell.digits, types.digits_possible(dtype)).removesuffix(" digits")
+    return text if cell.verdict is Verdict.CORRECT else f"{text} {cell.verdict}"
+
+
+def ulps_text(gap: float | None) -> str:
+    if gap is None:
+        return ""
+    if not np.isfinite(gap):
+        return "not finite"
+    return "0 ulp" if gap == 0 else f"{words.significant(gap, 2).removesuffix('.0')} ulp"
+
+
+def _lacking(call: CallModes) -> Iterator[Line]:
+    if not call.lacking:
+        return
+    yield line("  not run")
+    for one in call.lacking:
+        text = f"{words.framework_name(one.framework)}, {one.name}: {one.reason}"
+        yield from (line(part) for part in wrap(printable(text), PROSE_WIDTH, "    ", "      "))
+    yield _BLANK
+
+
+def partings_of(call: CallModes) -> list[tuple[Parting, list[ModeLine]]]:
+    """Every op at which modes part, once, with the modes that part there in the same way."""
+    found: dict[object, tuple[Parting, list[ModeLine]]] = {}
+    for one in call.lines:
+        for cell in one.cells:
+            for parting in cell.partings:
+                key = (parting.node, parting.other, parting.whose.kind)
+                lines = found.setdefault(key, (parting, []))[1]
+                if one not in lines:
+                    lines.append(one)
+    return list(found.values())
+
+
+def parting_title(parting: Parting, lines: Sequence[ModeLine]) -> str:
+    names = words.capped_list([f"{words.framework_name(one.framework)} {one.title}" for one in lines])
+    where = "here" if parting.share is None else "where it matters"
+    return f"{names} {'parts' if len(lines) == 1 else 'part'} from the run op by op {where}"
+
+
+def parting_lines(
+    parting: Parting, lines: Sequence[ModeLine], sources: Mapping[str, str], width: int
+) -> Iterator[Line]:
+    yield line(Piece(printable(parting_title(parting, lines)), "strong"))
+    label = f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
+    if parting.span is not None:
+        marked = Annotation(parting.span, label)
+        shown = Diagnostic("execution-mode", "note", "measured", headline="", primary=marked)
+        yield from snippet(shown, sources, width)
+    for name, value in parting_rows(parting):
+        text = printable(f"{name:<9}{value}")
+        yield from (line(part) for part in wrap(text, PROSE_WIDTH, "    ", " " * 13))
+
+
+def parting_rows(parting: Parting) -> Iterator[tuple[str, str]]:
+    """What an op had and returned, with names."""
+    yield "op", parting.op + (", backward" if parting.phase == "backward" else "")
+    yield "inputs", words.comma_list(list(parting.inputs))
+    if parting.exact:
+        yield "exact", parting.exact
+    yield "op by op", parting.single
+    yield "here", parting.other
+    yield "whose", parting.whose.text
+    if parting.share is not None:
+        yield "share", f"{words.share(parting.share)} of the gap in the gradient comes from this op"

@@ -1,0 +1,76 @@
+"""The whole of `gradproof.compare`: the table, the op at which modes part, the verdict, the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradproof
+from gradproof.errors import InvalidInput
+from gradproof.judge.verdict import Verdict
+from gradproof.modes.model import ModesReport
+
+tf = pytest.importorskip("tensorflow")
+
+
+def softmax_by_hand(x):
+    e = tf.exp(x)
+    p = e / tf.reduce_sum(e)
+    return tf.reduce_sum(p * p)
+
+
+@pytest.fixture(scope="module")
+def softmax() -> ModesReport:
+    return gradproof.compare(softmax_by_hand, tf.constant([50.0, 49.0, 20.0]), frameworks=["numpy"])
+
+
+def test_softmax_by_hand_parts_at_the_second_division_under_xla(softmax):
+    (call,) = softmax.calls
+    line = next(one for one in call.lines if one.mode == "XLA" and one.dtype == "float32")
+    (parting,) = line.cells[0].partings
+    assert (parting.op, parting.phase) == ("div", "backward")
+    assert parting.span.line == softmax_by_hand.__code__.co_firstlineno + 2
+    assert "`a / b / c` was rewritten as `a / (b * c)`" in parting.whose.text
+    assert "overflows float32" in parting.whose.text
+    assert line.verdict is Verdict.INACCURATE and line.cells[0].digits < 1
+
+
+def test_the_modes_that_are_right_are_said_to_be(softmax):
+    (call,) = softmax.calls
+    others = [one for one in call.lines if one.dtype == "float32" and one.mode != "XLA"]
+    assert [one.mode for one in others] == ["eager", "graph", "tape"]
+    assert all(one.verdict is Verdict.CORRECT and one.repeats for one in others)
+    assert next(one for one in others if one.is_own).mode == "eager"
+    assert call.conclusion.kind == "inaccurate"
+    assert any(
+        text.startswith("TensorFlow under XLA in float64 returns 13") for text in call.conclusion.advice
+    )
+
+
+def test_the_text_has_the_table_the_op_and_the_verdict(softmax):
+    text = str(softmax)
+    assert "TensorFlow under XLA parts from the run op by op where it matters" in text
+    assert "p = e / tf.reduce_sum(e)" in text
+    assert "verdict  TensorFlow under XLA is inaccurate (0.0 of 7.2 digits), from the" in text
+    assert "TensorFlow, an accelerator: there is none on this machine" in text
+
+
+def test_nothing_is_claimed_where_all_modes_agree():
+    report = gradproof.compare(lambda x: tf.reduce_sum(x * x), tf.constant([1.0, 2.0]), frameworks=[])
+    (call,) = report.calls
+    assert call.conclusion.kind == "agree"
+    assert all(cell.gap_ulps == 0 and not cell.partings for line in call.lines for cell in line.cells)
+
+
+def test_a_numpy_function_is_compared_too():
+    report = gradproof.compare(lambda x: np.sum(np.exp(x)), np.array([0.5, 1.0]), frameworks=[])
+    (call,) = report.calls
+    assert [line.mode for line in call.lines if line.is_own] == ["tape"]
+    assert call.conclusion.kind == "agree"
+
+
+def test_misuse_is_told():
+    with pytest.raises(InvalidInput, match="needs a function"):
+        gradproof.compare(3)
+    with pytest.raises(InvalidInput, match="no framework `mxnet`"):
+        gradproof.compare(lambda x: x * x, np.array(0.5), frameworks=["mxnet"])
