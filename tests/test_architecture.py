@@ -157,3 +157,19 @@ def test_no_class_name_is_defined_twice() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_only_the_judge_makes_a_verdict() -> None:
+    """Others pass on what `judge/` has said; reading a report back is no verdict of ours."""
+    for path, tree in TREES.items():
+        if _layer(path) == "judge":
+            continue
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            assert not (isinstance(node.func, ast.Name) and node.func.id == "Judgement"), (
+                f"{path}:{node.lineno}"
+            )
+            given = [one.value for one in node.keywords if one.arg == "verdict"]
+            named = [part for value in given for part in ast.walk(value) if isinstance(part, ast.Attribute)]
+            assert not any(ast.unparse(part.value) == "Verdict" for part in named), f"{path}:{node.lineno}"

@@ -38,7 +38,8 @@ from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import Program, prune
 from gradproof.ir.types import Array
 from gradproof.judge.blame import departures
-from gradproof.judge.call import judge_call, undecided, unjudged
+from gradproof.judge.by_facts import undecided
+from gradproof.judge.call import judge_call, unjudged
 from gradproof.judge.compare import Comparison
 from gradproof.judge.judge import Judgement
 from gradproof.judge.reference import CHEAP_ENTRIES

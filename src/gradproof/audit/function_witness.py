@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from gradproof.frontends.check.request import Checked, Request, definition_of
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.types import Array
+from gradproof.judge.by_facts import undecided
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 from gradproof.tape.custom import hearing_stops
@@ -216,16 +216,5 @@ def _unseen(request: Request, report: GradientReport, found: Derivative, expecte
         ),
         fix=Fix("compute all of it with arrays, from the arguments"),
     )
-    return replace(
-        report,
-        verdict=Verdict.UNVERIFIED,
-        oracle=None,
-        reason=f"a part of `{name}` was not seen: along one direction it has the slope {slopes}",
-        reference=None,
-        reference_radius=None,
-        relative_error=None,
-        digits=None,
-        one_sided=None,
-        budget=(),
-        diagnostics=(note,),
-    )
+    reason = f"a part of `{name}` was not seen: along one direction it has the slope {slopes}"
+    return report.under(undecided(reason), (note,))

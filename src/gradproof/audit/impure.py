@@ -11,6 +11,7 @@ from gradproof.diagnosis.words import array_text, comma_list
 from gradproof.frontends.check.purity import Impurity
 from gradproof.frontends.check.request import Checked
 from gradproof.ir.span import Span
+from gradproof.judge.by_facts import undecided
 from gradproof.judge.verdict import Verdict
 
 KIND = "impure"
@@ -19,7 +20,9 @@ KIND = "impure"
 def impure_reports(checked: Checked, name: str, call: Span, definition: Span | None) -> list[GradientReport]:
     """Nothing was compared: one entry per argument that says why."""
     assert checked.impurity is not None
-    reason = f"`{name}` is not a function of its arguments alone, so there is nothing to compare with"
+    judgement = undecided(
+        f"`{name}` is not a function of its arguments alone, so there is nothing to compare with"
+    )
     found = diagnose(checked.impurity, name, definition, "error")
     return [
         GradientReport(
@@ -29,8 +32,8 @@ def impure_reports(checked: Checked, name: str, call: Span, definition: Span | N
             source=source,
             shape=(),
             dtype="float64",
-            verdict=Verdict.UNVERIFIED,
-            reason=reason,
+            verdict=judgement.verdict,
+            reason=judgement.reason,
             diagnostics=(found,),
         )
         for source in checked.names

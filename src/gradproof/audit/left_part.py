@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frontends.check.request import Left
+from gradproof.judge.by_facts import undecided
 from gradproof.judge.verdict import Verdict
 
 KIND = "left-framework"
@@ -18,19 +17,7 @@ def with_left(report: GradientReport, left: Left) -> GradientReport:
         return report
     place = "" if left.span is None else f" on line {left.span.line}"
     reason = f"numbers left through `{left.how}`{place} and count as constants, though they depend on `{report.source}`"
-    return replace(
-        report,
-        verdict=Verdict.UNVERIFIED,
-        oracle=None,
-        reason=reason,
-        reference=None,
-        reference_radius=None,
-        relative_error=None,
-        digits=None,
-        one_sided=None,
-        budget=(),
-        diagnostics=(_diagnose(report, left),),
-    )
+    return report.under(undecided(reason), (_diagnose(report, left),))
 
 
 def _diagnose(report: GradientReport, left: Left) -> Diagnostic:

@@ -9,6 +9,7 @@ import numpy as np
 from gradproof.diagnosis.diagnostic import Diagnostic, Severity
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import array_text, digits_text, framework_name
+from gradproof.judge.by_facts import missing
 from gradproof.judge.verdict import Verdict
 
 
@@ -17,16 +18,16 @@ def never_computed(gradient: GradientReport, exception: str, how: str) -> Gradie
 
     `how` says under which condition it was had after all. Its faults are warnings: they come after the crash.
     """
+    reason = f"it was never computed: {exception.strip()}" + _instead(gradient, how)
+    lowered = tuple(_lowered(diagnostic, how) for diagnostic in gradient.diagnostics)
     return replace(
-        gradient,
-        verdict=Verdict.MISSING,
+        gradient.under(missing(reason), lowered),
         computed=False,
-        reason=f"it was never computed: {exception.strip()}" + _instead(gradient, how),
         observed=None,
-        relative_error=None,
-        digits=None,
-        budget=(),
-        diagnostics=tuple(_lowered(diagnostic, how) for diagnostic in gradient.diagnostics),
+        oracle=gradient.oracle,
+        reference=gradient.reference,
+        reference_radius=gradient.reference_radius,
+        one_sided=gradient.one_sided,
     )
 
 

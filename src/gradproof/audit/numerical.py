@@ -22,9 +22,7 @@ from gradproof.fixes.edit import without_keyword
 from gradproof.fixes.source import parsed
 from gradproof.frontends.check.request import name_of
 from gradproof.ir.span import Span
-from gradproof.judge.verdict import Verdict
-
-ORACLE = "differences"
+from gradproof.judge.by_facts import by_differences
 
 
 def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Span) -> list[GradientReport]:
@@ -32,7 +30,7 @@ def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Spa
     name = name_of(function)
     found = step_size.of_check(check, name) or tolerance.of_check(check, name)
     diagnostics = () if found is None else (_placed(found, check, call),)
-    verdict = _verdict(check)
+    judgement = by_differences(check)
     return [
         GradientReport(
             call=call,
@@ -41,9 +39,9 @@ def check_reports(check: NumericalCheck, function: Callable[..., Any], call: Spa
             source=f"argument {k + 1}",
             shape=slopes.value.shape,
             dtype="float64",
-            verdict=verdict,
-            oracle=ORACLE,
-            reason=None if verdict is Verdict.CORRECT else check.reason,
+            verdict=judgement.verdict,
+            oracle=judgement.oracle,
+            reason=judgement.reason,
             observed=None if check.differences is None else np.asarray(check.differences[k]),
             reference=slopes.value,
             reference_radius=slopes.error,
@@ -70,12 +68,6 @@ def _placed(found: Diagnostic, check: NumericalCheck, call: Span) -> Diagnostic:
     )
     checked = f"with steps that were chosen for each entry, the slopes of this function are known {size}."
     return replace(found, fix=replace(found.fix, patch=patch, checked=checked))
-
-
-def _verdict(check: NumericalCheck) -> Verdict:
-    if check.verdict == "agrees":
-        return Verdict.CORRECT
-    return Verdict.WRONG if check.verdict == "disagrees" and check.cause is None else Verdict.UNVERIFIED
 
 
 def _figures(check: NumericalCheck, argument: int) -> Figures:

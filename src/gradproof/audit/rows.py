@@ -12,7 +12,7 @@ from gradproof.diagnosis.report import GradientReport
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Rows
 from gradproof.ir.types import Array
-from gradproof.judge.verdict import Verdict
+from gradproof.judge.by_facts import empty, undecided
 
 # Every row is a proof of its own. A Jacobian with more rows is a matter of minutes and belongs into pieces.
 MOST_ROWS = 1000
@@ -76,7 +76,8 @@ def _all_diagnostics(rows: Sequence[GradientReport]) -> tuple[Diagnostic, ...]:
 def _without_rows(whole: Capture, k: int, n_rows: int) -> GradientReport:
     """An empty Jacobian is right as it is; one with too many rows is not judged, and says so."""
     source = whole.sources[k]
-    reason = f"a Jacobian of {n_rows:,} rows is beyond the {MOST_ROWS:,} that are proven one by one"
+    beyond = f"a Jacobian of {n_rows:,} rows is beyond the {MOST_ROWS:,} that are proven one by one"
+    judgement = undecided(beyond) if n_rows else empty(source.shape)
     return GradientReport(
         call=whole.call,
         framework=whole.framework,
@@ -84,10 +85,10 @@ def _without_rows(whole: Capture, k: int, n_rows: int) -> GradientReport:
         source=source.name,
         shape=source.shape,
         dtype=source.dtype,
-        verdict=Verdict.UNVERIFIED if n_rows else Verdict.CORRECT,
+        verdict=judgement.verdict,
         occurrence=whole.run.occurrence,
         order=whole.run.order,
-        reason=reason if n_rows else None,
+        reason=judgement.reason,
         observed=source.observed,
         digits_possible=types.digits_possible(source.dtype) if not types.is_discrete(source.dtype) else None,
     )

@@ -7,7 +7,7 @@ from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import shape_text
 from gradproof.frontends.check.request import WrongShape
 from gradproof.ir.span import Span
-from gradproof.judge.verdict import Verdict
+from gradproof.judge.by_facts import misshapen
 
 
 def shape_report(wrong: WrongShape, target: str, call: Span, definition: Span | None) -> GradientReport:
@@ -27,6 +27,7 @@ def shape_report(wrong: WrongShape, target: str, call: Span, definition: Span | 
             "uses this one either fails or broadcasts it, and then moves every entry by the wrong amount."
         ),
     )
+    judgement = misshapen(found, wanted)
     return GradientReport(
         call=call,
         framework="numpy",
@@ -34,7 +35,7 @@ def shape_report(wrong: WrongShape, target: str, call: Span, definition: Span | 
         source=wrong.source,
         shape=wrong.wanted,
         dtype=wrong.dtype,
-        verdict=Verdict.WRONG,
-        reason=f"it has shape {found}, and the gradient has shape {wanted}",
+        verdict=judgement.verdict,
+        reason=judgement.reason,
         diagnostics=(diagnostic,),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from gradproof.diagnosis.entries import EntryTable, tabulate
 from gradproof.diagnosis.figures import Figures
 from gradproof.ir.span import Span
 from gradproof.ir.types import Array
+from gradproof.judge.judge import Judgement
 from gradproof.judge.verdict import Verdict, worst
 
 SCHEMA = 1
@@ -79,6 +80,22 @@ class GradientReport:
     computed: bool = True
     drawing: Callable[[], Figures] | None = None
     faults: tuple[str, ...] = ()  # of gradproof itself, a sentence each; told once for the whole report
+
+    def under(self, judgement: Judgement, diagnostics: tuple[Diagnostic, ...]) -> GradientReport:
+        """The same gradient under another judgement: what rested on the one before is gone."""
+        return replace(
+            self,
+            verdict=judgement.verdict,
+            reason=judgement.reason,
+            oracle=None,
+            reference=None,
+            reference_radius=None,
+            relative_error=None,
+            digits=None,
+            one_sided=None,
+            budget=(),
+            diagnostics=diagnostics,
+        )
 
     @cached_property
     def figures(self) -> Figures | None:

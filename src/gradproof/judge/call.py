@@ -14,6 +14,7 @@ from gradproof.ir.meeting import with_sums_placed
 from gradproof.ir.program import ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.judge.branch_cuts import with_cuts_open
+from gradproof.judge.by_facts import misshapen, missing, undecided
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.policy import by_policy
 from gradproof.judge.second_order import as_meant
@@ -49,7 +50,7 @@ def unjudged(capture: Capture, k: int) -> Judgement:
     if source.unseen:  # a gradient that was computed out of sight is not a missing one
         return undecided(capture.failure or UNSEEN)
     if source.observed is None:
-        return Judgement(Verdict.MISSING, "none", capture.failure, None, None)
+        return missing(capture.failure)
     reason = (
         capture.failure
         or _of_whole_numbers(source)
@@ -57,10 +58,6 @@ def unjudged(capture: Capture, k: int) -> Judgement:
         or f"what was recorded does not lead from `{source.name}` to `{capture.target}`"
     )
     return undecided(reason)
-
-
-def undecided(reason: str | None) -> Judgement:
-    return Judgement(Verdict.UNVERIFIED, "none", reason or "nothing is known about this call", None, None)
 
 
 def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
@@ -92,11 +89,10 @@ def _fitting(source: Source) -> Array | None:
 
 
 def _of_another_shape(source: Source, judgement: Judgement) -> Judgement:
-    """A gradient has the shape of its source; one that has not is wrong, whatever its numbers are."""
     if source.observed is None or source.observed.shape == source.shape:
         return judgement
-    reason = f"it has shape {source.observed.shape}, and the gradient has shape {source.shape}"
-    return replace(judgement, verdict=Verdict.WRONG, reason=reason)
+    found = misshapen(str(source.observed.shape), str(source.shape))
+    return replace(judgement, verdict=found.verdict, reason=found.reason)
 
 
 def _is_reached(capture: Capture, k: int) -> bool:
