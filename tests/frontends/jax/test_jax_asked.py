@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -104,17 +107,49 @@ def test_names_of_a_jvp_are_those_of_its_primals():
     assert report.source == "y"
 
 
-def test_a_python_number_in_a_hand_written_rule_is_no_proof():
+def test_what_python_computes_in_a_hand_written_rule_is_heard():
     @jax.custom_vjp
     def scaled(x, s):
-        return x * s
+        return 2.0 * x * s - x**2 / 4 + 1
 
-    scaled.defvjp(lambda x, s: (x * s, (x, s)), lambda res, g: (g * res[1], None))
-    reports = judged(lambda: jax.grad(scaled, argnums=(0, 1))(2.0, 3.0))
-    assert {report.verdict.value for report in reports} == {"unverified"}
-    assert all("plain Python number" in report.reason for report in reports)
-    reports = judged(lambda: jax.grad(scaled, argnums=(0, 1))(jnp.float32(2.0), jnp.float32(3.0)))
-    assert [report.verdict.value for report in reports] == ["correct", "wrong"]
+    scaled.defvjp(lambda x, s: (scaled(x, s), (x, s)), lambda res, g: (g * (2 * res[1] - res[0] / 2), None))
+    gradient = jax.grad(scaled, argnums=(0, 1))
+    for given in ((2.0, 3.0), (jnp.float32(2.0), jnp.float32(3.0))):
+        reports = judged(partial(gradient, *given))
+        assert [report.verdict.value for report in reports] == ["correct", "wrong"]
+
+
+def test_python_numbers_come_back_as_they_do_without_us():
+    @jax.custom_jvp
+    def line(x):
+        return 2 * x + 1
+
+    line.defjvps(lambda t, y, x: 2 * t)
+
+    def run():
+        asked = jax.value_and_grad(lambda x: (line(x), [x, -line(x)]), has_aux=True)(1.5)
+        return repr([asked, jax.jvp(line, (1.5,), (1.0,)), jax.vjp(line, 1.5)[0]])
+
+    found = []
+    captured(lambda: found.append(run()))
+    assert found == [run()]
+
+
+def test_what_math_computes_with_a_python_number_is_no_proof():
+    @jax.custom_vjp
+    def wave(x):
+        return jnp.sin(x) + math.exp(x)
+
+    wave.defvjp(lambda x: (wave(x), x), lambda x, g: (g * (jnp.cos(x) + math.exp(x)),))
+    (report,) = judged(lambda: jax.grad(wave)(2.0))
+    assert report.verdict.value == "unverified"
+    assert "plain Python number" in report.reason
+
+    ripple = jax.custom_jvp(lambda x: jnp.sin(x) + math.exp(x))
+    ripple.defjvps(lambda t, y, x: t * (jnp.cos(x) + math.exp(x)))
+    (report,) = judged(lambda: jax.jvp(ripple, (2.0,), (1.0,)))
+    assert report.verdict.value == "unverified"
+    assert "plain Python number" in report.reason
 
 
 def test_the_second_derivative_of_a_hand_written_rule_that_stops():

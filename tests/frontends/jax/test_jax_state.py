@@ -29,6 +29,23 @@ def test_a_changed_global_is_named():
     assert (first.verdict.value, second.verdict.value) == ("correct", "correct")
 
 
+def test_a_changed_global_is_named_in_a_compiled_part_of_what_is_differentiated():
+    def run():
+        global scale
+        scale = 10.0
+        part = jax.jit(loss)
+        jax.grad(lambda v: part(v) + 1.0)(jnp.arange(3.0))
+        scale = 20.0
+        jax.grad(lambda v: part(v) + 1.0)(jnp.arange(3.0))
+        jax.grad(lambda v: jnp.sum(v**2))(jnp.arange(3.0))
+
+    assert [[one.kind for one in report.diagnostics] for report in judged(run)] == [
+        [],
+        ["baked-constant"],
+        [],
+    ]
+
+
 def test_integers_are_refused_and_named():
     def run():
         with pytest.raises(TypeError):

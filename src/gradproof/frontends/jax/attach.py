@@ -46,9 +46,13 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
 def _crash(session: JaxSession, error: BaseException) -> Crash | None:
     from gradproof.frontends.jax.crash import explain
     from gradproof.frontends.jax.read.calls import unread_of
+    from gradproof.frontends.jax.read.refused import capture_before
 
     if session.is_told(error):
         return Crash(None)
+    refused = capture_before(error)
+    if refused is not None:
+        return Crash(None, (refused,))
     crash = explain(error)
     if crash is None:
         return None

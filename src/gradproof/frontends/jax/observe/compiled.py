@@ -27,6 +27,7 @@ from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import Place, user_places
+from gradproof.ir.surroundings import Baked
 
 MOST_PENDING = 1_000  # notes of functions that were traced and never run
 
@@ -99,6 +100,7 @@ class CompiledFunctions:
             jaxpr = p.params["jaxpr"]
             endings = self._endings(jaxpr)
             if not endings:
+                self._look_at_frozen(jaxpr, fun, frame)
                 return None
             places = user_places(frame)
             found = [self._session.sites.begin(_site(ending, places)) for ending in endings]
@@ -116,15 +118,29 @@ class CompiledFunctions:
             )
             name = function_name(unwrapped(fun))
             execution = Execution(jaxpr, kept, (), places, name, state.sites[0].executions)
-            if jaxpr in self._reads:
-                execution.frozen = tuple(frozen_in(jaxpr, name, self._reads[jaxpr]))
-            else:
-                functions = (fun, *(ending.of.asked.function for ending in endings))
-                self._reads[jaxpr] = reads_now(functions)
+            functions = (fun, *(ending.of.asked.function for ending in endings))
+            execution.frozen = self._frozen(jaxpr, name, functions)
             return state, execution
         except Exception:
             self._session.note_failure()
             return None
+
+    def _look_at_frozen(self, jaxpr: Any, fun: Any, frame: Any) -> None:
+        """A function that computes no gradient itself, and may be a part of one that is differentiated."""
+        around = self._session.here.linearising
+        if jaxpr in self._reads and not around:
+            return
+        name = function_name(unwrapped(fun))
+        frozen = self._frozen(jaxpr, name, (fun,))
+        for noted in around if frozen else ():
+            noted.compiled.append(Execution(jaxpr, (), (), user_places(frame), name, frozen=frozen))
+
+    def _frozen(self, jaxpr: Any, name: str, functions: tuple[Any, ...]) -> tuple[Baked, ...]:
+        """What has changed since the jaxpr was traced; at its first run, what it was traced with is kept."""
+        if jaxpr in self._reads:
+            return tuple(frozen_in(jaxpr, name, self._reads[jaxpr]))
+        self._reads[jaxpr] = reads_now(functions)
+        return ()
 
     def _endings(self, jaxpr: Any) -> tuple[Ending, ...]:
         """The gradient calls that were noted while this jaxpr, or one inside of it, was traced."""

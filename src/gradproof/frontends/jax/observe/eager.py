@@ -17,12 +17,15 @@ from gradproof.frontends.jax.observe.compiled import CompiledFunctions
 from gradproof.frontends.jax.observe.notes import Ending, JaxRuleRun, Linearisation
 from gradproof.frontends.jax.observe.peel import UnreadableTracer, bottom, is_executing
 from gradproof.frontends.jax.observe.pieces import Pieces
+from gradproof.frontends.jax.observe.plain_numbers import followed, plain
 from gradproof.frontends.jax.observe.refusals import Refusals
 from gradproof.frontends.jax.observe.session import JaxSession, lenient
 from gradproof.frontends.jax.observe.shared import watching
 from gradproof.frontends.jax.observe.trace import JaxCollection, numbers
 from gradproof.frontends.jax.observe.twin import array_of, twin, with_bottom
 from gradproof.frontends.record.patches import Patch, wrap
+
+N_LINEARISED = 4  # of what `linearize` returns, that come before the auxiliary output
 
 
 class JaxGradients:
@@ -47,11 +50,12 @@ class JaxGradients:
         noted = self._begin(traceable, primals, sys._getframe(2))
         if noted is None:
             return original(traceable, primals, *args, **kwargs)
-        around = watching(noted) if noted.is_staged else self._session.recording(noted.forward)
+        around = watching(noted) if noted.is_staged else self._recording(noted, noted.forward)
         with self._telling(noted), self._inside(noted), self._pieces.following(noted), around:
             result = original(traceable, primals, *args, **kwargs)
         try:
             noted.targets = tuple(bottom(x) for x in result[0])
+            result = _as_python_has_it(noted, result)
             noted.residuals = tuple(bottom(x) for x in result[3])
             self._linearised[result[2]] = noted
         except Exception:
@@ -65,7 +69,7 @@ class JaxGradients:
         noted = self._begin(fun, primals, frame, is_forward=True) if is_asked else None
         if noted is None:
             return original(fun, primals, tangents, *args, **kwargs)
-        around = nullcontext() if noted.is_staged else self._session.recording(noted.forward)
+        around = nullcontext() if noted.is_staged else self._recording(noted, noted.forward)
         with self._telling(noted), around:
             result = original(fun, primals, tangents, *args, **kwargs)
         try:
@@ -78,7 +82,7 @@ class JaxGradients:
             self._session.note_failure()
             return result
         self._end(ending, list(tangents), list(result[1]))
-        return result
+        return _as_python_has_it(noted, result)
 
     @contextmanager
     def _telling(self, noted: Linearisation, but: type[Exception] | tuple[()] = ()) -> Iterator[None]:
@@ -90,6 +94,16 @@ class JaxGradients:
         except Exception as error:
             self._refusals.raised(noted, error, sys._getframe(3))
             raise
+
+    @contextmanager
+    def _recording(self, noted: Linearisation, collection: JaxCollection) -> Iterator[None]:
+        """What is executed in this block is heard, and what Python computes with numbers that it was given."""
+        is_plain = bool(noted.plain) or any(isinstance(one.value, float) for one in noted.sources)
+        with (
+            followed(self._session, noted.made) if is_plain else nullcontext(),
+            self._session.recording(collection),
+        ):
+            yield
 
     @contextmanager
     def _inside(self, noted: Linearisation) -> Iterator[None]:
@@ -165,7 +179,7 @@ class JaxGradients:
         ending.is_known = tuple(map(bool, vjp.fun.args[1]))
         rules: list[JaxRuleRun] = []
         session.here.within.append(ending.id)
-        around = nullcontext() if noted.is_staged else session.recording(ending.backward)
+        around = nullcontext() if noted.is_staged else self._recording(noted, ending.backward)
         try:
             with self._telling(noted, FloatingPointError), self._pieces.applying(noted, rules), around:
                 result = original(vjp, out_ct, *extra)
@@ -228,3 +242,19 @@ class JaxGradients:
             self._compiled.note(ending)
         else:
             session.deliver(ending)
+
+
+def _as_python_has_it(noted: Linearisation, result: Any) -> Any:
+    """What was computed with Python numbers, as it is without us: no array of ours takes the place of one."""
+    if not noted.plain and not noted.made:
+        return result
+
+    def own(x: Any) -> Any:
+        return noted.plain.get(id(x), plain(x, noted.made))
+
+    for k, part in enumerate(result):
+        if hasattr(part, "vals"):
+            part.vals = tuple(map(own, part.vals))
+        elif k >= N_LINEARISED:
+            result = (*result[:k], tree_util.tree_map(own, part), *result[k + 1 :])
+    return result

@@ -38,8 +38,13 @@ class Linearisation:
     residuals: tuple[Bottom, ...] = ()
     exits: list[JaxExit] = field(default_factory=list)
     plain: dict[int, Any] = field(default_factory=dict)  # Python numbers, by the arrays that stand for them
+    made: dict[int, Any] = field(default_factory=dict)  # what Python computed with them
+    unheard: str | None = None  # a function that may compute with them where nobody hears it
     tag: Any = None
     inner: list[Ending] = field(default_factory=list)  # gradients that the function itself computed
+    compiled: list[Execution] = field(
+        default_factory=list
+    )  # functions traced before, with values that have changed
     is_shared: bool = False  # the function also takes what it is differentiated for as a constant
 
 

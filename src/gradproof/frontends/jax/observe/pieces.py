@@ -18,8 +18,11 @@ from jax._src.interpreters import partial_eval as pe
 from jax._src.numpy import array_methods
 
 from gradproof.frontends.jax.lower.library import region_of
+from gradproof.frontends.jax.observe.asked import function_name
+from gradproof.frontends.jax.observe.elsewhere import computes_elsewhere
 from gradproof.frontends.jax.observe.notes import JaxExit, JaxPiece, JaxRuleRun, Linearisation
 from gradproof.frontends.jax.observe.peel import bottom
+from gradproof.frontends.jax.observe.plain_numbers import fresh
 from gradproof.frontends.jax.observe.session import JaxSession
 from gradproof.frontends.jax.observe.trace import codes_here, numbers, places_here
 from gradproof.frontends.jax.observe.twin import with_bottom
@@ -55,7 +58,7 @@ class Pieces:
         def by_jvp(
             original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
         ) -> Any:
-            tracers = _as_given(noted, tracers)
+            tracers = _as_given(self._session, noted, fun.f, tracers)
             result = list(original(trace, primitive, fun, jvp, tracers, **params))
             self._note(noted, trace, "custom_jvp", "", tracers, result, fun=fun, rule=jvp)
             return result
@@ -71,7 +74,7 @@ class Pieces:
             /,
             **params: Any,
         ) -> Any:
-            tracers = _as_given(noted, tracers)
+            tracers = _as_given(self._session, noted, fun.f, tracers)
             result = list(original(trace, primitive, fun, fwd, bwd, tracers, **params))
             self._note(noted, trace, "custom_vjp", "", tracers, result, fun=fun, rule=bwd)
             return result
@@ -200,15 +203,25 @@ def without_line() -> Iterator[None]:
         here.context = before
 
 
-def _as_given(noted: Linearisation, tracers: Any) -> Any:
-    """Hand-written functions are given Python numbers as they are, and may compute with them in Python."""
+def _as_given(session: JaxSession, noted: Linearisation, function: Any, tracers: Any) -> Any:
+    """Hand-written functions are given Python numbers as they are, and may compute with them in Python.
+
+    Each is an object of its own, so that its uses can be followed; not where Python may compute with it unheard.
+    """
     if not noted.plain:
         return tracers
+    is_followed = not computes_elsewhere(function)
     found = []
     for x in tracers:
-        number = None
+        array = number = None
         with suppress(NotImplementedError):
-            number = noted.plain.get(id(bottom(x).value))
+            array = bottom(x).value
+            number = noted.plain.get(id(array))
+        if number is not None and is_followed:
+            number = fresh(number)
+            session.note_same(array, number)
+        elif number is not None:
+            noted.unheard = function_name(function)
         found.append(x if number is None else with_bottom(x, number))
     return found
 

@@ -54,7 +54,7 @@ class JaxSession:
         self.is_told: Callable[[BaseException], bool] = lambda error: False
         self.unfinished: Callable[[set[Any]], list[Ending]] = lambda codes: []
         self._deliver = deliver
-        self._trace = RecordTrace(self._note)
+        self._trace = RecordTrace(self.note)
 
     def recount(self) -> None:
         self.sites.recount()
@@ -110,9 +110,10 @@ class JaxSession:
 
     def note_same(self, old: Any, new: Any) -> None:
         """One array goes on under another identity."""
-        self._note(copy_p, (old,), {}, (new,))
+        self.note(copy_p, (old,), {}, (new,))
 
-    def _note(self, primitive: Any, args: Any, params: Any, outputs: Any) -> None:
+    def note(self, primitive: Any, args: Any, params: Any, outputs: Any) -> None:
+        """One primitive was executed, or Python has done what it would have."""
         here = self.here
         if here.quiet or not here.collections:
             return

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jax._src import core, source_info_util
+from jax._src.lax.lax import copy_p
 
+from gradproof.frontends.jax.observe.elsewhere import computes_elsewhere
 from gradproof.frontends.jax.observe.twin import apart
 from gradproof.frontends.record.source import Place, is_users, user_places
 
@@ -81,8 +83,14 @@ class RecordTrace(core.EvalTrace):  # type: ignore[misc]  # JAX's internals have
         self, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
     ) -> Any:
         with core.set_current_trace(self):
-            outputs = apart(list(fun.call_wrapped(*tracers)), tracers)
-        self._note(JaxCall(), tracers, {"function": fun.debug_info.func_src_info}, outputs)
+            results = list(fun.call_wrapped(*tracers))
+        outputs = apart(results, tracers)
+        for result, output in zip(results, outputs):
+            if output is not result:
+                self._note(copy_p, (result,), {}, (output,))
+        params = {"function": fun.debug_info.func_src_info, "name": fun.debug_info.func_name}
+        params["is_heard"] = not (any(isinstance(x, float) for x in tracers) and computes_elsewhere(fun.f))
+        self._note(JaxCall(), tracers, params, outputs)
         return outputs
 
     def process_custom_vjp_call(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,43 +14,32 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.assemble.capture import unread
 from gradproof.frontends.assemble.captures import to_captures
 from gradproof.frontends.jax.lower.library import region_of
-from gradproof.frontends.jax.observe.asked import function_name, source_names
-from gradproof.frontends.jax.observe.notes import Ending, Execution, JaxExit
+from gradproof.frontends.jax.observe.notes import Ending, JaxExit
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxEvent, numbers
+from gradproof.frontends.jax.read.bare import as_observed, bare_call, names_of_sources, names_of_targets
 from gradproof.frontends.jax.read.flow import given_results, needed_for, phased
-from gradproof.frontends.jax.read.interpret import JaxprInterpreter, Where
+from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, Where
 from gradproof.frontends.jax.read.odd import is_odd
 from gradproof.frontends.jax.read.regions import with_regions
 from gradproof.frontends.jax.read.replay import Find, replayed
 from gradproof.frontends.jax.read.rules import JaxRules, attributed, is_users_own, require_seen, rules_of
-from gradproof.frontends.jax.read.values import Values, value_of
+from gradproof.frontends.jax.read.values import Values
 from gradproof.frontends.jax.read.views import JaxView, Parts, views
 from gradproof.frontends.record.model import (
     RETURN_OP,
     Exit,
-    FunctionCall,
     GradientCall,
-    Observed,
     Operand,
     OpEvent,
     Phase,
-    Tape,
     Value,
 )
 from gradproof.frontends.record.source import spans_of
 from gradproof.ir.capture import Capture
 
-NO_TAPE = Tape(0, "tape", None)
-"""There is no tape in JAX: a function hears all that it runs."""
-
-SHARED = (
-    "inside `jit`, the function uses what it is differentiated for as a constant too, and a jaxpr does not tell the "
-    "two apart"
-)
 MOST_TURNS = 1  # of a loop that computes gradients, the first turns are looked at
 FAULT = "gradproof failed to read this gradient; please report it with this trace"
-TOO_LONG = "it has more ops than are kept"
 
 
 def captures_of(ending: Ending) -> list[Capture]:
@@ -75,12 +64,12 @@ def _captures(ending: Ending, is_replayed: bool) -> list[Capture]:
 
 
 def unread_of(ending: Ending, reason: str) -> Capture:
-    return unread(_bare(ending), reason)
+    return unread(bare_call(ending), reason)
 
 
 def calls_of(ending: Ending, is_replayed: bool = False) -> list[GradientCall]:
     """Everything about one gradient call: one record for each way of looking at it that its results need."""
-    bare = _bare(ending)
+    bare = bare_call(ending)
     try:
         made = (
             _run_again(ending, is_replayed) if ending.execution is not None else _heard(ending, is_replayed)
@@ -92,6 +81,8 @@ def calls_of(ending: Ending, is_replayed: bool = False) -> list[GradientCall]:
 
 def _heard(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]]:
     """An eager call: every primitive was seen with its numbers."""
+    if ending.of.unheard is not None:
+        raise GradproofError(PLAIN_NUMBERS.format(name=ending.of.unheard))
     values = Values()
     run = JaxprInterpreter(values)
     sources, targets, weights, results = (
@@ -178,7 +169,7 @@ def _seen(run: JaxprInterpreter, one: Bottom, turn: int) -> Value:
 
 def _call(ending: Ending, bare: GradientCall, view: JaxView, rules: JaxRules) -> GradientCall:
     part = view.part
-    sources, targets = _names(ending), _target_names(ending)
+    sources, targets = names_of_sources(ending), names_of_targets(ending)
     return replace(
         bare,
         api=view.api,
@@ -188,7 +179,7 @@ def _call(ending: Ending, bare: GradientCall, view: JaxView, rules: JaxRules) ->
         targets=tuple(
             Operand(targets[k], value) for k, value in zip(view.targets, part.targets, strict=True)
         ),
-        observed=tuple(map(_returned(ending), part.results)),
+        observed=tuple(map(as_observed(ending), part.results)),
         output_gradients=None if view.api != "gradient" else part.weights,
         tangents=part.weights if view.api == "jvp" else None,
         events=attributed(_ordered(part, rules), rules),
@@ -202,52 +193,6 @@ def _call(ending: Ending, bare: GradientCall, view: JaxView, rules: JaxRules) ->
 def _ordered(part: Parts, rules: JaxRules) -> tuple[OpEvent, ...]:
     events = with_regions([*part.events, *given_results(part)], part.sources)
     return phased(needed_for(events, part, rules), part, rules)
-
-
-def _bare(ending: Ending) -> GradientCall:
-    """What is known of a call without reading what ran."""
-    execution = ending.execution
-    spans = spans_of((*ending.asked.places, *(() if execution is None else execution.places)))
-    is_cut = ending.of.forward.is_cut or ending.backward.is_cut
-    operands = [
-        tuple(Operand(name, _outside(ending, one)) for name, one in zip(names, bottoms))
-        for names, bottoms in (
-            (_names(ending), ending.of.sources),
-            (_target_names(ending), ending.of.targets),
-        )
-    ]
-    return GradientCall(
-        id=ending.id,
-        api="gradient",
-        span=spans[0] if spans else None,
-        stack=spans,
-        through=ending.asked.api,
-        occurrence=ending.of.occurrence if execution is None else execution.occurrence,
-        mode="eager" if execution is None else "xla",
-        tape=NO_TAPE,
-        targets=operands[1],
-        sources=operands[0],
-        observed=tuple(_returned(ending)(_outside(ending, one)) for one in ending.results),
-        observed_from="returned" if execution is None else "interpreted",
-        unconnected_gradients="zero",
-        framework="jax",
-        calls=() if execution is None else (_function_call(ending, execution),),
-        failure=TOO_LONG if is_cut else None,
-        doubt=SHARED if ending.of.is_shared else None,
-    )
-
-
-def _function_call(ending: Ending, execution: Execution) -> FunctionCall:
-    span = spans_of(execution.places)[0] if execution.places else None
-    return FunctionCall(ending.id, execution.name, "xla", span, (), (), baked=execution.frozen)
-
-
-def _outside(ending: Ending, one: Bottom) -> Value:
-    """A value without running anything: an array that was passed, or a variable that nobody has numbers of."""
-    if not one.is_staged:
-        return value_of(one.value)
-    aval = one.value.aval
-    return Value(-1, str(aval.dtype), tuple(aval.shape), unknown="the compiled function was not run op by op")
 
 
 def add_events(
@@ -273,26 +218,3 @@ def add_events(
 def _exit(run: JaxprInterpreter, one: JaxExit) -> Exit:
     spans = spans_of(one.places)
     return Exit(next(numbers), one.how, run.values.of(one.value), spans[0] if spans else None, (), spans)
-
-
-def _names(ending: Ending) -> list[str]:
-    return source_names(ending.of.asked, ending.of.tree, ending.of.paths, _caller(ending))
-
-
-def _caller(ending: Ending) -> tuple[Any, ...]:
-    return () if ending.execution is None else ending.execution.places
-
-
-def _target_names(ending: Ending) -> list[str]:
-    name = function_name(ending.of.asked.function)
-    n_targets = len(ending.of.targets)
-    return [name] if n_targets == 1 else [f"{name}[{k}]" for k in range(n_targets)]
-
-
-def _returned(ending: Ending) -> Callable[[Value], Observed | None]:
-    """The gradient that came back; of a compiled function, what the user's own run returned, if it did."""
-
-    def observed(value: Value) -> Observed | None:
-        return None if value.dtype == "none" else Observed(value, ids=(value.id,))
-
-    return observed

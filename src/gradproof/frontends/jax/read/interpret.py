@@ -23,6 +23,10 @@ from gradproof.frontends.record.model import RETURN_OP, OpEvent, Phase, Value
 from gradproof.frontends.record.source import Place, is_users, spans_of
 from gradproof.ir.span import Span
 
+PLAIN_NUMBERS = (
+    "`{name}` was given a plain Python number, and Python computed with it where JAX sees nothing; pass an array, as "
+    "`jnp.float32(...)`, and it can be judged"
+)
 MOST_EVENTS = 200_000  # a program with more ops is not judged, and says so
 _BOUNDARY = frozenset({"trace_to_jaxpr", "trace_to_jaxpr_dynamic", "_trace_to_jaxpr"})
 
@@ -102,6 +106,8 @@ class JaxprInterpreter:
             self._know(_described(params), inputs, results, where)
             return results
         if primitive.name == "gradproof.call":
+            if not params["is_heard"]:
+                raise GradproofError(PLAIN_NUMBERS.format(name=params["name"]))
             results = [self.values.of(array) for array in outputs or ()]
             self._know(params["function"], inputs, results, where)
             return results

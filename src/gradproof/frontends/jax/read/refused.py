@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradproof.frontends.jax.crash import break_of
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.refusals import Refusal
-from gradproof.frontends.record.source import spans_of
+from gradproof.frontends.record.source import span_of, spans_of, users_place
 from gradproof.ir import types
 from gradproof.ir.capture import Break, CallRun, Capture, Source
 from gradproof.ir.span import Span
@@ -31,12 +31,25 @@ def capture_of(refusal: Refusal) -> Capture:
     )
 
 
+def capture_before(error: BaseException) -> Capture | None:
+    """A call that JAX refuses before it looks at any argument: one of them is not there."""
+    place = users_place(error.__traceback__)
+    if place is None or not (isinstance(error, TypeError) and str(error).startswith(_NO_ARGUMENT)):
+        return None
+    text = f"TypeError: {_first_sentence(str(error))}{_advice(error)}"
+    meant = Source(str(error).removeprefix(_NO_ARGUMENT).split()[0], (), "none", None, None)
+    return Capture(
+        "jax", span_of(place), "target", (meant,), None, run=CallRun(1, exception=text), failure=text
+    )
+
+
 def _why(name: str, dtype: str, call: Span) -> Break | None:
     if not types.is_discrete(dtype):
         return None
     return Break("integer-dtype", call, f"`{name}` has dtype {dtype}", (), {"dtype": dtype})
 
 
+_NO_ARGUMENT = "differentiating with respect to "
 _ADVICE = {
     "Gradient only defined for scalar-output functions. Output was (": (
         "; a loss that returns more than its value is differentiated with `has_aux=True`"
@@ -45,7 +58,8 @@ _ADVICE = {
         "; take the sum or the mean of what it returns, or `jax.jacrev` for the derivative of every entry"
     ),
     "grad requires real-valued outputs": "; take the real part or the absolute value, or pass `holomorphic=True`",
-    "differentiating with respect to": "; `argnums` counts the arguments from 0",
+    _NO_ARGUMENT: "; `argnums` counts the arguments from 0, and those passed by name do not count",
+    "expected function with aux output": "; leave out `has_aux=True`, or return `(loss, more)`",
 }
 
 

@@ -10,17 +10,13 @@ from typing import Any
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.notes import Ending, JaxPiece
 from gradproof.frontends.jax.observe.trace import numbers
-from gradproof.frontends.jax.read.interpret import JaxprInterpreter
+from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter
 from gradproof.frontends.jax.read.replay import Find, JaxReplay
 from gradproof.frontends.record.model import CustomScope, InnerCall, OpEvent, RuleRun, Value
 from gradproof.frontends.record.source import is_users, spans_of
 from gradproof.ir import types
 from gradproof.ir.span import Span
 
-PLAIN_NUMBERS = (
-    "`{name}` was given a plain Python number, and Python computed with it where JAX sees nothing; pass an array, as "
-    "`jnp.float32(...)`, and it can be judged"
-)
 CUSTOM = ("custom_jvp", "custom_vjp")
 _AT = re.compile(r"^(?P<name>.*) at (?P<file>.+):(?P<line>\d+)$")
 
