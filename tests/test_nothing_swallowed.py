@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 import gradproof
 from gradproof import causes
 from gradproof.audit import examine
+from gradproof.cli import output
+from gradproof.cli.main import main
 from gradproof.diagnosis.cause import Cause
 from gradproof.judge.verdict import Verdict
 from gradproof.render.to_text import to_text
@@ -45,6 +48,38 @@ def test_a_fault_in_a_detector_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fault_in_the_search_for_a_fix_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examine, "with_fix", _fail)
     _assert_told(gradproof.check(_lossy, np.array([1.0])), Verdict.INACCURATE)
+
+
+SCRIPT = """
+import numpy as np
+import gradproof
+
+x = gradproof.Variable(1.0)
+with gradproof.GradientTape() as tape:
+    y = np.sin(x)
+print(float(tape.gradient(y, x)))
+"""
+
+
+@pytest.mark.parametrize("renderer", ["to_html", "to_json", "to_text"])
+def test_a_fault_in_a_renderer_is_told_and_costs_only_what_it_renders(
+    renderer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(SCRIPT, encoding="utf-8")
+    monkeypatch.setattr(output, renderer, _fail)
+    status = main(["run", "--html", "told.html", "--json", "told.json", "script.py"])
+    printed = capfd.readouterr()
+    assert status == output.NOT_WRITTEN
+    assert printed.out.startswith("0.5403")
+    assert (
+        "a fault of gradproof" in printed.err
+        and "planted" in printed.err
+        and "please report it" in printed.err
+    )
+    assert "d y / d x" in printed.err and "correct" in printed.err  # the verdict, however it is told
+    written = {path.name for path in tmp_path.glob("told.*")}
+    assert written == {"told.html", "told.json"} - {f"told.{renderer.removeprefix('to_')}"}
 
 
 @pytest.mark.tensorflow

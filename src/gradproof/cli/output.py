@@ -16,6 +16,7 @@ from gradproof.diagnosis.diagnostic import CRASH
 from gradproof.diagnosis.report import Report
 from gradproof.diagnosis.words import count, printable
 from gradproof.errors import InvalidInput, NotWritten
+from gradproof.internal_error import fault_reason
 from gradproof.render.encoding import encodable
 from gradproof.render.faults import roots
 from gradproof.render.to_diff import count_fixes, shown_only
@@ -120,8 +121,21 @@ def print_report(report: Report, stream: TextIO, detail: Detail) -> None:
     is_terminal = stream.isatty()
     width = shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal else WIDTH
     colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    text = to_text(report, width=width, detail=detail, colour=colour)
+    try:
+        text = to_text(report, width=width, detail=detail, colour=colour)
+    except Exception as error:
+        print_text(encodable(_verdicts(report), stream.encoding), stream)
+        raise NotWritten(f"the report could not be told: {fault_reason(error)}") from error
     print_text(encodable(text, stream.encoding), stream)
+
+
+def _verdicts(report: Report) -> str:
+    """What is left to say where a fault of ours keeps the report from being told: a line for each gradient."""
+    lines = (
+        f"{row.call.file}:{row.call.line}: {row.verdict}: d {row.target} / d {row.source}"
+        for row in report.gradients
+    )
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def print_text(text: str, stream: TextIO) -> None:
@@ -185,7 +199,9 @@ def write_text(render: Callable[[], str], path: str) -> bool:
     except NotWritten as error:
         say_error(str(error))
         return False
-    except MemoryError:
-        say_error(f"`{path}` could not be written: out of memory")
+    except (
+        Exception
+    ) as error:  # of ours, or no memory; the other forms of the report are written all the same
+        say_error(f"`{path}` could not be written: {fault_reason(error)}")
         return False
     return True

@@ -152,7 +152,8 @@ class _Audit:
             tell_github(report, stream, self.folder)
         except BrokenPipeError:
             return True  # whoever read it has gone, and what the run came to is not changed by that
-        except NotWritten:
+        except NotWritten as error:
+            output.say_error(str(error))
             return False
         return True
 
