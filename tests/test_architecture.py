@@ -52,6 +52,7 @@ PRINTED = {
     ("diagnosis/report.py", "gradproof.render.to_text"),
     ("diagnosis/report.py", "gradproof.render.to_html"),
     ("modes/model.py", "gradproof.render.modes_text"),
+    ("modes/model.py", "gradproof.render.modes_html"),
     ("blackbox/numerical_check.py", "gradproof.causes"),
     ("blackbox/numerical_check.py", "gradproof.render.diagnostic_text"),
     ("blackbox/numerical_check.py", "gradproof.render.line"),

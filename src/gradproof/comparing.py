@@ -54,11 +54,15 @@ def compare(
 
 
 def compared_calls(
-    captures: Iterable[Capture], options: Options, folder: str, frameworks: Sequence[str] | None = None
+    captures: Iterable[Capture],
+    options: Options,
+    folder: str,
+    frameworks: Sequence[str] | None = None,
+    remarks: Sequence[str] = (),
 ) -> ModesReport:
     """Every captured call in every mode; those that cannot be run again are named."""
     calls: list[CallModes] = []
-    notes: list[str] = []
+    notes = list(remarks)
     for capture in captures:
         with undisturbed():
             found = compared(capture, *modes_for(capture.framework, frameworks), options)

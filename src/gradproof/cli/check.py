@@ -61,12 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     paths = output.writable_paths(given)
-    module_name, colon, name = given.function.rpartition(":")
-    if not colon or not module_name or not name:
-        raise InvalidInput(
-            f"`{given.function}` is not MODULE:FUNCTION, as in `losses:huber` or `losses.py:huber`"
-        )
-    module = _module(module_name)
+    module, name = find_module(given.function)
     function = _function(module, name)
     gradient = None if given.gradient is None else _function(module, given.gradient)
     args, kwargs = parse_values(given.at, given.dtype)
@@ -86,6 +81,19 @@ def execute(given: argparse.Namespace) -> int:
     if given.detail != "quiet":
         output.say_written(written, os.getcwd())
     return report.exit_status(given.fail_on) if len(written) == len(paths) else output.NOT_WRITTEN
+
+
+def find_function(text: str) -> Callable[..., Any]:
+    """The function that MODULE:FUNCTION means."""
+    return _function(*find_module(text))
+
+
+def find_module(text: str) -> tuple[ModuleType, str]:
+    """The module of MODULE:FUNCTION, imported, and the name of the function."""
+    module_name, colon, name = text.rpartition(":")
+    if not colon or not module_name or not name:
+        raise InvalidInput(f"`{text}` is not MODULE:FUNCTION, as in `losses:huber` or `losses.py:huber`")
+    return _module(module_name), name
 
 
 def _checked(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:

@@ -1,27 +1,144 @@
-"""`gradproof compare BEFORE.json AFTER.json`: what changed between two audits; no framework is needed."""
+"""`gradproof compare`: one gradient in every mode, or what changed between two audits."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import sys
+from functools import partial
 
+from gradproof.cli import output
+from gradproof.cli.check import find_function
+from gradproof.cli.parser import Parser
+from gradproof.cli.progress import showing
 from gradproof.cli.render import read_report
+from gradproof.cli.values import DTYPES, parse_values
 from gradproof.diagnosis.changes import changes
+from gradproof.errors import InvalidInput
+from gradproof.frontends.select import FRAMEWORKS, to_framework
+from gradproof.modes.model import ModesReport
+from gradproof.options import Options
 from gradproof.render.changes_text import to_changes_text
+from gradproof.render.encoding import encodable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "gradproof compare BEFORE.json AFTER.json"
-    parser.epilog = (
-        "Both are files that `gradproof run --json` has written: before and after an upgrade, on two machines, with "
-        "and without a patch. Exit status: 0, or 1 if a gradient is worse or a new one is faulty, or 2 if a report "
-        "cannot be read."
+    parser.usage = (
+        "gradproof compare SCRIPT [--line N] [options] [-- ARGS...]\n"
+        "       gradproof compare MODULE:FUNCTION --at VALUE [VALUE...] [options]\n"
+        "       gradproof compare BEFORE.json AFTER.json"
     )
-    parser.add_argument("before", metavar="BEFORE.json")
-    parser.add_argument("after", metavar="AFTER.json")
+    parser.epilog = (
+        "The first two run every gradient of a script, or that of a function, in each execution mode, precision and "
+        "framework that there is on this machine, and hold each against the proven gradient. Exit status: 0 if all "
+        "modes of the program's own framework agree in its own precision, 1 if not, 2 if gradproof was called "
+        "wrongly. The last compares two files that `gradproof run --json` has written: before and after an "
+        "upgrade, on two machines, with and without a patch. Exit status: 1 if a gradient is worse or a new one is "
+        "faulty."
+    )
+    parser.add_argument("what", metavar="SCRIPT | MODULE:FUNCTION | BEFORE.json")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    _add_options(parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--line", type=int, metavar="N", help="only the gradients that this line asks for")
+    parser.add_argument(
+        "--at", nargs="+", action="extend", metavar="VALUE", help="the arguments of the function"
+    )
+    parser.add_argument("--dtype", choices=DTYPES, help="of the arguments (default: float64)")
+    parser.add_argument(
+        "--framework", choices=FRAMEWORKS, help="what the arguments are made with (default: numpy)"
+    )
+    parser.add_argument(
+        "--frameworks",
+        metavar="NAMES",
+        help="the frameworks to carry the gradient over to, separated by commas; `none` for its own only "
+        "(default: all that are installed)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write what was found as JSON")
+    parser.add_argument("--html", metavar="FILE", help="also write it as one page that needs no network")
+    parser.add_argument("--quiet", action="store_true", help="the verdicts only")
 
 
 def execute(given: argparse.Namespace) -> int:
-    found = changes(read_report(given.before), read_report(given.after))
+    given, words = _with_rest(given)
+    if given.what.endswith(".json"):
+        return _changes(given.what, words)
+    paths = {name: path for name in ("json", "html") if (path := output.writable_path(getattr(given, name)))}
+    is_function = ":" in given.what and not os.path.exists(given.what)
+    report = _of_function(given, words) if is_function else _of_script(given, words)
+    return _told(report, given, paths)
+
+
+def _with_rest(given: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
+    """Options may stand behind the script too; what is not known, and all behind `--`, is the script's own."""
+    own = given.rest.index("--") if "--" in given.rest else len(given.rest)
+    parser = Parser(prog="gradproof compare", allow_abbrev=False, add_help=False)
+    _add_options(parser)
+    merged, words = parser.parse_known_args(given.rest[:own], given)
+    return merged, [*words, *given.rest[own + 1 :]]
+
+
+def _changes(before: str, words: list[str]) -> int:
+    if len(words) != 1:
+        raise InvalidInput(f"two reports can be compared: gradproof compare {before} AFTER.json")
+    found = changes(read_report(before), read_report(words[0]))
     sys.stdout.write(to_changes_text(found))
     return 1 if any(change.is_bad for change in found) else 0
+
+
+def _chosen(given: argparse.Namespace) -> list[str] | None:
+    if given.frameworks is None:
+        return None
+    return [] if given.frameworks == "none" else [name.strip() for name in given.frameworks.split(",")]
+
+
+def _of_function(given: argparse.Namespace, words: list[str]) -> ModesReport:
+    from gradproof.comparing import compare
+
+    if words or not given.at:
+        raise InvalidInput(
+            f"the arguments of the function are needed: gradproof compare {given.what} --at VALUE"
+        )
+    function = find_function(given.what)
+    args, kwargs = parse_values(given.at, given.dtype or "float64")
+    name = given.framework or "numpy"
+    with showing(given.quiet):
+        return compare(
+            function,
+            *(to_framework(name, value) for value in args),
+            frameworks=_chosen(given),
+            **{key: to_framework(name, value) for key, value in kwargs.items()},
+        )
+
+
+def _of_script(given: argparse.Namespace, words: list[str]) -> ModesReport:
+    from gradproof.audit.collected import collected
+    from gradproof.comparing import compared_calls
+
+    folder = os.getcwd()
+    captures, notes = collected(given.what, words, given.line)
+    with showing(given.quiet):
+        return compared_calls(captures, Options(), folder, _chosen(given), notes)
+
+
+def _told(report: ModesReport, given: argparse.Namespace, paths: dict[str, str]) -> int:
+    from gradproof.render.modes_html import to_modes_html
+    from gradproof.render.modes_json import to_modes_json
+    from gradproof.render.modes_text import WIDTH, to_modes_text, verdict_lines
+
+    forms = {"json": to_modes_json, "html": to_modes_html}
+    written = [path for name, path in paths.items() if output.write_text(partial(forms[name], report), path)]
+    stream = sys.__stdout__ or sys.stdout
+    is_terminal = stream.isatty()
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal else WIDTH
+    colour = is_terminal and not os.environ.get("NO_COLOR")
+    text = verdict_lines(report) if given.quiet else to_modes_text(report, width=width, colour=colour)
+    output.print_text(encodable(text, stream.encoding), stream)
+    if not given.quiet:
+        output.say_written(written, os.getcwd())
+    if len(written) != len(paths):
+        return output.NOT_WRITTEN
+    return 1 if any(call.has_fault for call in report.calls) else 0

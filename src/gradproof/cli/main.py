@@ -23,7 +23,7 @@ COMMANDS = {
     "check": "check one function",
     "tour": "the examples one after the other, with what each teaches",
     "render": "show a saved report again, or write it in another form",
-    "compare": "what changed between two saved reports",
+    "compare": "one gradient in every execution mode and precision, or two saved reports",
     "explain": "the long explanation of a cause, or the list of all causes",
     "doctor": "versions, frameworks found, what is supported",
     "schema": "the JSON Schema of the machine format",

@@ -157,6 +157,12 @@ class CallModes:
     notes: tuple[str, ...] = ()
     occurrence: int = 1
 
+    @property
+    def has_fault(self) -> bool:
+        """Whether a mode of the program's own framework is off in the program's own precision."""
+        own = (one for one in self.lines if one.framework == self.framework and one.dtype == self.dtype)
+        return any(one.verdict.is_fault for one in own)
+
 
 @dataclass(frozen=True, eq=False)
 class ModesReport:
@@ -173,6 +179,12 @@ class ModesReport:
         from gradproof.render.modes_text import to_modes_text
 
         return to_modes_text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows, by the name that notebooks ask for."""
+        from gradproof.render.modes_html import to_modes_fragment
+
+        return to_modes_fragment(self)
 
     def _repr_pretty_(self, printer: Any, is_cycle: bool) -> None:
         del is_cycle

@@ -30,6 +30,12 @@ def to_modes_text(report: ModesReport, *, width: int = WIDTH, colour: bool = Fal
     return coloured(lines) if colour else plain(lines)
 
 
+def verdict_lines(report: ModesReport) -> str:
+    """One line for each call."""
+    said = (f"{call.call}: {call.conclusion.kind}: {call.conclusion.verdict}\n" for call in report.calls)
+    return "".join(map(printable, said)) or "gradproof: no gradient that could be compared\n"
+
+
 def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[Line]:
     for k, source in enumerate(call.sources[:MOST_SOURCES]):
         name = printable(words.gradient_name(call.target, source.name, entry_shown(call, k)))
@@ -118,10 +124,10 @@ def _row(
     again = {True: "same bits", False: "other bits", None: ""}[one.repeats]
     gap = "your own run" if one.is_own and not cell.gap_ulps else ulps_text(cell.gap_ulps)
     digits = digits_text(cell, one.counts)
-    return (name, _number(cell.gradient, index), _number(one.value, ()), digits, gap, again, *wide)
+    return (name, number_text(cell.gradient, index), number_text(one.value, ()), digits, gap, again, *wide)
 
 
-def _number(array: object, index: tuple[int, ...]) -> str:
+def number_text(array: object, index: tuple[int, ...]) -> str:
     if array is None:
         return "None"
     value = np.asarray(array)
@@ -180,14 +186,18 @@ def parting_lines(
     parting: Parting, lines: Sequence[ModeLine], sources: Mapping[str, str], width: int
 ) -> Iterator[Line]:
     yield line(Piece(printable(parting_title(parting, lines)), "strong"))
-    label = f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
-    if parting.span is not None:
-        marked = Annotation(parting.span, label)
-        shown = Diagnostic("execution-mode", "note", "measured", headline="", primary=marked)
-        yield from snippet(shown, sources, width)
+    yield from parting_snippet(parting, sources, width)
     for name, value in parting_rows(parting):
         text = printable(f"{name:<9}{value}")
         yield from (line(part) for part in wrap(text, PROSE_WIDTH, "    ", " " * 13))
+
+
+def parting_snippet(parting: Parting, sources: Mapping[str, str], width: int) -> Iterator[Line]:
+    """The op in the user's source."""
+    label = f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
+    if parting.span is not None:
+        marked = Annotation(parting.span, label)
+        yield from snippet(Diagnostic("execution-mode", "note", "measured", "", marked), sources, width)
 
 
 def parting_rows(parting: Parting) -> Iterator[tuple[str, str]]:

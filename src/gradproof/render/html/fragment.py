@@ -67,13 +67,13 @@ def _fault(diagnostic: Diagnostic, report: Report, is_open: bool) -> Html:
     return tag(
         "details",
         summary,
-        tag("pre", _snippet(lines)) if diagnostic.primary is not None else None,
+        tag("pre", snippet_markup(lines)) if diagnostic.primary is not None else None,
         diagnostic_article(diagnostic, None, None, None),
         open=is_open,
     )
 
 
-def _snippet(lines: Iterable[Line]) -> Html:
+def snippet_markup(lines: Iterable[Line]) -> Html:
     """The lines of the terminal with their roles; line breaks are ours, the characters are text."""
     shown = [
         join(tag("span", piece.text, class_=piece.role) if piece.role else piece.text for piece in line)

@@ -1,0 +1,61 @@
+"""Runs a script under observation and keeps what its gradient calls were, to be run again when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gradproof.audit.runner import run
+from gradproof.audit.silenced import undisturbed
+from gradproof.audit.target import find_script
+from gradproof.errors import InvalidInput
+from gradproof.frontends.select import attach_all
+from gradproof.internal_error import fault_reason
+from gradproof.ir.capture import Capture
+
+MOST_CALLS = 20  # gradient calls that are compared: each takes seconds in all modes
+
+
+@dataclass(eq=False)
+class Collector:
+    """The first execution of every line that asks for a gradient, or of one line only."""
+
+    line: int | None = None
+    captures: list[Capture] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    n_left: int = 0
+
+    def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
+        """Nothing in here raises into the user's program."""
+        try:
+            with undisturbed():
+                if self.line is not None and unread("").call.line != self.line:
+                    return
+                if len(self.captures) >= MOST_CALLS:
+                    self.n_left += 1
+                    return
+                self.captures += read()
+        except Exception as error:  # a fault of ours costs this call, and is told
+            self.notes.append(fault_reason(error))
+
+
+def collected(script: str, arguments: Sequence[str], line: int | None) -> tuple[list[Capture], list[str]]:
+    """The gradient calls of a script, which runs as Python would run it, and what is to be said about them."""
+    target = find_script(script)
+    collector = Collector(line)
+    attachments = attach_all(collector.receive, lambda occurrence: occurrence == 1)
+    try:
+        outcome = run(target, arguments)
+        for attachment in attachments:
+            attachment.ended()
+    finally:
+        for attachment in attachments:
+            attachment.remove()
+    notes = list(collector.notes)
+    if outcome.words:
+        notes.append(f"the script ended with {outcome.words}")
+    if collector.n_left:
+        notes.append(f"{collector.n_left:,} more lines ask for gradients; --line chooses one of them")
+    if line is not None and not collector.captures:
+        raise InvalidInput(f"line {line} of `{script}` asked for no gradient")
+    return collector.captures, notes
