@@ -54,3 +54,8 @@ _SENTENCES = {
     Verdict.NONFINITE: "NaN or infinity although the true gradient is finite",
     Verdict.WRONG: "differs from the true gradient, and more precision does not help",
 }
+
+
+def beyond_tolerance(precision_helps: bool) -> Verdict:
+    """Of a gradient that is off by more than its dtype allows: rounding if more precision helps, else a wrong rule."""
+    return Verdict.INACCURATE if precision_helps else Verdict.WRONG

@@ -17,7 +17,7 @@ from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
 from gradproof.judge.call import judge_call
-from gradproof.judge.verdict import Verdict
+from gradproof.judge.verdict import Verdict, beyond_tolerance
 from gradproof.modes.concluding import concluded
 from gradproof.modes.feed import feed, in_precision, is_all_real, opaque_on_the_way
 from gradproof.modes.model import (
@@ -229,7 +229,7 @@ def _furthest(one: Array, other: Array | None) -> tuple[int, ...]:
 
 
 def _with_wider(lines: list[ModeLine]) -> list[ModeLine]:
-    """Beyond the tolerance is `inaccurate` where more precision in the same mode helps, else `wrong`."""
+    """The verdicts beyond the tolerance, once wider dtypes of the same mode are known too."""
     return [
         replace(line, cells=tuple(_decided(k, line, cell, lines) for k, cell in enumerate(line.cells)))
         for line in lines
@@ -247,4 +247,4 @@ def _decided(k: int, line: ModeLine, cell: ModeCell, lines: list[ModeLine]) -> M
         and types.precision_bits(other.dtype) > bits
     ]
     helps = any(digits > (cell.digits or 0.0) + HELPS for digits in wider)
-    return cell if helps or not wider else replace(cell, verdict=Verdict.WRONG)
+    return replace(cell, verdict=beyond_tolerance(helps or not wider))
