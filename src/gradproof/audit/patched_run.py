@@ -18,12 +18,14 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import framework_name, whole_digits_text
 from gradproof.judge.verdict import Verdict
 from gradproof.render.from_json import from_document
-from gradproof.render.to_diff import applicable, patched_texts
+from gradproof.render.to_diff import applicable, hunks_of, patched_texts
 
-MOST_RUNS = 5  # of the changed script
+MOST_RUNS = 8  # of the changed script
 MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
+_RAN = "the whole script was run with this change"
 
-Key = tuple[str, str, int, int]  # target, source, order, and which of the gradients that are called so
+# Target, source, and which of the gradients that are called so. Their order may be another once a way is opened.
+Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +34,13 @@ class _Run:
 
     gradients: dict[Key, GradientReport] | None
     report: Report | None = None
+    goes_on: bool = False  # where it ended with an exception before
 
     def mends(self, key: Key) -> bool:
         found = None if self.gradients is None else self.gradients.get(key)
-        return found is not None and not is_at_fault(found)
+        if found is None:  # what the call asks for may have other names once there is a way to it
+            return self.goes_on and bool(self.gradients) and not self.faults()
+        return not is_at_fault(found)
 
     def faults(self) -> list[GradientReport]:
         return [one for one in (self.gradients or {}).values() if is_at_fault(one)]
@@ -50,12 +55,14 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
     file = _file(report, program)
     if file is None or seconds > MOST_SECONDS:
         return report
-    advised, report = report, _mapped(report, _with_a_patch)
-    current, tried, best = report, set[str](), (len(_faulty(report)) + 1, report)
-    for _ in range(MOST_RUNS):
+    advised, report = report, _with_a_patch(report)
+    best = len(_faulty(report)) + 1, report
+    waiting, tried = [report], set[str]()
+    while waiting and len(tried) < MOST_RUNS:
+        current = waiting.pop()
         text = patched_texts(current).get(file)
         if text is None or text in tried:
-            break
+            continue
         tried.add(text)
         run = _run(program, text, seconds, report)
         if run is None:
@@ -66,7 +73,9 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         best = min(best, (n_left, told), key=lambda one: one[0])
         if not n_left:
             return told
-        current = _further(report, told, run, text, file) or _with_others(current, run, left)
+        # What the change has brought to light is mended before another change is tried in its place.
+        following = [_with_others(current, run, left), _further(report, told, run, file)]
+        waiting += [one for one in following if one is not None]
     return best[1] if best[0] <= len(_faulty(report)) else _without_patches(advised)
 
 
@@ -78,10 +87,10 @@ def _file(report: Report, program: RerunProgram) -> str | None:
 
 
 def _keyed(report: Report) -> dict[Key, GradientReport]:
-    seen: Counter[tuple[str, str, int]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     found = {}
     for one in report.gradients:
-        name = one.target, one.source, one.order
+        name = one.target, one.source
         found[*name, seen[name]] = one
         seen[name] += 1
     return found
@@ -100,7 +109,9 @@ def _run(program: RerunProgram, text: str, seconds: float, before: Report) -> _R
         return None
     again = from_document(document["report"])
     ended, was = (None if one.script is None else one.script.exception for one in (again, before))
-    return _Run(None, again) if ended is not None and ended != was else _Run(_keyed(again), again)
+    if ended is not None and ended != was:
+        return _Run(None, again)
+    return _Run(_keyed(again), again, goes_on=was is not None and ended is None)
 
 
 def _told(report: Report, run: _Run, left: list[Key]) -> Report:
@@ -111,7 +122,7 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
         if fix is None or not fix.patch:
             return diagnostic
         now = None if run.gradients is None else run.gradients.get(key)
-        if now is not None and key not in left:
+        if key not in left and is_at_fault(gradient):
             return replace(diagnostic, fix=replace(fix, checked=fix.checked or _seen(now)))
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
@@ -119,12 +130,14 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
     return _mapped(report, told)
 
 
-def _seen(now: GradientReport) -> str:
+def _seen(now: GradientReport | None) -> str:
+    if now is None:
+        return f"{_RAN}: it goes on, and no gradient in it is at fault."
     right = "" if now.known_digits is None else f", right to {whole_digits_text(*now.known_digits)}"
-    name, ran = framework_name(now.framework), "the whole script was run with this change"
+    name = framework_name(now.framework)
     if now.verdict is Verdict.CORRECT:
-        return f"{ran}: {name} returns the gradient for `{now.source}`{right}."
-    return f"{ran}: the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here."
+        return f"{_RAN}: {name} returns the gradient for `{now.source}`{right}."
+    return f"{_RAN}: the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here."
 
 
 def _mapped(report: Report, change: Callable[[GradientReport, Key, Diagnostic], Diagnostic]) -> Report:
@@ -149,14 +162,19 @@ def _with_others(report: Report, run: _Run, left: list[Key]) -> Report:
     return _mapped(report, next_one)
 
 
-def _with_a_patch(gradient: GradientReport, key: Key, diagnostic: Diagnostic) -> Diagnostic:
+def _with_a_patch(report: Report) -> Report:
     """A change of lines in the place of advice that has one beside it; the advice is what is left if all fail."""
-    fix = applicable(diagnostic.fix)
-    if fix is None or diagnostic.fix is None:
-        return diagnostic
-    others = tuple(one for one in diagnostic.fix.others if one is not fix)
-    advice = replace(diagnostic.fix, patch="", checked="", others=())
-    return replace(diagnostic, fix=replace(fix, others=(*others, advice)))
+
+    def changed(gradient: GradientReport, key: Key, one: Diagnostic) -> Diagnostic:
+        text = "" if one.span is None else report.sources.get(one.span.file, "")
+        known = () if one.fix is None else (one.fix, *one.fix.others)
+        fixes = [fix for fix in known if fix.patch and any(hunks_of(fix.patch, text))]
+        if one.fix is None or not fixes:
+            return one
+        advice = replace(one.fix, patch="", checked="", others=())
+        return replace(one, fix=replace(fixes[0], others=(*fixes[1:], advice)))
+
+    return _mapped(report, changed)
 
 
 def _without_patches(report: Report) -> Report:
@@ -170,30 +188,27 @@ def _without_patches(report: Report) -> Report:
     )
 
 
-def _further(first: Report, told: Report, run: _Run, text: str, file: str) -> Report | None:
+def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None:
     """What the changed script still gets wrong, mended in it: one change of all lines, told at the first fault.
 
     None where it has no such change, or gets as much wrong as before.
     """
     kinds = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
     new = [
-        one
+        fix
         for gradient in run.faults()
         for one in gradient.diagnostics
-        if one.fix is not None and one.fix.patch and (one.kind, one.headline) not in kinds
+        if (one.kind, one.headline) not in kinds and (fix := applicable(one.fix)) is not None
     ]
-    if run.report is None or not new:
-        return None
-    again = patched_texts(run.report).get(file)
+    again = None if run.report is None or not new else patched_texts(run.report).get(file)
     if again is None:
         return None
     before = first.sources[file].splitlines(keepends=True)
     patch = "".join(difflib.unified_diff(before, again.splitlines(keepends=True), file, file, n=0))
-    words = [one.fix.text for one in (*_patched(told), *new) if one.fix is not None]
-    meanings = [one.fix.changes_meaning for one in (*_patched(told), *new) if one.fix is not None]
-    whole = Fix(
-        "; then ".join(dict.fromkeys(words)), patch, "", "; ".join(filter(None, dict.fromkeys(meanings)))
-    )
+    fixes = [*(one.fix for one in _patched(told) if one.fix is not None), *new]
+    words = "; then ".join(dict.fromkeys(one.text for one in fixes))
+    meanings = filter(None, dict.fromkeys(one.changes_meaning for one in fixes))
+    whole = Fix(words, patch, "", "; ".join(meanings))
     place = next(_patched(told), None)
     return None if place is None else _only(told, place, whole)
 

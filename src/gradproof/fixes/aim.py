@@ -20,7 +20,8 @@ _RULES = (
     "step-size",
 )  # a derivative rule lost the digits, not the formula
 _UNSEEN = ("not-watched", "outside-tape", "reassigned-variable")
-_ROUNDING = ("overflow", "underflow", "cancellation")  # the ways to a NaN that another way of writing avoids
+# The ways to a NaN that another way of writing avoids; where there is a derivative, rounding has left the domain.
+_ROUNDING = ("overflow", "underflow", "cancellation", "invalid-domain")
 
 
 def aim_of(case: Case) -> Aim | None:

@@ -23,8 +23,8 @@ def with_offers(
 
 def _with_best(fault: Fault) -> Diagnostic:
     found = fault.found
-    # What has no advice is no fault; what a cause has run or written itself needs no other change.
-    if found.fix is None or (found.fix.patch and found.fix.checked):
+    # What has no advice is no fault; what a cause has run and written as a diff itself needs no other change.
+    if found.fix is None or ("@@" in found.fix.patch and found.fix.checked):
         return found
     ordered = sorted(_distinct([found.fix, *_offers(fault)]), key=lambda one: _rank(one, found.fix))
     best, others = ordered[0], [one for one in ordered[1:] if one.patch]

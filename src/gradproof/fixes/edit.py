@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 
-from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
 
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
@@ -23,7 +23,7 @@ def named_before(source: ParsedSource, expression: ast.expr, text: str, name: st
     Where no line can come before, or could have another meaning there, the text itself does.
     """
     statement = source.statement(expression)
-    name = _unused(source, name)
+    name = unused_name(source, name)
     after = with_texts(source, [(expression, name)])
     if statement is None or after is None or not _runs_once(source, expression, statement):
         return replaced(source, [(expression, text)], file)
@@ -68,8 +68,28 @@ def enclosed(source: ParsedSource, expression: ast.expr, text: str) -> str:
 
 
 def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) -> str:
+    """Imports that the change has made superfluous go with it."""
     before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
+    now = [line for line in now if line not in _superfluous(source, "".join(now))]
     return "".join(difflib.unified_diff(before, now, file, file, n=context))
+
+
+def _superfluous(source: ParsedSource, text: str) -> set[str]:
+    """The lines of imports of one line whose names were used before, and are no longer."""
+    changed = parsed(text)
+    if changed is None:
+        return set()
+    lines = source.text.splitlines(keepends=True)
+    before, now = (
+        {one.id for one in ast.walk(each.tree) if isinstance(one, ast.Name)} for each in (source, changed)
+    )
+    return {
+        lines[one.lineno - 1]
+        for one in source.tree.body
+        if isinstance(one, ast.Import | ast.ImportFrom) and one.lineno == one.end_lineno
+        for names in [{name.asname or name.name.partition(".")[0] for name in one.names}]
+        if names <= before and not names & now
+    }
 
 
 def with_texts(source: ParsedSource, changes: list[tuple[ast.expr, str]]) -> list[str] | None:
@@ -101,7 +121,8 @@ def _runs_once(source: ParsedSource, expression: ast.expr, statement: ast.stmt) 
     return simple and not line.encode()[: statement.col_offset].strip()
 
 
-def _unused(source: ParsedSource, name: str) -> str:
+def unused_name(source: ParsedSource, name: str) -> str:
+    """A name that the file does not have yet."""
     taken = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
     taken |= {node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)}
     while name in taken:

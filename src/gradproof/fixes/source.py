@@ -86,3 +86,18 @@ def parsed(text: str) -> ParsedSource | None:
 
 def position(node: ast.expr) -> Position:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def is_computed_list(part: ast.expr) -> bool:
+    """A list, written out or by a comprehension, whose entries are all computed."""
+    if isinstance(part, ast.ListComp):
+        return not isinstance(part.elt, ast.Constant)
+    return (
+        isinstance(part, ast.List | ast.Tuple)
+        and all(
+            isinstance(one, ast.Name | ast.BinOp | ast.Call | ast.UnaryOp | ast.Subscript)
+            and any(isinstance(each, ast.Name) for each in ast.walk(one))
+            for one in part.elts
+        )
+        and bool(part.elts)
+    )

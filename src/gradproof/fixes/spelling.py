@@ -97,3 +97,13 @@ def alias_of(tree: ast.AST, name: str) -> str | None:
             if alias.name == module:
                 return alias.asname or module
     return None
+
+
+def imported_names(tree: ast.AST) -> frozenset[str]:
+    """The names that the imports of a file bind: modules, and what is taken out of them."""
+    return frozenset(
+        one.asname or one.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for one in node.names
+    )

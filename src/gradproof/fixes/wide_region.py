@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.spelling import imported_names
 from gradproof.frameworks import Framework
 from gradproof.ir import syntax
 
@@ -157,13 +158,7 @@ class WideRegion:
         return {one.id for one in ast.walk(part) if isinstance(one, ast.Name)}
 
     def _modules(self) -> set[str]:
-        imported = {
-            alias.asname or alias.name.partition(".")[0]
-            for one in ast.walk(self.source.tree)
-            if isinstance(one, ast.Import | ast.ImportFrom)
-            for alias in one.names
-        }
-        return {*_MODULES, *imported, self.alias}
+        return {*_MODULES, *imported_names(self.source.tree), self.alias}
 
     def _root(self, part: ast.expr) -> str:
         base = _base(part)

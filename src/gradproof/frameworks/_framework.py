@@ -37,6 +37,8 @@ class Framework:
     rule_decorators: tuple[str, ...] = ()  # that say of a function that its derivative is written by hand
     rule_class: str = ""  # of which classes with a forward and its derivative are made
     compilers: tuple[str, ...] = ()  # decorators, and functions of functions, that compile
+    stack: str = ""  # its function that makes one array of several
+    truncated: str = ""  # {x} rounded towards zero
     detached: str = ""  # {x} without its history
     slopes_helper: str = (
         ""  # a function called {name} that gives others slopes by differences, with steps of {scale}

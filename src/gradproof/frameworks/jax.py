@@ -62,6 +62,8 @@ FRAMEWORK = Framework(
     rule_is_passed_kept=True,
     rule_decorators=("custom_vjp", "custom_jvp"),
     compilers=("jax.jit", "jit"),
+    stack="jnp.stack",
+    truncated="jnp.trunc({x})",
     detached="jax.lax.stop_gradient({x})",
     slopes_helper=_SLOPES,
     slope_scales=("jnp.maximum(jnp.abs(x), 1.0)", "jnp.where(x == 0.0, 1.0, jnp.abs(x))"),

@@ -33,6 +33,9 @@ FRAMEWORK = Framework(
     # Reductions of NumPy's binary functions go along the first axis unless they are told otherwise.
     axis_needed=frozenset({"logsumexp"}),
     cast="{x}.astype(np.{dtype})",
+    stack="np.stack",
+    truncated="np.trunc({x})",
+    detached="gradproof.stop_gradient({x})",
     checker="",
     stop_gradient="gradproof.stop_gradient",
     random="np.random",

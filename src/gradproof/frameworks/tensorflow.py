@@ -63,6 +63,8 @@ FRAMEWORK = Framework(
     places="tf.range({n}.0)",
     rule_decorators=("custom_gradient",),
     compilers=("tf.function", "tensorflow.function"),
+    stack="tf.stack",
+    truncated="tf.sign({x}) * tf.floor(tf.abs({x}))",
     detached="tf.stop_gradient({x})",
     slopes_helper=_SLOPES,
     slope_scales=("tf.maximum(tf.abs(x), 1.0)", "tf.where(x == 0.0, 1.0, tf.abs(x))"),

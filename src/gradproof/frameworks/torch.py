@@ -64,6 +64,8 @@ FRAMEWORK = Framework(
     rule_is_passed_kept=True,
     rule_class="autograd.Function",
     compilers=("torch.compile", "torch.jit.script"),
+    stack="torch.stack",
+    truncated="torch.trunc({x})",
     detached="{x}.detach()",
     slopes_helper=_SLOPES,
     slope_scales=("x.abs().clamp(min=1.0)", "torch.where(x == 0.0, 1.0, x.abs())"),

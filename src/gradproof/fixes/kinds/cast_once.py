@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
-from gradproof.fixes.edit import diff, with_texts
+from gradproof.fixes.edit import diff, unused_name, with_texts
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.source import parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.frameworks import framework
 
@@ -30,7 +30,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         uses = [one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name]
         if not uses or any(not isinstance(one.ctx, ast.Load) for one in uses):
             continue
-        wide = _unused(source, f"{name}_wide")
+        wide = unused_name(source, f"{name}_wide")
         changed = with_texts(source, [(one, wide) for one in uses])
         lines = source.text.splitlines(keepends=True)
         indent = lines[loop.lineno - 1][: loop.col_offset]
@@ -40,13 +40,6 @@ def offer(fault: Fault) -> Iterator[Fix]:
         changed.insert(loop.lineno - 1, f"{indent}{wide} = {cast}\n")
         text = f"cast `{name}` to {wider} once, before the loop: then its gradient is summed in {wider}"
         yield Fix(text, diff(source, changed, call.file))
-
-
-def _unused(source: ParsedSource, name: str) -> str:
-    taken = {one.id for one in ast.walk(source.tree) if isinstance(one, ast.Name)}
-    while name in taken:
-        name += "_"
-    return name
 
 
 FIX = FixKind("cast-once", ("absorption", "accumulation", "low-precision"), offer)

@@ -36,6 +36,8 @@ _MAKERS = frozenset(
 )
 _LIBRARIES = ("numpy", "math", "scipy.special", "cmath")
 
+_PASSED = frozenset({"numpy_function", "py_function"})  # that are handed a function, and leave to call it
+
 Range = tuple[int, int, str]
 
 
@@ -49,7 +51,10 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if source is None or span is None or alias is None or statement is None:
         return
     block = getattr(source.parents.get(statement), "body", [statement])
-    changes = [one for each in block for one in _Converter(source, language, alias).changes(each)]
+    called = {one.id for each in block for one in ast.walk(each) if isinstance(one, ast.Name)}
+    functions = [one for one in source.tree.body if isinstance(one, ast.FunctionDef) and one.name in called]
+    parts = [*block, *(one for one in functions if one not in block)]
+    changes = [one for each in parts for one in _Converter(source, language, alias).changes(each)]
     if changes:
         text = f"stay in {framework_name(language.name)}: use its own functions on the tensor itself"
         yield Fix(text, diff(source, _applied(source, changes), span.file))
@@ -67,6 +72,12 @@ class _Converter:
             for one in node.names
             if one.name in _LIBRARIES
         }
+        self.taken = {
+            one.asname or one.name: (node.module or "", one.name)
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.ImportFrom) and node.module in _LIBRARIES
+            for one in node.names
+        }
         starts = [0]
         for line in source.text.splitlines(keepends=True):
             starts.append(starts[-1] + len(line.encode()))
@@ -78,8 +89,12 @@ class _Converter:
             function = call.func
             name = function.attr if isinstance(function, ast.Attribute) else ""
             base = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
-            if base in self.modules and (word := self._counterpart(name)):
+            if isinstance(function, ast.Name):
+                base, name = self.taken.get(function.id, ("", ""))
+            if base in (*self.modules, *_LIBRARIES) and (word := self._counterpart(name)):
                 yield (*self._range(function), word)
+            elif base == self.alias and name in _PASSED and (parts := _passed(call)):
+                yield from self._called(call, *parts)
             elif (
                 base not in self.modules
                 and name in _PLAIN
@@ -91,6 +106,14 @@ class _Converter:
                 inner = self._range(call.args[0])
                 yield first, inner[0], "" if isinstance(call.args[0], ast.Call | ast.Name) else "("
                 yield inner[1], last, "" if isinstance(call.args[0], ast.Call | ast.Name) else ")"
+
+    def _called(self, call: ast.Call, function: ast.expr, arguments: list[ast.expr]) -> Iterator[Range]:
+        """A function that was handed over to be called elsewhere, called right here."""
+        first, last = self._range(function)
+        around = ("(", ")") if isinstance(function, ast.Lambda) else ("", "")
+        words = [ast.get_source_segment(self.source.text, one) or "" for one in arguments]
+        yield self._range(call)[0], first, around[0]
+        yield last, self._range(call)[1], f"{around[1]}({', '.join(words)})"
 
     def _is_wrapper(self, call: ast.Call, name: str, base: str) -> bool:
         """`float(x)`, or the framework's function that makes an array of what would be one without it."""
@@ -109,6 +132,16 @@ class _Converter:
     def _range(self, node: ast.expr) -> tuple[int, int]:
         first = self.starts[node.lineno - 1] + node.col_offset
         return first, self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+
+
+def _passed(call: ast.Call) -> tuple[ast.expr, list[ast.expr]] | None:
+    """The function and the arguments that a call is handed: by their places, or by their names."""
+    named = {one.arg: one.value for one in call.keywords}
+    function = call.args[0] if call.args else named.get("func")
+    given = call.args[1] if len(call.args) > 1 else named.get("inp")
+    if function is None or not isinstance(given, ast.List | ast.Tuple):
+        return None
+    return function, given.elts
 
 
 def _applied(source: ParsedSource, changes: list[Range]) -> list[str]:

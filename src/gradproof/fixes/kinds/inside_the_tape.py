@@ -20,7 +20,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     asked = None if source is None else statement_at(source, call.line)
     if source is None or asked is None:
         return
-    block = _block(source, call.line)
+    block = _block(source, asked, call.line)
     beside = [] if block is None else getattr(source.parents.get(block), "body", [])
     if block is None or asked not in beside:
         return
@@ -38,8 +38,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
             yield Fix(_TEXT, both)
 
 
-def _block(source: ParsedSource, line: int) -> ast.With | None:
-    """The last tape that was opened before a line."""
+def _block(source: ParsedSource, asked: ast.stmt, line: int) -> ast.With | None:
+    """The last tape that was opened before a line: of the name that is asked there, if one has it."""
     found = [
         one
         for one in ast.walk(source.tree)
@@ -47,7 +47,9 @@ def _block(source: ParsedSource, line: int) -> ast.With | None:
         and "Tape" in ast.unparse(one.items[0].context_expr)
         and one.lineno < line
     ]
-    return max(found, key=lambda one: one.lineno, default=None)
+    names = _used(asked)
+    own = [one for one in found if (name := one.items[0].optional_vars) and ast.unparse(name) in names]
+    return max(own or found, key=lambda one: one.lineno, default=None)
 
 
 def _needed(before: list[ast.stmt], block: ast.With, wanted: set[str], source_name: str) -> list[ast.stmt]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import parsed
+from gradproof.fixes.source import is_computed_list, parsed
 from gradproof.frameworks import framework
 
 _MAKERS = frozenset(
@@ -32,6 +32,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if not given:
         return
     value = given[-1].value
+    if isinstance(value, ast.Call) and any(map(is_computed_list, value.args)):
+        return  # it has a history, which making an array of it has lost
     text = ast.get_source_segment(source.text, value) or ""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _MAKERS:
         new = f"{text[:-1].rstrip().removesuffix(',')}, {language.leaf_keyword}=True)"

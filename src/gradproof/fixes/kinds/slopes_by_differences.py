@@ -14,7 +14,7 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.spelling import alias_of, imported_names
 from gradproof.frameworks import Framework, framework
 from gradproof.ir.span import Span
 
@@ -71,13 +71,7 @@ def _is_library(source: ParsedSource, call: ast.Call, alias: str) -> bool:
     base: ast.expr = call.func
     while isinstance(base, ast.Attribute):
         base = base.value
-    imported = {
-        name.asname or name.name.partition(".")[0]
-        for one in ast.walk(source.tree)
-        if isinstance(one, ast.Import | ast.ImportFrom)
-        for name in one.names
-    }
-    return isinstance(base, ast.Name) and (base.id in imported or base.id == alias)
+    return isinstance(base, ast.Name) and (base.id in imported_names(source.tree) or base.id == alias)
 
 
 def _is_elementary(call: ast.Call, language: Framework, alias: str) -> bool:

@@ -119,8 +119,8 @@ def _mentions(statement: ast.stmt, name: str) -> bool:
 FIX = FixKind(
     "wider-expression",
     (
-        "absorption", "accumulation", "cancellation", "framework-rule", "ill-conditioned", "low-precision", "overflow",
-        "underflow",
+        "absorption", "accumulation", "cancellation", "framework-rule", "ill-conditioned", "invalid-domain",
+        "low-precision", "overflow", "underflow",
     ),
     offer,
 )  # fmt: skip

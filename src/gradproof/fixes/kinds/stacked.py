@@ -1,0 +1,42 @@
+"""Numbers that a list is made of, stacked by the framework: an array made of the list copies them without history."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.edit import replaced
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.source import is_computed_list, parsed
+from gradproof.fixes.spelling import alias_of
+from gradproof.frameworks import framework
+
+_TEXT = "stack the numbers with `{function}`, which keeps what they were computed from"
+_MAKERS = ("tensor", "array", "asarray", "constant", "as_tensor", "Tensor")
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    """Every array of computed numbers in the file that is made so: one of them lies on the way."""
+    case, call = fault.case, fault.case.capture.call
+    source, language = parsed(case.sources.get(call.file, "")), framework(case.capture.framework)
+    alias = None if source is None else alias_of(source.tree, language.name)
+    if source is None or alias is None or not language.stack:
+        return
+    function = language.stack.replace(f"{language.alias}.", f"{alias}.")
+    made: list[ast.Call] = [
+        one
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.Call)
+        and ast.unparse(one.func).rpartition(".")[2] in _MAKERS
+        and len(one.args) == 1
+        and is_computed_list(one.args[0])
+    ]
+    edits: list[tuple[ast.expr, str]] = [
+        (one, f"{function}({ast.get_source_segment(source.text, one.args[0])})") for one in made
+    ]
+    if edits:
+        yield Fix(_TEXT.format(function=function), replaced(source, edits, call.file))
+
+
+FIX = FixKind("stacked", ("left-framework", "not-connected", "not-watched", "stop-gradient"), offer)

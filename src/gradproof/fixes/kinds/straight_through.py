@@ -1,0 +1,83 @@
+"""A step that the gradient passes as if it were not there: the value steps, the slope is that of its argument."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.edit import enclosed, replaced
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of, imported_names
+from gradproof.frameworks import Framework, framework
+
+_TEXT = "let the gradient pass the step straight through: `{function}` keeps its value, with the slope of its argument"
+_MEANING = "the gradient is no longer that of the value: it is what it would be without the step"
+_STEPS = ("round", "floor", "ceil", "rint", "sign", "trunc", "heaviside", "fix")
+_INTEGERS = ("int", "long", "int8", "int16", "int32", "int64", "uint8")
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    case, missing = fault.case, fault.case.source.missing
+    span = fault.found.span or (None if missing is None else missing.span)
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    language = framework(case.capture.framework)
+    alias = None if source is None else alias_of(source.tree, language.name)
+    if span is None or source is None or alias is None or not language.detached:
+        return
+    for step in (
+        one for one in ast.walk(source.tree) if isinstance(one, ast.Call) and one.lineno == span.line
+    ):
+        argument, text = _argument(source, step), ast.get_source_segment(source.text, step) or ""
+        if argument is None:
+            continue
+        if _is_integer_cast(step):  # the way leads through whole numbers: a cast to them rounds towards zero
+            text = _truncated(source, argument, language, alias)
+        if text:
+            new = _through(source, argument, text, language, alias)
+            patch = replaced(source, [(step, enclosed(source, step, new))], span.file)
+            yield Fix(_TEXT.format(function=ast.unparse(step.func)), patch, "", _MEANING)
+
+
+def _argument(source: ParsedSource, step: ast.Call) -> ast.expr | None:
+    """What a step is taken of: the first argument of a function, or the object of a method."""
+    name = ast.unparse(step.func).rpartition(".")[2]
+    if name not in _STEPS and not _is_integer_cast(step):
+        return None
+    function = step.func
+    if isinstance(function, ast.Attribute) and _root(function.value) not in imported_names(source.tree):
+        return function.value
+    return step.args[0] if step.args else None
+
+
+def _root(part: ast.expr) -> str:
+    while isinstance(part, ast.Attribute):
+        part = part.value
+    return part.id if isinstance(part, ast.Name) else ""
+
+
+def _is_integer_cast(step: ast.Call) -> bool:
+    name = ast.unparse(step.func).rpartition(".")[2]
+    named = [ast.unparse(one).rpartition(".")[2].strip("'\"") for one in step.args]
+    casts = name in ("cast", "to", "astype", "type") and any(one in _INTEGERS for one in named)
+    return casts or (name in ("int", "long") and not step.args)
+
+
+def _truncated(source: ParsedSource, argument: ast.expr, language: Framework, alias: str) -> str:
+    text = ast.get_source_segment(source.text, argument) or ""
+    return language.truncated.replace(f"{language.alias}.", f"{alias}.").format(x=text)
+
+
+def _through(source: ParsedSource, argument: ast.expr, step: str, language: Framework, alias: str) -> str:
+    """`x + stop_gradient(round(x) - x)`"""
+    text = ast.get_source_segment(source.text, argument) or ""
+    bare = isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    shown = text if bare else f"({text})"
+    difference = f"{step} - {shown}"
+    template = language.detached.replace(f"{language.alias}.", f"{alias}.")
+    inner = f"({difference})" if template.startswith("{x}") else difference
+    return f"{shown} + {template.format(x=inner)}"
+
+
+FIX = FixKind("straight-through", ("discrete-op",), offer)
