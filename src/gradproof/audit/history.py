@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from gradproof.diagnosis.report import GradientReport
 from gradproof.ir.capture import Capture
 from gradproof.ir.surroundings import History
+from gradproof.judge.verdict import Verdict
 
 MOST_KEPT = 16  # executions that are checked thin out; so many cover more steps than a program takes
 
@@ -23,19 +26,27 @@ class Histories:
     """The steps seen so far, by the place of the call and the name of its target."""
 
     _steps: dict[tuple[str, int, str], list[_Step]] = field(default_factory=lambda: defaultdict(list))
+    _spoilt: set[tuple[int, ...]] = field(default_factory=set)
+
+    def learn(self, gradients: Iterable[GradientReport]) -> None:
+        """From now on it is known which gradients came back NaN or infinite: an update may have used them."""
+        self._spoilt.update(g.shape for g in gradients if g.verdict is Verdict.NONFINITE)
 
     def noted(self, capture: Capture) -> Capture:
         """The capture with its history; from now on it is part of that of later ones."""
         steps = self._steps[capture.call.file, capture.call.line, capture.target]
         earlier = [step for step in steps if step.occurrence < capture.run.occurrence]
         here = _Step(capture.run.occurrence, capture.run.targets, len(capture.run.made_of))
+        spoilt = frozenset(self._spoilt)
         if not capture.run.targets:
-            return capture
+            known = replace(capture.around, history=History(spoilt=spoilt) if spoilt else None)
+            return replace(capture, around=known)
         if here.occurrence not in {step.occurrence for step in steps} and len(steps) < MOST_KEPT:
             steps.append(here)
         contained = [s for s in earlier if s.targets != here.targets and capture.run.made_of & set(s.targets)]
         history = History(
             contained[-1].occurrence if contained else 0,
             tuple((step.occurrence, step.size) for step in (*earlier, here)),
+            spoilt,
         )
         return replace(capture, around=replace(capture.around, history=history))

@@ -186,6 +186,7 @@ class Session:
             return unexamined(unread(self.budget.reason))
         captures = [self._histories.noted(capture) for capture in read()]
         found = [report for capture in captures for report in examine(capture, self.options)]
+        self._histories.learn(found)
         return [softened(report, self.options) for report in found]
 
     def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:

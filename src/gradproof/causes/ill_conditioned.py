@@ -43,7 +43,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         lost_at=f"a relative error grows {words.ratio(loss.growth)} times",
         why=(
             f"The error begins as an ordinary rounding of a {loss.origin.dtype}. The function computed here is "
-            f"so steep at this point that even the last digit of its input matters. {_remedy(case)}"
+            f"so steep at this point that even the last digit of its input matters. "
+            f"{_remedy(case).format(dtype=loss.origin.dtype)}"
         ),
         fix=Fix("compute this part in a wider dtype"),
     )
@@ -55,8 +56,8 @@ def _remedy(case: Case) -> str:
         return "Another way of writing the same function avoids this step."
     if case.remedy.is_problem:
         return (
-            "The true gradient is as sensitive: a change of the inputs in their last digit moves it by as much. No way "
-            "of writing the function helps; more digits in the inputs and in the steps do."
+            "The true gradient is as sensitive: a change of the inputs in their last digit moves it by as much. No "
+            "other way of writing was found that keeps the digits of a {dtype}; more digits do."
         )
     return "Writing the same steps differently does not help; more precision does."
 

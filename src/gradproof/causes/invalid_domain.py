@@ -97,6 +97,11 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     what = f"`{named}`" if named is not None else "a number that was given"
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
+    history = case.capture.around.history
+    if history is not None and found.program[first.id].shape in history.spoilt:
+        shown = None if node.span is None else Annotation(node.span, f"{value} comes in here{entry}")
+        yield _from_an_earlier_step(case, f"{what} is {value}", shown)
+        return
     yield from diagnose(
         # Without a value there is no true gradient to be shown.
         replace(
@@ -111,6 +116,22 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
             "from it stays without a value, up to the gradient."
         ),
         fix=Fix(_FIX_TRAINED if is_trained else _FIX_DATA),
+    )
+
+
+def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> Diagnostic:
+    """What an update with NaN has left behind is no fault of its own."""
+    return Diagnostic(
+        kind="invalid-domain",
+        severity="note",
+        certainty="likely",
+        headline=f"{what} since an earlier step: a gradient of its shape came back so, and was used",
+        primary=primary,
+        subject=subject(case),
+        why=(
+            "The earlier gradient is the fault to fix. What was updated with it holds no number any more, and every "
+            "later gradient is computed from that."
+        ),
     )
 
 

@@ -24,10 +24,12 @@ Stays silent when
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gradproof.causes._nonfinite import diagnose, nonfinite_of
 from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words, spoken
+from gradproof.causes._source import text_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
@@ -37,6 +39,7 @@ from gradproof.frameworks import framework
 from gradproof.ir.program import Node
 
 _WHERE_RULES = frozenset({"SelectV2", "Select", "select", "select_n"})
+_WRITTEN = re.compile(r"^((?:\w+\.)*where)\s*\(")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -70,17 +73,16 @@ def _argument(found: Nonfinite, op: Node) -> Place | None:
 
 
 def _chooser(case: Case, found: Nonfinite) -> str:
-    """What drops the branch, by the user's name for it where the rule tells."""
+    """What drops the branch, by the user's name for it where the rule or the line tells; else empty."""
     assert found.zero is not None
+    if found.zero.why != "not selected":
+        return {"not used": "the slice", "multiplied by 0": "the mask"}[found.zero.why]
     node, where = found.zero.node, framework(case.capture.framework).where
     rules = {pullback.op for pullback in case.capture.rules.pullbacks if pullback.span == node.span}
-    if found.zero.why == "not selected" and (
-        rules & {*_WHERE_RULES, where} or (not rules and case.capture.framework == "numpy")
-    ):
+    if rules & {*_WHERE_RULES, where} or (not rules and case.capture.framework == "numpy"):
         return f"`{where}`"
-    return {"not selected": "the selection", "not used": "the slice", "multiplied by 0": "the mask"}[
-        found.zero.why
-    ]
+    written = _WRITTEN.search(text_of(case, node.span))
+    return "" if written is None else f"`{written.group(1)}`"
 
 
 def _is_cut_before(found: Nonfinite) -> bool:
@@ -95,9 +97,12 @@ def _headline(case: Case, found: Nonfinite) -> str:
         return "an infinite slope is multiplied by 0 in the backward pass, which leaves NaN"
     if found.zero.why == "multiplied by 0":
         return "multiplying by 0 does not remove the NaN from the gradient"
+    chooser = _chooser(case, found)
     what = {
         "not used": "what is sliced away",
-        "not selected": f"the branch that {_chooser(case, found)} throws away",
+        "not selected": f"the branch that {chooser} throws away"
+        if chooser
+        else "the branch that is not chosen",
     }
     return f"{what[found.zero.why]} still sends NaN into the gradient"
 
@@ -157,8 +162,8 @@ def _why(case: Case, found: Nonfinite, op: Node, argument: Place | None) -> str:
             f"times {value} is NaN."
         )
     first = {
-        "not selected": f"{capital(chooser)} selects values, not computations. Going forward, {name} is "
-        f"computed{at} and dropped.",
+        "not selected": f"{capital(chooser) or 'A choice between branches'} selects values, not computations. Going "
+        f"forward, {name} is computed{at} and dropped.",
         "not used": f"A slice drops values, not computations. Going forward, {name} is computed{at} and not used.",
         "multiplied by 0": f"A mask of 0 removes numbers, but not NaN or infinity. {capital(name)} is "
         f"computed{at} all the same.",

@@ -25,10 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.capture import Break
 
 
@@ -38,6 +39,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     name, target = case.source.name, case.capture.target
     special = _special(case, missing)
+    if special is None and _is_of_derivatives(case):
+        yield _differentiated_away(case, missing)
+        return
     if special is not None:
         headline, why, fix = special
         yield from diagnose(case, missing, f"{lacks(case)} because {headline}", why, Fix(fix))
@@ -51,6 +55,32 @@ def find(case: Case) -> Iterator[Diagnostic]:
             "is zero and None is as good. If it is, something else was used in its place."
         ),
         fix=Fix(f"use `{name}` in `{target}`, or ask for the gradient of what was used"),
+    )
+
+
+def _is_of_derivatives(case: Case) -> bool:
+    """Whether a derivative is differentiated here, and other sources of the same call have got their gradient."""
+    capture = case.capture
+    others = capture.is_rest or any(one.observed is not None for one in capture.sources)
+    return capture.run.order > 1 and others
+
+
+def _differentiated_away(case: Case, missing: Break) -> Diagnostic:
+    """Differentiating drops what is only added; that is how derivatives are, and most likely no mistake."""
+    name, target = case.source.name, case.capture.target
+    return Diagnostic(
+        kind="not-connected",
+        severity="warning",
+        certainty="measured",
+        headline=f"{lacks(case)}: nothing of it is left in the derivatives that `{target}` is made of",
+        primary=None if missing.span is None else Annotation(missing.span, missing.label),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"`{target}` is made of derivatives. What is only added, as the last bias of a network, is gone after "
+            "differentiating once, and what multiplies straight pieces, such as those of `relu`, after differentiating "
+            f"twice. If `{name}` takes part in no other way, its derivative is zero and None is as good."
+        ),
     )
 
 

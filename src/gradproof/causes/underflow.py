@@ -37,7 +37,7 @@ from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
-from gradproof.frameworks import framework
+from gradproof.fixes.kinds.scaled_loss import NARROW, text
 
 _FIX = "work with the logarithm of this quantity, or in a wider dtype"
 
@@ -63,20 +63,14 @@ def _digits_lost(case: Case, loss: Loss) -> Iterator[Diagnostic]:
             f"The exact result of this op is smaller than what {loss.place.dtype} can hold. What is kept of it "
             "is zero, or a few bits, and the chain rule multiplies or divides by that."
         ),
-        fix=Fix(_FIX),
-        notes=_scaling(case, loss),
+        fix=Fix(_advice(case, loss)),
     )
 
 
-def _scaling(case: Case, loss: Loss) -> tuple[str, ...]:
+def _advice(case: Case, loss: Loss) -> str:
     """Gradients of 16 bits are lost at the small end: what people do about it is to scale the loss."""
-    if loss.place.dtype != "float16" or loss.place.phase != "backward":
-        return ()
-    tool = framework(case.capture.framework).loss_scaling
-    made = f", as `{tool}` does" if tool else ""
-    return (
-        f"loss scaling is made for this: multiply the loss by a large number and divide the gradients by it{made}",
-    )
+    is_scaled = loss.place.dtype == NARROW and loss.place.phase == "backward"
+    return text(case) if is_scaled else _FIX
 
 
 def _not_finite(case: Case, found: Nonfinite, place: Place, exact: Exact) -> Iterator[Diagnostic]:

@@ -189,6 +189,7 @@ class Capture:
     around: Surroundings = field(default_factory=Surroundings)
     copies: Copies | None = None
     again: Again | None = None
+    is_rest: bool = False  # sources of one call that got no gradient, where others did
     rows: Rows | None = None  # of a Jacobian that is judged row by row
     failure: str | None = None  # why there is no program: an exception of the call, or a limit of ours
     ran: tuple[Any, ...] = ()  # which nodes each op that ran became, for those who run them again

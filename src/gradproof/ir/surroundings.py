@@ -102,11 +102,13 @@ class ModeGap:
 class History:
     """Earlier executions of the same gradient call: one whose target this one contains (0: none), and their sizes.
 
-    `sizes` pairs the number of an execution with the number of ops its target was computed from.
+    `sizes` pairs the number of an execution with the number of ops its target was computed from. `spoilt` are the
+    shapes of gradients of any call that came back NaN or infinite before: what they updated has such numbers too.
     """
 
     contains: int = 0
     sizes: tuple[tuple[int, int], ...] = ()
+    spoilt: frozenset[tuple[int, ...]] = frozenset()
 
     @property
     def grows(self) -> bool:

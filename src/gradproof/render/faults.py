@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.diagnosis.words import capped_list
+from gradproof.diagnosis.words import capped_list, count, ordinal
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.render.sentence import name
+
+MOST_NAMED, MOST_SOURCES = 2, 3  # gradients beside the first that are named in full; sources that are
 
 
 def ordered_diagnostics(report: Report) -> list[Diagnostic]:
@@ -29,12 +31,24 @@ def ordered_diagnostics(report: Report) -> list[Diagnostic]:
 
     result = []
     for diagnostic in sorted(report.diagnostics, key=urgency, reverse=True):
-        others = list(dict.fromkeys(map(name, reached[diagnostic.says_the_same_as][1:])))
-        if others:
-            note = f"the same fault reaches {capped_list(others)}"
+        if len(reached[diagnostic.says_the_same_as]) > 1:
+            note = f"the same fault reaches {reach(reached[diagnostic.says_the_same_as])}"
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
         result.append(diagnostic)
     return result
+
+
+def reach(gradients: Sequence[GradientReport]) -> str:
+    """The gradients behind the first: two by their names, more by what they are for and how far they go on."""
+    first, *others = gradients
+    names = list(dict.fromkeys(map(name, others)))
+    if len(names) <= MOST_NAMED:
+        return capped_list(names)
+    sources = [f"`{one}`" for one in dict.fromkeys(g.source for g in others) if one != first.source]
+    last = max(gradient.occurrence for gradient in others)
+    told = f": for {capped_list(sources, MOST_SOURCES)}" if sources else ""
+    until = f", up to the {ordinal(last)} run" if last > first.occurrence else ""
+    return f"{count(len(names), 'other gradient')}{told}{until}"
 
 
 def roots(report: Report) -> list[Diagnostic]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic, Severity
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.diagnosis.words import capped_list, printable
+from gradproof.diagnosis.words import printable
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
-from gradproof.render.faults import unexplained
-from gradproof.render.sentence import name, sentence
+from gradproof.render.faults import reach, unexplained
+from gradproof.render.sentence import sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +53,8 @@ def paragraphs(finding: Finding) -> list[str]:
         said += [diagnostic.why] if diagnostic.why else []
         said += _fix(diagnostic)
         said += [f"note: {note}" for note in diagnostic.notes]
-    others = list(dict.fromkeys(name(gradient) for gradient in finding.gradients))[1:]
     shared = "likewise" if diagnostic is None else "the same fault reaches"
-    said += [f"{shared} {capped_list(others)}"] if others else []
+    said += [f"{shared} {reach(finding.gradients)}"] if len(finding.gradients) > 1 else []
     return [printable(each) for each in said]
 
 

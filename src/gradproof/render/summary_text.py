@@ -30,10 +30,8 @@ from gradproof.render.faults import (
 from gradproof.render.line import Line, Piece, cut_middle, line
 from gradproof.render.sentence import name, unserved_text
 
-MOST_FAULTY, MOST_CORRECT = (
-    20,
-    5,
-)  # rows before "and 7 more": faults are looked through, right ones only counted
+# Rows before "and 7 more": faults are looked through, right ones only counted, and one fault has a few rows.
+MOST_FAULTY, MOST_CORRECT, MOST_ALIKE = 20, 5, 4
 NARROW = 80  # columns below which digits are whole numbers and a gradient is called by its source alone
 
 # Where the table is too wide, columns (by number) are cut in this order, each down to so many characters.
@@ -51,7 +49,8 @@ def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]
     ordered = gravest_first(report)
     faulty = [gradient for gradient in ordered if gradient.verdict is not Verdict.CORRECT]
     correct = [gradient for gradient in ordered if gradient.verdict is Verdict.CORRECT]
-    shown = ordered if is_complete else faulty[:MOST_FAULTY] + correct[:MOST_CORRECT]
+    told = [gradient for k, gradient in enumerate(faulty) if _n_alike(faulty[:k], gradient) < MOST_ALIKE]
+    shown = ordered if is_complete else told[:MOST_FAULTY] + correct[:MOST_CORRECT]
     if not shown:
         return
     one_file = len({main_span(gradient).file for gradient in shown}) == 1
@@ -61,9 +60,16 @@ def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]
     for gradient, row in zip(shown, rows):
         role = "good" if gradient.verdict is Verdict.CORRECT else gradient.level
         yield _table_line([Piece(cell, role if k == 1 else "") for k, cell in enumerate(row)], widths)
-    for left, what in ((faulty[MOST_FAULTY:], "not correct"), (correct[MOST_CORRECT:], "correct")):
+    n_faulty = len(faulty) - len(told[:MOST_FAULTY])
+    for left, what in ((n_faulty, "not correct"), (len(correct[MOST_CORRECT:]), "correct")):
         if left and not is_complete:
-            yield line(Piece(f"and {len(left):,} more, {what}", "faint"))
+            yield line(Piece(f"and {left:,} more, {what}", "faint"))
+
+
+def _n_alike(earlier: Sequence[GradientReport], gradient: GradientReport) -> int:
+    """How many rows above say the same, but for the name."""
+    said = gradient.verdict, main_cause(gradient), main_span(gradient)
+    return sum((one.verdict, main_cause(one), main_span(one)) == said for one in earlier)
 
 
 def last_line(report: Report) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.diagnostic import BY_NORM, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import (
     LIST_CAP,
@@ -37,6 +37,7 @@ Detail = Literal["quiet", "concise", "normal", "verbose"]
 
 WIDTH = 100  # of a file or a pipe: room for a headline of 80 characters after its level and cause
 NARROWEST, WIDEST = 60, 200
+MOST_OF_EXCEPTION = 2 * PROSE_WIDTH  # characters of it that are said again
 MOST_WHOLE = 5  # diagnostics printed whole; more than a few screens are not read
 
 _BLANK: Line = ()
@@ -117,13 +118,21 @@ def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 
 
 def _in_full(report: Report, is_complete: bool) -> list[Diagnostic]:
-    """The faults in the order in which they are to be fixed; a crash that another fault has led to comes after it."""
-    crash = None if report.script is None else report.script.crash
-    found = roots(report)
-    first = [] if crash is None or crash not in found else [crash]
-    others = [one for one in found if one is not crash][:MOST_WHOLE]
-    last = [] if crash is None or first else [crash]
-    return [*first, *(ordered_diagnostics(report) if is_complete else others), *last]
+    """The faults in the order in which they are to be fixed; a crash that another fault has led to is told at the end.
+
+    Normally of several that leave their gradient right by norm the first stands for all.
+    """
+    crash, found = _crash(report), roots(report)
+    first = [crash] if crash is not None and crash in found else []
+    if is_complete:
+        return [*first, *ordered_diagnostics(report), *([crash] if crash is not None and not first else [])]
+    harmless = [one for one in found if BY_NORM in one.notes]
+    others = [one for one in found if one is not crash and one not in harmless[1:]]
+    return [*first, *others[:MOST_WHOLE]]
+
+
+def _crash(report: Report) -> Diagnostic | None:
+    return None if report.script is None else report.script.crash
 
 
 def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
@@ -131,8 +140,11 @@ def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     if is_complete:
         return
     printed = {diagnostic.says_the_same_as for diagnostic in _in_full(report, is_complete)}
+    crash = _crash(report)
     ordered = unaccepted(report, ordered_diagnostics(report))
     left = [d for d in ordered if d.says_the_same_as not in printed]
+    if crash is not None and crash in roots(report):  # the fault at its place is the same one
+        left = [d for d in left if d.span != crash.span]
     for diagnostic in left[: 2 * LIST_CAP]:
         yield from (line(text) for text in wrap(concise_line(diagnostic), width, rest="  "))
     if len(left) > 2 * LIST_CAP:
@@ -191,7 +203,7 @@ def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     """What was not checked, what the run itself has to say, and, on request, versions and times."""
     prose = min(width, PROSE_WIDTH)
     if report.script is not None and report.script.exception:
-        yield from _texts(wrap(f"the script ended with {report.script.exception}", prose, rest="  "))
+        yield from _texts(wrap(_ended(report, report.script.exception), prose, rest="  "))
     if (
         report.script is not None and report.script.unserved and not report.is_blind
     ):  # the last line says it then
@@ -212,6 +224,13 @@ def _remarks(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
         for label, items in (("versions", versions), ("time", times)):
             if items:
                 yield from _texts(wrap(f"{label}: {', '.join(items)}", prose, rest="  "))
+
+
+def _ended(report: Report, exception: str) -> str:
+    """The exception by its first line, which the program has printed in full, and what led to it."""
+    crash, (first, *_) = _crash(report), exception.strip().split("\n")
+    told = crash is not None and crash not in roots(report)
+    return f"the script ended with {cut(first, MOST_OF_EXCEPTION)}{f': {crash.headline}' if told and crash else ''}"
 
 
 def _texts(texts: Iterable[str]) -> Iterator[Line]:

@@ -35,7 +35,8 @@ def to_captures(call: GradientCall) -> list[Capture]:
     if not _is_cut(call):
         return [to_capture(call)]
     came, lost = only(call, here), only(call, missing)
-    return [_with_lost(_with_uncut(to_capture(came, HEARD), came), came), to_capture(lost, WHOLE)]
+    rest = replace(to_capture(lost, WHOLE), is_rest=True)
+    return [_with_lost(_with_uncut(to_capture(came, HEARD), came), came), rest]
 
 
 def only(call: GradientCall, places: Sequence[int]) -> GradientCall:

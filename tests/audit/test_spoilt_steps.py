@@ -1,0 +1,33 @@
+"""A NaN that an update has left behind is told as what follows from the earlier gradient, not as a second error."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests.frontends.torch.seen import audited
+
+pytestmark = pytest.mark.torch
+
+
+def test_the_step_after_a_nan_is_a_note() -> None:
+    def program() -> None:
+        w = torch.tensor([0.0, 1.0], requires_grad=True)
+        for _ in range(2):
+            (g,) = torch.autograd.grad((torch.sqrt(w) * w).sum(), w)
+            w = (w - 0.1 * g).detach().requires_grad_()
+
+    report = audited(program)
+    assert [str(verdict) for verdict in report.verdicts] == ["nonfinite", "unverified"]
+    levels = [(one.severity, "since an earlier step" in one.headline) for one in report.diagnostics]
+    assert levels == [("error", False), ("note", True)]
+
+
+def test_nan_that_was_given_is_an_error_where_no_earlier_gradient_explains_it() -> None:
+    def program() -> None:
+        w = torch.tensor([float("nan"), 1.0], requires_grad=True)
+        torch.autograd.grad((w * w).sum(), w)
+
+    (found,) = audited(program).diagnostics
+    assert (found.severity, found.kind) == ("error", "invalid-domain")
