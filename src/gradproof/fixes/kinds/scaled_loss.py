@@ -19,6 +19,7 @@ from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
 
 SCALES = (2**10, 2**15)  # powers of two change no digit; the second is where the frameworks' own tools begin
 NARROW = "float16"  # bfloat16 reaches as far down as float32
@@ -34,8 +35,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         found = tried(case, scaled(program, scale), wrt, fault.replay)
         if found is None or not found.in_framework or found.judgement.enclosure is None:
             continue
-        # More than the 16 bits allow cannot be asked of what goes through them.
-        comparison = compare(found.gradient, found.judgement.enclosure, NARROW, case.options)
+        comparison = compare(found.gradient, found.judgement.enclosure, case.source.dtype, _narrowed(case))
         if comparison.outcome == "within":
             yield Fix(text(case, scale), checked=_checked(case, scale, comparison))
             return
@@ -55,6 +55,12 @@ def scaled(program: Program, scale: int) -> Program:
     factor = Node(id, "constant", (), output.dtype, (), value=value)
     product = Node(id + 1, "mul", (output.id, id), output.dtype, output.shape)
     return replace(program, nodes=(*program.nodes, factor, product), outputs=(id + 1,))
+
+
+def _narrowed(case: Case) -> Options:
+    """More digits than 16 bits have cannot be asked of what goes through them; but small numbers can."""
+    options, dtype = case.options, case.source.dtype
+    return replace(options, tolerances={**options.tolerances, dtype: options.tolerance(NARROW)})
 
 
 def _checked(case: Case, scale: int, comparison: Comparison) -> str:
