@@ -124,10 +124,12 @@ NETWORKS = {"MLP": _dense, "CNN": _convolutional, "attention": _attention, "LSTM
 
 
 def network(name: str, n: int) -> tuple[Callable[[], object], int]:
-    """One compiled gradient of a mean square, and how many parameters the network has."""
+    """One compiled gradient of a mean squared error, and how many parameters the network has."""
     weights, net, shape = NETWORKS[name](n)
-    x = jnp.asarray(np.random.default_rng(0).normal(size=shape), jnp.float32)
-    slope = jax.jit(jax.grad(lambda w: jnp.mean(net(w, x) ** 2)))
+    rng = np.random.default_rng(0)
+    x = jnp.asarray(rng.normal(size=shape), jnp.float32)
+    wanted = jnp.asarray(rng.normal(size=net(weights, x).shape), jnp.float32)
+    slope = jax.jit(jax.grad(lambda w: jnp.mean((net(w, x) - wanted) ** 2)))
     return lambda: jax.block_until_ready(slope(weights)), sum(one.size for one in weights)
 
 

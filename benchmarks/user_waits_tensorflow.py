@@ -101,15 +101,16 @@ NETWORKS = {"MLP": _dense, "CNN": _convolutional, "attention": _attention, "LSTM
 
 
 def network(name: str, n: int) -> tuple[Callable[[], object], int]:
-    """One gradient of a mean square, and how many parameters the network has."""
+    """One gradient of a mean squared error, and how many parameters the network has."""
     tf.keras.utils.set_random_seed(0)
     net, shape = NETWORKS[name](n)
-    x = tf.constant(np.random.default_rng(0).normal(size=shape), tf.float32)
-    net(x[:1])
+    rng = np.random.default_rng(0)
+    x = tf.constant(rng.normal(size=shape), tf.float32)
+    wanted = tf.constant(rng.normal(size=net(x).shape), tf.float32)
 
     def gradient() -> None:
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(net(x) ** 2)
+            loss = tf.reduce_mean((net(x) - wanted) ** 2)
         for one in tape.gradient(loss, net.trainable_variables):
             one.numpy()
 

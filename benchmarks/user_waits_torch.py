@@ -106,14 +106,16 @@ NETWORKS = {"MLP": _dense, "CNN": _convolutional, "attention": _attention, "LSTM
 
 
 def network(name: str, n: int) -> tuple[Callable[[], object], int]:
-    """One gradient of a mean square, and how many parameters the network has."""
+    """One gradient of a mean squared error, and how many parameters the network has."""
     torch.manual_seed(0)
     net, shape = NETWORKS[name](n)
-    x = torch.tensor(np.random.default_rng(0).normal(size=shape), dtype=torch.float32)
+    rng = np.random.default_rng(0)
+    x = torch.tensor(rng.normal(size=shape), dtype=torch.float32)
+    wanted = torch.tensor(rng.normal(size=tuple(net(x).shape)), dtype=torch.float32)
 
     def gradient() -> None:
         net.zero_grad()
-        torch.mean(net(x) ** 2).backward()
+        torch.mean((net(x) - wanted) ** 2).backward()
 
     return gradient, sum(one.numel() for one in net.parameters())
 

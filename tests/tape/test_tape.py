@@ -8,6 +8,8 @@ import pytest
 from gradproof.errors import InvalidInput, TapeMisused
 from gradproof.judge.verdict import Verdict
 from gradproof.tape import Array, Gradient, GradientTape, Missing, Variable, array, stop_gradient
+from gradproof.tape.announce import LISTENERS, Finished
+from gradproof.tape.capture import to_captures
 from gradproof.tape.record import ancestors
 
 
@@ -311,3 +313,25 @@ def test_a_gradient_is_an_array() -> None:
     assert type(gradient * 2) is np.ndarray
     with pytest.raises(AttributeError, match="as the tape returned it"):
         _ = gradient[:1].error
+
+
+def test_a_row_of_a_jacobian_is_recorded_without_the_others() -> None:
+    """A Hessian of n parameters would otherwise be n programs with the ops of n rows each."""
+    sizes = []
+    for n in (2, 9):
+        heard: list[Finished] = []
+        x = Variable(np.linspace(0.1, 1.0, n))
+        with GradientTape() as tape:
+            y = np.sin(x) * x
+        LISTENERS.append(heard.append)
+        try:
+            tape.jacobian(y, x)
+        finally:
+            LISTENERS.remove(heard.append)
+        (whole,) = to_captures(heard[-1])
+        assert whole.rows is not None
+        for row, expected in zip(whole.rows.captures, np.diag(np.cos(x) * x + np.sin(x))):
+            np.testing.assert_allclose(row.sources[0].observed, expected)
+            assert row.gradient_program is not None
+            sizes.append(len(row.gradient_program.nodes))
+    assert len(set(sizes)) == 1

@@ -15,6 +15,8 @@ from gradproof.domains.ball import ENTRYWISE, float_ball
 from gradproof.domains.ball64 import Ball64, as_ball
 from gradproof.domains.elementary64 import FUNCTIONS
 from gradproof.domains.enclosure64 import Elementary, enclose
+from gradproof.domains.whole_powers import with_products
+from gradproof.ir.types import Array
 
 FEW = 64  # below this many entries calls of `arb` are cheaper than the passes over a vector
 A_FEW = 64  # entries between two looks at the clock: the costliest functions take a millisecond each
@@ -24,7 +26,14 @@ ARB_BITS = 80  # enough for a float64 midpoint with a radius of a few ulp
 def kernel_of(name: str) -> Callable[..., Ball64] | None:
     """The function of this name on balls; None if there is none."""
     fallback = _through_arb(ENTRYWISE[name]) if name in ENTRYWISE else None
+    if name == "power" and fallback is not None:
+        return with_products(fallback, _parts)
     return _vectorised(FUNCTIONS[name], fallback) if name in FUNCTIONS else fallback
+
+
+def _parts(x: Any) -> tuple[Array, Array]:
+    ball = as_ball(x)
+    return ball.mid, ball.radius()
 
 
 def _vectorised(function: Elementary, fallback: Callable[..., Ball64] | None) -> Callable[..., Ball64]:

@@ -20,6 +20,7 @@ _MASK = (1 << _LIMB) - 1
 _FAR = 4000  # exponents beyond this are beyond float64 in any case
 _LOW = -900  # below this exponent something may underflow in float64
 _HUGE = 1 << 60  # exponents of this size are not kept in the ball itself
+_LEAST = -_HUGE // 2
 
 
 def words_of(cells: Array) -> Array:
@@ -109,8 +110,9 @@ def _words(entry: Any) -> list[int]:
     entry = +(entry if isinstance(entry, arb) else arb(entry))
     if not entry.is_finite():
         return [int(word) & _MASK for word in _unknown()]
-    mantissa, exponent = (int(part) for part in entry.mid().man_exp())
-    radius, radius_exponent = (int(part) for part in entry.rad().man_exp())
+    mantissa, exponent, radius, radius_exponent = _with_room(
+        *(int(part) for ball in (entry.mid(), entry.rad()) for part in ball.man_exp())
+    )
     bits, radius_bits = abs(mantissa).bit_length(), radius.bit_length()
     if bits > BITS or radius_bits > _RADIUS_BITS or max(abs(exponent), abs(radius_exponent)) >= _HUGE:
         return [int(word) & _MASK for word in _unknown()]
@@ -124,6 +126,16 @@ def _words(entry: Any) -> list[int]:
         (radius_exponent + radius_bits) & _MASK if radius else 0,
         radius << (_RADIUS_BITS - radius_bits),
     ]
+
+
+def _with_room(mantissa: int, exponent: int, radius: int, radius_exponent: int) -> tuple[int, int, int, int]:
+    """The same ball, or a larger one where its numbers are so small that their exponents have no room."""
+    if radius and radius_exponent < _LEAST:
+        radius, radius_exponent = 1, _LEAST + radius.bit_length()
+    if not mantissa or exponent + abs(mantissa).bit_length() >= _LEAST:
+        return mantissa, exponent, radius, radius_exponent
+    # Zero, with a radius of more than both sizes together.
+    return 0, 0, 1, (radius_exponent + radius.bit_length() if radius else _LEAST) + 1
 
 
 def _unknown() -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.ball_elementary import CONSTANTS
 from gradproof.domains.flint_library import BITS, WORDS, WORTH_A_THREAD, Library, in_parts, library
 from gradproof.domains.halving import rows_along, sum_by_halves
 from gradproof.domains.packed import (
@@ -27,14 +28,17 @@ from gradproof.domains.packed import (
     words_of,
 )
 from gradproof.domains.packed_product import sliced_product
+from gradproof.domains.whole_powers import with_products
 from gradproof.errors import NotSupported
 from gradproof.ir.types import Array
 
 # Functions that the library knows under the same name and with the same meaning.
 UNARY = frozenset({
     "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh",
-    "asinh", "acosh",
+    "asinh", "acosh", "erf", "erfc",
 })  # fmt: skip
+# These fall like exp(-x*x): far out the exponent of a result has no room in a word.
+FAST_TAILS, FAR_OUT = frozenset({"erf", "erfc"}), 1000.0
 EXACT_INTEGERS = 2**53
 
 
@@ -120,6 +124,9 @@ def product(a: Any, b: Any) -> Packed:
 def _unary(name: str) -> Callable[..., Packed]:
     def kernel(x: Any) -> Packed:
         x = as_packed(x)
+        if name in FAST_TAILS and np.any(np.abs(unpack(x.cells)[0]) > FAR_OUT):
+            through: Packed = _through_objects(getattr(_OBJECTS, name))(x)
+            return through
         words = words_of(x.cells)
         found, y = _library(), np.zeros_like(words)
         answered = in_parts(found, lambda part: found.unary(name, y[part], words[part]), len(y))
@@ -158,12 +165,29 @@ class PackedBallDomain:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         kernel = _unary(name) if name in UNARY else _through_objects(getattr(_OBJECTS, name))
+        if name == "power":
+            kernel = with_products(kernel, lambda e: unpack(as_packed(e).cells))
         setattr(self, name, kernel)
         return kernel
 
     def pi(self) -> Packed:
         with self.active():
             return Packed(from_objects(_OBJECTS.pi()))
+
+    def times(self, x: Any, constant: str) -> Packed:
+        with self.active():
+            factor = Packed(from_objects(np.asarray(CONSTANTS[constant]())))
+        return product(x, factor)
+
+    def sigmoid(self, x: Any) -> Packed:
+        return 1 / (1 + self.exp(-as_packed(x)))
+
+    def softplus(self, x: Any) -> Packed:
+        y: Packed = self.log1p(self.exp(x))  # exponents have room enough for any x that occurs
+        return y
+
+    def log_sigmoid(self, x: Any) -> Packed:
+        return -self.softplus(-as_packed(x))
 
     def settle(self, y: Any, dtype: str) -> Packed:
         del dtype  # exact arithmetic knows no dtypes

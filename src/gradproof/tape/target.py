@@ -56,9 +56,25 @@ def _if_taken(m: RecordTracer, branch: Record, value: Any) -> Any:
 
 
 def row_of(jacobian: Record, row: int, target: Record) -> Record:
+    """One row of a Jacobian; where it was put together of its rows, that one alone, without what made the others."""
     m = RecordTracer((), "backward")
     m.work_on(jacobian)
-    shape = jacobian.value.shape[target.value.ndim :]
-    rows = m.reshape(m.of(jacobian), shape=(target.value.size, *shape))
+    size, shape = target.value.size, jacobian.value.shape[target.value.ndim :]
+    values = jacobian.value.reshape(size, *shape)
+    whole = jacobian.inputs[0] if jacobian.op == "reshape" else jacobian
+    parts = whole.inputs if whole.op == "concat" and whole.params["axis"] == 0 else ()
+    if len(parts) == size and all(_has_shape(part, (1, *shape)) for part in parts):
+        part = parts[row]
+        if part.value is None:
+            part.value = values[row : row + 1]
+        own: Record = m.reshape(m.of(part), shape=shape).id
+        return own
+    rows = m.reshape(m.of(jacobian), shape=values.shape)
     record: Record = m.take(rows, np.asarray(row), axis=0).id
     return record
+
+
+def _has_shape(record: Record, shape: tuple[int, ...]) -> bool:
+    if record.value is not None:
+        return bool(record.value.shape == shape)
+    return record.op == "reshape" and tuple(record.params["shape"]) == shape

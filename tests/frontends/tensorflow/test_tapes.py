@@ -297,3 +297,26 @@ def test_a_constant_with_the_numbers_of_a_gathered_variable_is_not_a_read_of_it(
         tape.gradient(y, x)
     (call,) = seen.calls
     assert ops(call, "forward").count("ReadVariableOp") == 1
+
+
+def test_what_a_tape_ran_for_other_gradients_is_not_in_the_record_of_one():
+    """A Jacobian by rows must not be recorded again with each of its rows; what a call was given belongs to it."""
+    with observe() as seen:
+        x = tf.Variable([1.0, 2.0, 3.0])
+        with tf.GradientTape(persistent=True) as tape:
+            y = tf.sin(x) * x
+            rows = tf.unstack(y)
+        tape.gradient(rows[0], x)
+        tape.gradient(rows[1], x)
+        outer = tape.gradient(rows[2], x)
+        tape.gradient(y, x, output_gradients=outer)
+        tape.gradient(outer, x)
+    first, second, third, weighted, outside = seen.calls
+    assert (
+        len(second.events) == len(third.events) <= len(first.events) + 1
+    )  # zeros that are kept for all calls
+    assert len(first.pullbacks) == len(second.pullbacks) == len(third.pullbacks)
+    assert len(weighted.events) > len(first.events)
+    assert outside.observed == (None,)
+    assert {event.op for event in outside.events} >= {"Cos"}
+    assert seen.failures == []

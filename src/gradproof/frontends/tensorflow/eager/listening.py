@@ -150,6 +150,7 @@ class Listener:
 def run_pullback(recorder: Recorder, pullback: RawPullback, rule: Any) -> Any:
     """Run a gradient rule, keeping what went in and what came out."""
     pullback.parent = recorder.pullbacks[-1].id if recorder.pullbacks else None
+    pullback.tapes, pullback.within = tuple(recorder.recording), tuple(recorder.within)
     for collection in recorder.collections:
         collection.pullbacks.append(pullback)
     recorder.pullbacks.append(pullback)

@@ -65,6 +65,8 @@ class RawPullback:
     parent: int | None = None
     exception: str | None = None
     raised_at: Place | None = None
+    tapes: tuple[int, ...] = ()  # as of an event: who was recording, and which calls were under way
+    within: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

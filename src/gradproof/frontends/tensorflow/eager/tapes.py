@@ -29,6 +29,7 @@ from gradproof.frontends.tensorflow.eager.freeze import (
     note_inner,
 )
 from gradproof.frontends.tensorflow.eager.listening import Listener
+from gradproof.frontends.tensorflow.eager.other_calls import without_other_calls
 from gradproof.frontends.tensorflow.eager.recorder import Collection, numbers
 from gradproof.frontends.tensorflow.eager.tape_state import TapeState
 from gradproof.frontends.tensorflow.eager.zero_filling import without_fillings
@@ -257,8 +258,9 @@ class Tapes:
 
     def _built(self, state: TapeState, ending: TapeEnding) -> GradientCall:
         with self._recorder.silence():
-            call = without_fillings(build_call(ending, state.collection, self._recorder.ring, self._traces))
-            self._untried.keep(call, state.collection)
+            own = without_other_calls(state.collection, ending.id, (ending.args, ending.kwargs))
+            call = without_fillings(build_call(ending, own, self._recorder.ring, self._traces))
+            self._untried.keep(call, own)
             return call
 
     def _finish(self, state: TapeState) -> None:
