@@ -12,7 +12,8 @@ from dataclasses import dataclass
 Work = Callable[[], object]
 
 BLOCK = 0.05  # seconds of plain work that one block has at least
-ENOUGH = 3.0  # seconds after which a case has been measured, if it had its rounds
+ENOUGH = 2.0  # seconds after which a case has been measured, if it had its rounds
+LONG = 5.0  # seconds: of what takes so long one round has to do
 ROUNDS, MOST = 3, 30
 
 
@@ -94,7 +95,7 @@ def measure(
         waits.append(wait)
         ratios.append(2 * wait / (one + other))
         noises.append(abs(one - other) / min(one, other))
-        if wait > 5 * ENOUGH:
-            break  # one round of what takes so long has to do
+        if wait > LONG:
+            break
     medians = (statistics.median(several) for several in (plains, waits, ratios, noises))
     return Row(name, *medians, goal, unit)
