@@ -180,7 +180,8 @@ class PackedBallDomain:
         return product(x, factor)
 
     def sigmoid(self, x: Any) -> Packed:
-        return 1 / (1 + self.exp(-as_packed(x)))
+        small: Packed = self.exp(-as_packed(x))
+        return 1 / (1 + small)
 
     def softplus(self, x: Any) -> Packed:
         y: Packed = self.log1p(self.exp(x))  # exponents have room enough for any x that occurs
