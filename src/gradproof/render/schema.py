@@ -5,59 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gradproof.diagnosis.diagnostic import CERTAINTIES, SEVERITIES
-from gradproof.diagnosis.report import SCHEMA
-from gradproof.judge.verdict import Verdict
-from gradproof.render.schema_figures import figure_definitions
-from gradproof.render.schema_parts import (
-    BOOLEAN,
-    COUNT,
-    ORDINAL,
-    STRING,
-    Schema,
-    fields,
-    list_of,
-    map_of,
-    optional,
-    pair_of,
-    ref,
-)
+from gradproof.render.codec import Schema
+from gradproof.render.report_format import PROGRAMS, REPORT
 
 DEEPEST = 100  # levels of nesting; a NumPy array has at most 64 axes
-
-_DIGITS: Schema = {"type": "number", "minimum": 0, "maximum": 100}  # quadruple precision has 34
 
 
 def schema() -> Schema:
     """The published schema (JSON Schema 2020-12). Unknown fields are allowed: later releases add some."""
-    required = {
-        "schema": {"const": SCHEMA},
-        "gradproof": STRING,
-        "frameworks": map_of(STRING),
-        "script": optional(
-            fields(
-                {"path": STRING, "exception": optional(STRING)},
-                {
-                    "exit_status": {"type": "integer"},
-                    "crash": optional(ref("cause")),
-                    "unserved": list_of(STRING),
-                },
-            )
-        ),
-        "gradients": list_of(ref("gradient")),
-    }
-    added = {
-        "unchecked": list_of(fields({"call": ref("span"), "count": COUNT, "reason": STRING})),
-        "timing": map_of(ref("real")),
-        "notes": list_of(STRING),
-        "sources": map_of(STRING),
-        "programs": list_of(ref("program")),
-    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Gradproof report, version 1",
-        **fields(required, added),
-        "$defs": _definitions(),
+        **REPORT.schema,
+        "properties": {**REPORT.schema["properties"], "programs": PROGRAMS.schema},
+        "$defs": {**REPORT.defines, **PROGRAMS.defines},
     }
 
 
@@ -68,95 +29,6 @@ def violations(document: Any) -> Iterator[str]:
         return
     whole = schema()
     yield from _violations(document, whole, whole["$defs"], "")
-
-
-def _definitions() -> Schema:
-    number = {"anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}]}
-    complex_number = fields({"re": ref("real"), "im": ref("real")})
-    size = {"shape": list_of(COUNT), "norm": ref("real"), "largest": ref("real"), "not_finite": COUNT}
-    place = {"file": STRING, "line": ORDINAL}
-    beyond = {"column": optional(COUNT), "end_line": optional(ORDINAL), "end_column": optional(COUNT)}
-    return {
-        "real": number,
-        "number": {"anyOf": [ref("real"), complex_number]},
-        "array": {"anyOf": [ref("number"), list_of(ref("array"))]},
-        "summary": fields(size),
-        "value": {"anyOf": [{"type": "null"}, ref("array"), ref("summary")]},
-        "span": fields(place, {**beyond, "function": STRING}),
-        "annotation": fields({"span": ref("span"), "label": STRING}),
-        "entry": fields(
-            {"index": list_of(COUNT), "observed": ref("number"), "reference": ref("number")},
-            {"radius": ref("real"), "digits": ref("real")},
-        ),
-        "entries": _entries(),
-        "fix": fields(
-            {"text": STRING, "patch": STRING, "checked": STRING},
-            {"changes_meaning": STRING, "others": list_of(ref("fix"))},
-        ),
-        "cause": _cause(),
-        "gradient": _gradient(),
-        **figure_definitions(),
-    }
-
-
-def _entries() -> Schema:
-    norms = {f"{which}_norm": ref("real") for which in ("observed", "reference", "difference")}
-    counts = {"count": COUNT, "not_finite": COUNT, "digits_histogram": list_of(COUNT)}
-    return fields({**counts, "worst": list_of(ref("entry")), **norms})
-
-
-def _cause() -> Schema:
-    required = {
-        "kind": STRING,
-        "severity": {"enum": list(SEVERITIES)},
-        "file": STRING,
-        "line": ORDINAL,
-        "op": optional(STRING),
-        "share": optional(ref("real")),
-        "message": STRING,
-        "fix": optional(ref("fix")),
-    }
-    added = {
-        "certainty": {"enum": list(CERTAINTIES)},
-        "primary": optional(ref("annotation")),
-        "secondary": list_of(ref("annotation")),
-        "subject": STRING,
-        "evidence": list_of(pair_of(STRING)),
-        "why": STRING,
-        "notes": list_of(STRING),
-    }
-    return fields(required, added)
-
-
-def _gradient() -> Schema:
-    source = fields({"name": STRING, "shape": list_of(COUNT), "dtype": STRING})
-    required = {
-        "file": STRING,
-        "line": ORDINAL,
-        "occurrence": ORDINAL,
-        "framework": STRING,
-        "target": fields({"name": STRING}),
-        "source": source,
-        "verdict": {"enum": [str(verdict) for verdict in Verdict]},
-        "oracle": optional(STRING),
-        "reason": optional(STRING),
-        **{field: ref("value") for field in ("observed", "reference", "reference_radius")},
-        "relative_error": optional(ref("real")),
-        "digits": optional(ref("real")),
-        "digits_possible": optional(_DIGITS),
-        "one_sided": optional(pair_of(ref("value"))),
-        "causes": list_of(ref("cause")),
-    }
-    added = {
-        "call": ref("span"),
-        "order": ORDINAL,
-        "intended": BOOLEAN,
-        "computed": BOOLEAN,
-        "budget": list_of(fields({"span": ref("span"), "share": ref("real"), "op": STRING})),
-        "entries": optional(ref("entries")),
-        "figures": optional(ref("figures")),
-    }
-    return fields(required, added)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
