@@ -25,6 +25,8 @@ LAYERS = [
     {"render"},
     {"frontends", "tape"},
     {"audit"},
+    {"cluster"},
+    {"sweep"},
     {"checking", "comparing", "cli", "plugins", "keras", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

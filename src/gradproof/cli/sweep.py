@@ -1,0 +1,105 @@
+"""`gradproof sweep LIBRARY`: every differentiable op of an installed library, at ordinary and edge inputs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from gradproof.cli.quiet import QUIET
+from gradproof.cli.writing import write_whole
+from gradproof.diagnosis.words import framework_name, printable
+from gradproof.errors import InvalidInput
+from gradproof.frontends.select import WITH_COVERAGE
+from gradproof.sweep.issue_text import to_issue
+from gradproof.sweep.page import to_page
+from gradproof.sweep.plan import DTYPES, Plan, plan_of
+from gradproof.sweep.points import ORDINARY, POINTS
+from gradproof.sweep.results import all_results
+from gradproof.sweep.run import Progressed, sweep
+
+FOLDER = "gradproof-sweep"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "Results are kept in a directory, one file per op: an interrupted sweep goes on where it was. Exit status: 0 "
+        "if no fault was found, 1 if one was, 2 if gradproof was called wrongly."
+    )
+    plan = Plan()
+    parser.add_argument("framework", choices=WITH_COVERAGE)
+    parser.add_argument("--ops", metavar="PATTERN", help="only these, as in `special.*` or `sinc,prod`")
+    parser.add_argument("--dtypes", metavar="LIST", help=f"of {', '.join(DTYPES)}; all unless told")
+    parser.add_argument(
+        "--points", metavar="LIST", help=f"of {', '.join((ORDINARY, *POINTS))}; all unless told"
+    )
+    parser.add_argument("--samples", type=int, default=plan.samples, help="different calls of one op")
+    parser.add_argument(
+        "--seconds", type=float, default=plan.seconds, help="of computing for one op in one dtype"
+    )
+    parser.add_argument("--dir", default=FOLDER, help=f"where results are kept; {FOLDER} unless told")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--jobs", type=int, default=1, metavar="N", help="processes on this machine")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, as in tcp://host:8786")
+    parser.add_argument("--markdown", metavar="FILE", help="a page of all faults in the directory")
+    parser.add_argument("--json", metavar="FILE", help="all results of the directory")
+    parser.add_argument("--issues", metavar="DIR", help="a text for the issue tracker for each fault found")
+
+
+def execute(given: argparse.Namespace) -> int:
+    if given.jobs < 1 or given.samples < 1:
+        raise InvalidInput("--jobs and --samples are whole numbers from 1 on")
+    os.environ.update(QUIET | os.environ)
+    plan = plan_of(given.dtypes, given.points, given.samples, given.seconds)
+    found = _swept(sweep(given.framework, given.dir, plan, given.ops, given.jobs, given.scheduler))
+    faults = [(result, fault) for result in found for fault in result["faults"]]
+    for _, fault in faults:
+        print(printable(_line(fault)))
+    judged = sum(sum(result["verdicts"].values()) for result in found)
+    print(
+        f"{framework_name(given.framework)}: {len(found):,} ops, {judged:,} gradients, {len(faults):,} faults"
+    )
+    if given.markdown is not None:
+        write_whole(to_page(all_results(given.dir)), given.markdown)
+    if given.json is not None:
+        write_whole(json.dumps(list(all_results(given.dir)), indent=1) + "\n", given.json)
+    if given.issues is not None:
+        _write_issues(given.issues, faults)
+    return 1 if faults else 0
+
+
+def _swept(progress: Iterable[Progressed]) -> list[dict[str, Any]]:
+    """The results; where the error stream is a terminal, a line tells how far it is and how long it will take."""
+    found, began, n_stored = [], time.monotonic(), 0
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    for step in progress:
+        found.append(step.result)
+        n_stored += step.was_stored
+        if is_shown and not step.was_stored:
+            n_fresh = step.n_done - n_stored
+            left = (time.monotonic() - began) / n_fresh * (step.n_all - step.n_done)
+            text = (
+                f"{step.n_done:,} of {step.n_all:,} ops, about {left / 60:.0f} min left  {step.result['op']}"
+            )
+            print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
+    if is_shown:
+        print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+    return found
+
+
+def _line(fault: dict[str, Any]) -> str:
+    mode = f" ({fault['mode']})" if fault["mode"] else ""
+    told = f"returned {fault['observed']}, the derivative is {fault['expected']}"
+    return f"{fault['kind']}{mode}: {fault['call']}: {told}"
+
+
+def _write_issues(folder: str, faults: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    os.makedirs(folder, exist_ok=True)
+    for number, (result, fault) in enumerate(faults, 1):
+        write_whole(
+            to_issue(result, fault), os.path.join(folder, f"{number:03}-{result['op']}-{fault['kind']}.md")
+        )

@@ -1,0 +1,94 @@
+"""Independent tasks done by one process, by several, or by a Dask cluster; results come as they are ready."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from gradproof.errors import InvalidInput
+
+REACHED_IN = 10  # seconds in which a scheduler has to answer
+LOSSES = 3  # workers that a task may take with it before it is given up
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A task without a result, and why: it raised, or every worker that took it was lost."""
+
+    reason: str
+
+
+Done = Callable[[Callable[..., Any], Mapping[str, tuple[Any, ...]]], Iterator[tuple[str, Any]]]
+"""Does a function for the arguments of each task; a result, or `Failed`, comes with the task's name."""
+
+
+@contextmanager
+def workers(jobs: int = 1, scheduler: str | None = None) -> Iterator[Done]:
+    """What does tasks: this process where one is enough, else a cluster that ends with the block."""
+    if scheduler is None and jobs == 1:
+        yield _here
+        return
+    if importlib.util.find_spec("distributed") is None:
+        raise InvalidInput(
+            'several processes need Dask distributed, which is not installed: pip install "gradproof[cluster]"'
+        )
+    with _client(jobs, scheduler) as client:
+        yield lambda function, tasks: _there(client, function, tasks)
+
+
+def _here(function: Callable[..., Any], tasks: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
+    for name, args in tasks.items():
+        try:
+            result = function(*args)
+        except Exception as error:
+            result = Failed(f"{type(error).__name__}: {error}")
+        yield name, result
+
+
+@contextmanager
+def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {"distributed.scheduler.allowed-failures": LOSSES, "distributed.admin.low-level-log-length": 0}
+    with dask.config.set(settings):
+        if scheduler is None:
+            cluster = LocalCluster(
+                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            )
+            with cluster, Client(cluster) as client:
+                yield client
+            return
+        try:
+            client = Client(scheduler, timeout=REACHED_IN)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise InvalidInput(
+                f"no Dask scheduler answers at {scheduler}: {str(error) or type(error).__name__}"
+            ) from error
+        with client:
+            yield client
+
+
+def _there(
+    client: Any, function: Callable[..., Any], tasks: Mapping[str, tuple[Any, ...]]
+) -> Iterator[tuple[str, Any]]:
+    """A worker that is lost takes nothing with it: its tasks are done by another one."""
+    from distributed import as_completed
+
+    futures = {client.submit(function, *args, pure=False): name for name, args in tasks.items()}
+    try:
+        for future in as_completed(list(futures)):
+            error = future.exception()
+            lost = error is not None and type(error).__name__ == "KilledWorker"
+            if error is None:
+                result = future.result()
+            elif lost:
+                result = Failed(f"each of {LOSSES + 1} processes that took it was lost")
+            else:
+                result = Failed(f"{type(error).__name__}: {error}")
+            yield futures[future], result
+    finally:
+        client.cancel(list(futures))

@@ -1,0 +1,150 @@
+"""JAX as a sweep sees it: the public functions of its numerical modules, tried by their signatures."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradproof.frontends.library.model import Entry, Library, LibraryOp, Part, at
+from gradproof.frontends.library.probe import Probe, probed
+from gradproof.frontends.library.written import numbers_text
+from gradproof.ir.types import Array
+
+# The module, and what programs write before its functions.
+_MODULES = {
+    "jax.numpy": "jnp",
+    "jax.numpy.linalg": "jnp.linalg",
+    "jax.numpy.fft": "jnp.fft",
+    "jax.nn": "jax.nn",
+    "jax.scipy.special": "jax.scipy.special",
+    "jax.scipy.linalg": "jax.scipy.linalg",
+    "jax.lax": "jax.lax",
+}
+_STATISTICS = "jax.scipy.stats"
+_HEADER = (
+    "import jax",
+    "import jax.numpy as jnp",
+    "import jax.scipy.linalg, jax.scipy.special, jax.scipy.stats",
+    'jax.config.update("jax_enable_x64", True)',
+)
+
+
+def library() -> Library:
+    jax.config.update("jax_enable_x64", True)
+    return Library(
+        framework="jax",
+        header=_HEADER,
+        ops=_ops,
+        array_text=_array_text,
+        constant=jnp.asarray,
+        total="jnp.sum({})",
+        real="jnp.real({})",
+        parts=_parts,
+        gradient=_gradient,
+        modes={"jit": _jit, "forward": _forward},
+        mode_lines={"jit": _jit_lines, "forward": _forward_lines},
+    )
+
+
+def _ops() -> list[LibraryOp]:
+    probe = Probe(_evaluate)
+    return [probed(probe, path, function) for path, function in sorted(_functions())]
+
+
+def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Each function once, under the first name that it has."""
+    seen: set[int] = set()
+    modules = dict(_MODULES)
+    for name in dir(importlib.import_module(_STATISTICS)):
+        if not name.startswith("_"):
+            modules[f"{_STATISTICS}.{name}"] = f"{_STATISTICS}.{name}"
+    for name, prefix in modules.items():
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        for attribute in sorted(dir(module)):
+            value = getattr(module, attribute)
+            if (
+                attribute.startswith("_")
+                or isinstance(value, type)
+                or not callable(value)
+                or id(value) in seen
+            ):
+                continue
+            seen.add(id(value))
+            yield f"{prefix}.{attribute}", value
+
+
+def _evaluate(call: str, arrays: Mapping[str, Array]) -> bool:
+    space: dict[str, Any] = {"jax": jax, "jnp": jnp, **{key: jnp.asarray(x) for key, x in arrays.items()}}
+    try:
+        result = eval(call, space)
+        parts = _parts(result)
+        numbers = jax.tree_util.tree_leaves(result)
+        return bool(parts) and all(bool(jnp.isfinite(x).all()) for x in numbers if _is_number(x))
+    except Exception:
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def _parts(result: Any) -> list[Part]:
+    if _is_number(result):
+        return [_part("{}", result)]
+    if not isinstance(result, tuple | list):
+        return []
+    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+
+
+def _part(pick: str, value: Any) -> Part:
+    is_complex = bool(jnp.issubdtype(value.dtype, jnp.complexfloating))
+    return Part(pick, tuple(value.shape), str(value.dtype), is_complex)
+
+
+def _array_text(array: Array) -> str:
+    if array.size == 0:
+        return f"jnp.zeros({array.shape!r}, dtype=jnp.{array.dtype})"
+    return f"jnp.array({numbers_text(array)}, dtype=jnp.{array.dtype})"
+
+
+def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+    place = list(names).index(wrt)
+    return [f"print(jax.grad(f, argnums={place})({', '.join(names)}){at(entry)})"]
+
+
+def _jit(
+    function: Callable[..., Any], args: Sequence[Any], place: int, entries: Sequence[Entry]
+) -> list[float]:
+    found = np.asarray(_compiled(function, place)(*args))
+    return [float(found[entry]) for entry in entries]
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(function: Callable[..., Any], place: int) -> Any:
+    return jax.jit(jax.grad(function, argnums=place))
+
+
+def _jit_lines(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+    place = list(names).index(wrt)
+    return [f"print(jax.jit(jax.grad(f, argnums={place}))({', '.join(names)}){at(entry)})"]
+
+
+def _forward(
+    function: Callable[..., Any], args: Sequence[Any], place: int, entries: Sequence[Entry]
+) -> list[float]:
+    found = np.asarray(jax.jacfwd(function, argnums=place)(*args))
+    return [float(found[entry]) for entry in entries]
+
+
+def _forward_lines(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+    place = list(names).index(wrt)
+    return [f"print(jax.jacfwd(f, argnums={place})({', '.join(names)}){at(entry)})"]

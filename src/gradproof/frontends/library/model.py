@@ -1,0 +1,85 @@
+"""What a frontend tells a sweep about its library: which ops there are, how each is called, how a script is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradproof.ir.types import Array
+
+NAMES = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d")
+Entry = tuple[int, ...]
+Lines = Callable[[Sequence[str], str, Entry], Sequence[str]]
+"""Source for the names of the arguments, the one that is differentiated for, and an entry of it."""
+WEIGHTS = "weights"
+"""The name under which an array multiplies the result, so that no entry of it can hide another."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One call of an op as text over named arrays, so that what is run is what is shown.
+
+    `arrays` are its real arguments, of which `wrt` are differentiated for; `result` picks a part of what the call
+    returns, and `weights` make one number of it: None for a plain sum. A result that is one number has `entry` `()`.
+    """
+
+    op: str
+    call: str
+    arrays: Mapping[str, Array]
+    wrt: tuple[str, ...] = ()
+    result: str = "{}"
+    weights: Array | None = None
+    entry: tuple[int, ...] | None = None
+    point: str = "ordinary"
+
+
+@dataclass(frozen=True)
+class LibraryOp:
+    """An op under the name users know, and its calls at ordinary inputs, by dtype; those are made when asked for."""
+
+    name: str
+    samples: Callable[[str], Iterator[Sample]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a result that can be differentiated: how it is picked, its shape, and whether it is complex."""
+
+    pick: str
+    shape: tuple[int, ...]
+    dtype: str
+    is_complex: bool
+
+
+@dataclass(frozen=True)
+class Library:
+    """One framework for a sweep. All text in here is source of a user's program.
+
+    `gradient` writes the lines that print an entry of the gradient of `f` for one of its arguments; `modes` compute
+    entries in other ways than `check` does, by name, and `mode_lines` write the lines for them.
+    """
+
+    framework: str
+    header: tuple[str, ...]
+    ops: Callable[[], Sequence[LibraryOp]]
+    array_text: Callable[[Array], str]
+    constant: Callable[[Array], Any]
+    total: str  # the sum of all entries of {}
+    real: str  # the real part of {}
+    parts: Callable[[Any], Sequence[Part]]
+    gradient: Lines
+    modes: Mapping[str, Callable[[Callable[..., Any], Sequence[Any], int, Sequence[Entry]], Any]] = field(
+        default_factory=dict
+    )
+    mode_lines: Mapping[str, Lines] = field(default_factory=dict)
+
+
+def at(entry: Entry) -> str:
+    """The index of an entry as source."""
+    return f"[{', '.join(map(str, entry))}]" if entry else ""
+
+
+def named(k: int) -> str:
+    """What the argument in this place is called in scripts."""
+    return NAMES[k] if k < len(NAMES) else f"x{k}"

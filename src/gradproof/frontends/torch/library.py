@@ -1,0 +1,178 @@
+"""PyTorch as a sweep sees it: the ops and sample inputs of its own op database."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradproof.errors import InvalidInput
+from gradproof.frontends.library.model import Entry, Library, LibraryOp, Part, Sample, at, named
+from gradproof.frontends.library.written import numbers_text
+from gradproof.ir.types import Array
+
+DATABASE = "torch.testing._internal.common_methods_invocations"
+_SPECIAL = {math.inf: "float('inf')", -math.inf: "float('-inf')"}
+
+
+class NoText(Exception):
+    """An argument that cannot be written in a script."""
+
+
+def library() -> Library:
+    return Library(
+        framework="torch",
+        header=("import torch",),
+        ops=_ops,
+        array_text=array_text,
+        constant=torch.as_tensor,
+        total="torch.sum({})",
+        real="torch.real({})",
+        parts=_parts,
+        gradient=_gradient,
+        modes={"forward": _forward},
+        mode_lines={"forward": _forward_lines},
+    )
+
+
+def _ops() -> list[LibraryOp]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            database = importlib.import_module(DATABASE).op_db
+    except ImportError as error:
+        raise InvalidInput(
+            f"PyTorch's own samples could not be loaded: {error}\n  they need the package expecttest: "
+            "pip install expecttest"
+        ) from error
+    found: dict[str, list[Any]] = {}
+    for entry in database:
+        path = _path(entry.name)
+        if entry.supports_autograd and path is not None:
+            found.setdefault(path, []).append(entry)
+    return [LibraryOp(path, _sampler(path, entries)) for path, entries in sorted(found.items())]
+
+
+def _path(name: str) -> str | None:
+    for root, prefix in ((torch, "torch"), (torch.Tensor, "torch.Tensor")):
+        value: Any = root
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if callable(value):
+            return f"{prefix}.{name}"
+    return None
+
+
+def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[Sample]]:
+    def samples(dtype: str) -> Iterator[Sample]:
+        torch.manual_seed(0)
+        np.random.seed(0)  # the op database draws from it
+        for entry in entries:
+            if getattr(torch, dtype) not in entry.supported_backward_dtypes("cpu"):
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                drawn = list(entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=False))
+            for one in drawn:
+                try:
+                    yield _sample(path, (one.input, *one.args), one.kwargs)
+                except NoText:
+                    continue
+
+    return samples
+
+
+def _sample(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sample:
+    arrays: dict[str, Array] = {}
+    texts = [_text(value, arrays) for value in args]
+    texts += [f"{key}={_text(value, arrays)}" for key, value in kwargs.items()]
+    return Sample(path, f"{path}({', '.join(texts)})", arrays, tuple(arrays))
+
+
+def _text(value: Any, arrays: dict[str, Array]) -> str:
+    """An argument as source; real tensors get a name and are put into `arrays`."""
+    if isinstance(value, torch.Tensor):
+        if value.layout is not torch.strided or value.is_complex() or value.is_quantized:
+            raise NoText
+        if not value.is_floating_point():
+            return _plain(value)
+        name = named(len(arrays))
+        arrays[name] = value.detach().numpy().copy()
+        return name
+    if isinstance(value, torch.Size):
+        return repr(tuple(value))
+    if isinstance(value, list | tuple):
+        items = [_text(item, arrays) for item in value]
+        inside = ", ".join(items)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(items) == 1 else ''})"
+    if isinstance(value, float) and value in _SPECIAL:
+        return _SPECIAL[value]
+    if value is None or isinstance(
+        value, bool | int | float | str | slice | torch.dtype | torch.memory_format
+    ):
+        return repr(value)
+    raise NoText
+
+
+def _plain(value: Any) -> str:
+    dtype = "" if value.dtype in (torch.bool, torch.int64) else f", dtype={value.dtype}"
+    return f"torch.tensor({value.tolist()!r}{dtype})"
+
+
+def array_text(array: Array) -> str:
+    """The source of a tensor with exactly these numbers."""
+    if array.size == 0:
+        return f"torch.zeros({array.shape!r}, dtype=torch.{array.dtype})"
+    return f"torch.tensor({numbers_text(array)}, dtype=torch.{array.dtype})"
+
+
+def _parts(result: Any) -> list[Part]:
+    if not isinstance(result, tuple | list):
+        return [_part("{}", result)] if _is_number(result) else []
+    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout is torch.strided
+        and (value.is_floating_point() or value.is_complex())
+    )
+
+
+def _part(pick: str, value: Any) -> Part:
+    return Part(pick, tuple(value.shape), str(value.dtype).removeprefix("torch."), value.is_complex())
+
+
+def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+    asked = f"torch.autograd.grad(f({', '.join(names)}), {wrt})[0]{at(entry)}"
+    return [f"{wrt}.requires_grad_()", f"print({asked}.item())"]
+
+
+def _forward(
+    function: Callable[..., Any], args: Sequence[Any], place: int, entries: Sequence[Entry]
+) -> list[float]:
+    """Forward mode, one direction per entry."""
+
+    def moved(x: Any) -> Any:
+        return function(*args[:place], x, *args[place + 1 :])
+
+    found = []
+    for entry in entries:
+        unit = torch.zeros_like(args[place])
+        unit[entry] = 1.0
+        found.append(torch.func.jvp(moved, (args[place],), (unit,))[1].item())
+    return found
+
+
+def _forward_lines(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+    return [
+        f"unit = torch.zeros_like({wrt})",
+        f"unit[{', '.join(map(str, entry)) or '()'}] = 1.0",
+        f"print(torch.func.jvp(lambda {wrt}: f({', '.join(names)}), ({wrt},), (unit,))[1].item())",
+    ]

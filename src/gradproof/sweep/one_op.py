@@ -1,0 +1,150 @@
+"""One op of a library swept: its samples at all points, its finds reduced, as plain data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof import __version__
+from gradproof.audit.silenced import undisturbed
+from gradproof.audit.versions import installed_version
+from gradproof.frontends.library.model import Library, LibraryOp, Sample
+from gradproof.frontends.select import library_of
+from gradproof.options import Options
+from gradproof.sweep.find import Find
+from gradproof.sweep.plan import Plan
+from gradproof.sweep.points import ORDINARY, at_points
+from gradproof.sweep.reduce import reduced
+from gradproof.sweep.script import script_of, with_result
+from gradproof.sweep.trial import Tried, tried
+
+FORMAT = 1
+SECONDS = 30.0  # for one gradient, by the clock on the wall: there are thousands
+LARGEST = 128  # entries of a sample: larger ones show nothing that smaller ones do not
+PARTS = 3  # of a result that has several
+TIME_OVER = "the time for the op was over"
+
+
+def sweep_op(framework: str, name: str, plan: Plan) -> dict[str, Any]:
+    """Everything found about one op."""
+    library = library_of(framework)
+    op = next(op for op in library.ops() if op.name == name)
+    return swept(library, op, plan)
+
+
+def swept(library: Library, op: LibraryOp, plan: Plan) -> dict[str, Any]:
+    began = time.process_time()
+    options = Options(fixes=False, seconds=SECONDS)
+    total, n_samples, groups = Tried(), 0, _Groups()
+    for dtype in plan.dtypes:
+        until = time.process_time() + plan.seconds
+        for sample in _samples(library, op, plan, dtype):
+            if time.process_time() > until:
+                total.reasons[TIME_OVER] += 1
+                break
+            n_samples += 1
+            found = tried(library, sample, options)
+            if (
+                not found.verdicts and len(sample.wrt) > 1
+            ):  # a library may refuse some arguments: labels, sizes
+                found = tried(library, replace(sample, wrt=sample.wrt[:1]), options)
+            total.add(found)
+            groups.add(found.finds)
+    return {
+        "format": FORMAT,
+        "gradproof": __version__,
+        "framework": library.framework,
+        "version": installed_version(library.framework),
+        "op": op.name,
+        "plan": plan.to_data(),
+        "samples": n_samples,
+        "verdicts": dict(total.verdicts),
+        "reasons": dict(total.reasons.most_common(20)),
+        "faults": [_data(library, finds, options) for finds in groups.found()],
+        "seconds": round(time.process_time() - began, 3),
+    }
+
+
+class _Groups:
+    """Finds of one op that are one fault, as far as can be told: same kind, argument, mode and cause."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[Any, ...], list[Find]] = {}
+
+    def add(self, finds: list[Find]) -> None:
+        for find in finds:
+            key = (find.kind, find.source, find.mode, find.cause, find.rule)
+            self._by_key.setdefault(key, []).append(find)
+
+    def found(self) -> list[list[Find]]:
+        return list(self._by_key.values())
+
+
+def _samples(library: Library, op: LibraryOp, plan: Plan, dtype: str) -> Iterator[Sample]:
+    """Those that differ in more than their numbers, the smaller first; then the first of them at the edges."""
+    kept: dict[Any, Sample] = {}
+    with undisturbed():
+        drawn = sorted(op.samples(dtype), key=_size)
+    for sample in drawn:
+        if sample.arrays and _size(sample) <= LARGEST:
+            shapes = tuple((x.ndim, x.size == 0) for x in sample.arrays.values())
+            kept.setdefault((sample.call, shapes), sample)
+    chosen = list(_spread(list(kept.values()), plan.samples))
+    numbers = [one for sample in chosen for one in _as_numbers(library, sample)]
+    if ORDINARY in plan.points:
+        yield from numbers
+    full = [one for one in numbers if all(x.size for x in one.arrays.values())]
+    several = [one for one in full if any(x.size > 1 for x in one.arrays.values())]
+    for sample in (several or full)[: plan.at_points]:
+        yield from at_points(sample, list(plan.points))
+
+
+def _spread(samples: list[Sample], count: int) -> Iterator[Sample]:
+    """So many of them, evenly from the whole list, so that late attributes have their turn."""
+    for k in range(min(count, len(samples))):
+        yield samples[k * len(samples) // min(count, len(samples))]
+
+
+def _size(sample: Sample) -> int:
+    return sum(x.size for x in sample.arrays.values())
+
+
+def _as_numbers(library: Library, sample: Sample) -> Iterator[Sample]:
+    """The sample with each part of its result made one number; nothing where the library refuses the call."""
+    space: dict[str, Any] = {}
+    exec("\n".join(library.header), space)
+    space.update({name: library.constant(array.copy()) for name, array in sample.arrays.items()})
+    try:
+        with undisturbed():
+            parts = library.parts(eval(sample.call, space))
+    except Exception:
+        return
+    for part in parts[:PARTS]:
+        if part.shape == () or 0 < int(np.prod(part.shape)) <= LARGEST:
+            yield with_result(library, sample, part)
+
+
+def _data(library: Library, finds: list[Find], options: Options) -> dict[str, Any]:
+    """A fault by the smallest script that shows it."""
+    least = min(finds, key=lambda find: _size(find.sample))
+    small = reduced(library, least, options)
+    return {
+        "kind": least.kind,
+        "source": least.source,
+        "mode": least.mode,
+        "cause": least.cause,
+        "rule": least.rule,
+        "headline": small.headline,
+        "dtypes": sorted({find.dtype for find in finds}),
+        "points": list(dict.fromkeys(find.sample.point for find in finds)),
+        "seen": len(finds),
+        "call": small.sample.call,
+        "entry": list(small.entry),
+        "observed": None if small.observed is None else repr(small.observed),
+        "expected": repr(small.expected),
+        "script": script_of(library, small.sample, small.source, small.entry, small.mode),
+    }

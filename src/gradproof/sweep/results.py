@@ -1,0 +1,53 @@
+"""A directory of results, one file per op: what is there is not done again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+from gradproof import __version__
+from gradproof.errors import InvalidInput
+from gradproof.sweep.one_op import FORMAT
+from gradproof.sweep.plan import Plan
+
+
+def stored(folder: str, framework: str, op: str, plan: Plan, version: str | None) -> dict[str, Any] | None:
+    """The result of an op, if it is there, whole, and of the same plan and versions."""
+    try:
+        with open(_path(folder, framework, op), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return None
+    asked = {"format": FORMAT, "gradproof": __version__, "version": version, "plan": plan.to_data()}
+    same = isinstance(found, dict) and all(found.get(key) == value for key, value in asked.items())
+    return found if same else None
+
+
+def store(folder: str, result: dict[str, Any]) -> None:
+    """Whole or not at all."""
+    path = _path(folder, result["framework"], result["op"])
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+    os.replace(temporary, path)
+
+
+def all_results(folder: str) -> Iterator[dict[str, Any]]:
+    """Of every library that was swept into this directory, by name."""
+    if not os.path.isdir(folder):
+        raise InvalidInput(f"`{folder}` is no directory of sweep results")
+    for framework in sorted(os.listdir(folder)):
+        inside = os.path.join(folder, framework)
+        for name in sorted(os.listdir(inside)) if os.path.isdir(inside) else ():
+            if name.endswith(".json"):
+                with open(os.path.join(inside, name), encoding="utf-8") as file:
+                    yield json.load(file)
+
+
+def _path(folder: str, framework: str, op: str) -> str:
+    return os.path.join(folder, framework, re.sub(r"[^A-Za-z0-9_.]", "-", op) + ".json")

@@ -1,0 +1,72 @@
+"""A sample as the script that a user would run, and as the function in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradproof.frontends.library.model import WEIGHTS, Entry, Library, Part, Sample, at
+from gradproof.ir.types import Array
+
+MOST_KNOWN = 32  # functions that are kept
+_KNOWN: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+def function_text(library: Library, sample: Sample) -> str:
+    return f"def f({', '.join(sample.wrt)}):\n    return {expression(library, sample)}\n"
+
+
+def expression(library: Library, sample: Sample) -> str:
+    """The call as one number."""
+    value = sample.result.format(sample.call)
+    if sample.entry is not None:
+        return value + at(sample.entry)
+    return library.total.format(f"{value} * {WEIGHTS}" if sample.weights is not None else value)
+
+
+def function_of(library: Library, sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
+    """The function that the script defines, and the arguments it calls it with."""
+    held = {name: array for name, array in sample.arrays.items() if name not in sample.wrt}
+    if sample.weights is not None:
+        held[WEIGHTS] = sample.weights
+    args = [library.constant(sample.arrays[name].copy()) for name in sample.wrt]
+    return _defined(library, function_text(library, sample), held), args
+
+
+def _defined(library: Library, text: str, held: Mapping[str, Array]) -> Callable[..., Any]:
+    """The same function for the same text and constants: a library that compiles does so once."""
+    key = (library.framework, text, *((name, x.dtype.str, x.shape, x.tobytes()) for name, x in held.items()))
+    if key not in _KNOWN:
+        space: dict[str, Any] = {}
+        exec("\n".join(library.header), space)
+        space.update({name: library.constant(array.copy()) for name, array in held.items()})
+        exec(text, space)
+        while len(_KNOWN) >= MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[key] = space["f"]
+    return _KNOWN[key]
+
+
+def script_of(library: Library, sample: Sample, source: str, entry: Entry, mode: str | None = None) -> str:
+    """The whole script, which prints the entry of the gradient that is to blame."""
+    lines = [*library.header, ""]
+    if sample.weights is not None:
+        lines.append(f"{WEIGHTS} = {library.array_text(sample.weights)}")
+    lines += [f"{name} = {library.array_text(array)}" for name, array in sample.arrays.items()]
+    lines += ["", "", function_text(library, sample), ""]
+    ask = library.gradient if mode is None else library.mode_lines[mode]
+    return "\n".join([*lines, *ask(sample.wrt, source, entry)]) + "\n"
+
+
+def with_result(library: Library, sample: Sample, part: Part) -> Sample:
+    """The sample with one part of its result made a number; weights that all differ keep its entries apart."""
+    picked = library.real.format(part.pick) if part.is_complex else part.pick
+    if part.shape == ():
+        return replace(sample, result=picked, entry=())
+    n_entries = int(np.prod(part.shape))
+    dtype = {"complex64": "float32", "complex128": "float64"}.get(part.dtype, part.dtype)
+    weights = (1.0 + np.arange(n_entries) / 8.0).reshape(part.shape).astype(dtype)
+    return replace(sample, result=picked, weights=weights)

@@ -1,0 +1,116 @@
+"""One sample tried: its gradients judged in every mode, and what is wrong with them as confirmed finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from gradproof.audit.examine import examine
+from gradproof.audit.function_witness import with_witness
+from gradproof.audit.silenced import undisturbed
+from gradproof.clock import TimeIsOver, time_limit
+from gradproof.errors import FunctionFailed, GradproofError
+from gradproof.frontends.check.request import Checked, Request
+from gradproof.frontends.library.model import Library, Sample
+from gradproof.frontends.select import frontend_for
+from gradproof.ir.types import Array
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
+from gradproof.sweep.conditioning import is_as_good_as_can_be
+from gradproof.sweep.find import Find, Row, find_in
+from gradproof.sweep.modes import find_in_modes
+from gradproof.sweep.script import function_of
+
+CONTRADICTED = "the op, as the library computes it, has another slope than its exact meaning here"
+AS_GOOD = "not right, but as right as inputs allow that are rounded themselves"
+REASON = 160  # characters of a reason that are kept
+
+
+@dataclass(eq=False)
+class Tried:
+    """What became of samples: verdicts and reasons by their number, and the finds."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    finds: list[Find] = field(default_factory=list)
+
+    def add(self, other: Tried) -> None:
+        self.verdicts += other.verdicts
+        self.reasons += other.reasons
+        self.finds += other.finds
+
+
+def tried(library: Library, sample: Sample, options: Options, with_modes: bool = True) -> Tried:
+    """Judge the gradients of a sample for all its arguments; whatever stands in the way is a reason."""
+    found = Tried()
+    try:
+        with undisturbed(), time_limit(options.seconds, "the check took too long"):
+            _judge(library, sample, options, with_modes, found)
+    except (GradproofError, TimeIsOver) as error:
+        what = "refused: " if isinstance(error, FunctionFailed) else ""
+        found.reasons[what + _first_line(error)] += 1
+    except Exception as error:  # of the library: an op that refuses its input, or has no derivative
+        found.reasons[f"{type(error).__name__}: {_first_line(error)}"] += 1
+    return found
+
+
+def _judge(library: Library, sample: Sample, options: Options, with_modes: bool, found: Tried) -> None:
+    function, args = function_of(library, sample)
+    request = Request(function, tuple(args))
+    checked = frontend_for(request.args, {}).check(request)
+    if checked.impurity is not None:
+        found.reasons["a second run gives other numbers"] += 1
+        return
+    rows = _rows(checked, options)
+    finds = []
+    for row in rows:
+        found.verdicts[row.report.verdict.value] += 1
+        if row.report.verdict is Verdict.UNVERIFIED and row.report.reason:
+            found.reasons[row.report.reason[:REASON]] += 1
+        find = find_in(sample, row, options)
+        if find is not None:
+            finds.append(find)
+    if with_modes:
+        finds += find_in_modes(library, sample, rows, options)
+    contradicted = _contradicted(request, checked, rows, options) if finds else set()
+    for find in finds:
+        if find.source in contradicted:
+            found.reasons[CONTRADICTED] += 1
+        elif is_as_good_as_can_be(find, partial(_true_gradient, library, find.source, options)):
+            found.reasons[AS_GOOD] += 1
+        else:
+            found.finds.append(find)
+
+
+def _rows(checked: Checked, options: Options) -> list[Row]:
+    return [
+        Row(report, capture, k)
+        for capture in checked.captures
+        for k, report in enumerate(examine(capture, options))
+    ]
+
+
+def _contradicted(request: Request, checked: Checked, rows: list[Row], options: Options) -> set[str]:
+    """The arguments for which the op as the library computes it has another slope than its exact meaning.
+
+    Asked for every find, whatever its verdict: what is held against the calls is the reference.
+    """
+    reports = [replace(row.report, verdict=Verdict.WRONG) for row in rows]
+    heard = with_witness(request, checked, reports, replace(options, witness=True), 0.0)
+    return {report.source for report in heard if report.verdict is Verdict.UNVERIFIED}
+
+
+def _true_gradient(library: Library, source: str, options: Options, sample: Sample) -> Array | None:
+    """At another point; None where there is none."""
+    function, args = function_of(library, sample)
+    try:
+        checked = frontend_for(tuple(args), {}).check(Request(function, tuple(args)))
+        rows = _rows(checked, options)
+    except Exception:
+        return None
+    return next((row.report.reference for row in rows if row.report.source == source), None)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0][:REASON]
