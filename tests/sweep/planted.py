@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.library.model import Entry, Library, LibraryOp, Part, Sample, at
+from gradproof.frontends.library.model import Entry, LibraryOp, OpCall, Part, SweptLibrary, at
 from gradproof.frontends.library.written import numbers_text
 from gradproof.tape import GradientTape, Variable, custom_gradient
 
@@ -80,8 +80,8 @@ def mode_dependent(x: Any) -> Any:
     return np.exp(x)
 
 
-def library() -> Library:
-    return Library(
+def library() -> SweptLibrary:
+    return SweptLibrary(
         framework="numpy",
         header=("import numpy as np", "from tests.sweep import planted"),
         ops=lambda: [_op(name) for name in [*OPS, "mode_dependent"]],
@@ -99,9 +99,9 @@ def library() -> Library:
 def _op(name: str) -> LibraryOp:
     path = "planted.mode_dependent" if name == "mode_dependent" else f"planted.OPS['{name}']"
 
-    def samples(dtype: str) -> Iterator[Sample]:
+    def samples(dtype: str) -> Iterator[OpCall]:
         x = np.array([0.4, 1.1, -0.3], dtype)
-        yield Sample(name, f"{path}(x)", {"x": x}, ("x",))
+        yield OpCall(name, f"{path}(x)", {"x": x}, ("x",))
 
     return LibraryOp(name, samples)
 

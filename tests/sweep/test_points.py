@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.library.model import Sample
+from gradproof.frontends.library.model import OpCall
 from gradproof.sweep.plan import Plan, matching, plan_of
 from gradproof.sweep.points import POINTS, at_points
 
@@ -34,7 +34,7 @@ def test_extremes_are_beyond_the_normal_numbers_and_beyond_a_square() -> None:
 
 
 def test_a_sample_is_moved_as_a_whole_and_by_its_first_array_and_never_twice() -> None:
-    sample = Sample("op", "op(x, y)", {"x": np.zeros(2), "y": np.ones(2)}, ("x", "y"))
+    sample = OpCall("op", "op(x, y)", {"x": np.zeros(2), "y": np.ones(2)}, ("x", "y"))
     moved = list(at_points(sample, ["zeros", "ones"]))
     values = [(one.arrays["x"][0], one.arrays["y"][0]) for one in moved]
     assert values == [(0.0, 0.0), (1.0, 1.0)]

@@ -14,7 +14,7 @@ from gradproof.frameworks import framework as _framework
 from gradproof.frontends.attachment import Attachment, Policy, Receiver
 from gradproof.frontends.check.request import Checked, Request
 from gradproof.frontends.jax.attach import attach as attach_jax
-from gradproof.frontends.library.model import Library
+from gradproof.frontends.library.model import SweptLibrary
 from gradproof.frontends.tensorflow.attach import attach as attach_tensorflow
 from gradproof.frontends.torch.attach import attach as attach_torch
 from gradproof.frontends.unserved import imported
@@ -150,8 +150,8 @@ def _packages(value: Any) -> Iterator[str]:
         yield from (kind.__module__.partition(".")[0] for kind in type(value).__mro__)
 
 
-def library_of(framework: str) -> Library:
+def library_of(framework: str) -> SweptLibrary:
     """The framework as a sweep sees it; imports the framework."""
     module = importlib.import_module(f"gradproof.frontends.{framework}.library")
-    found: Library = module.library()
+    found: SweptLibrary = module.library()
     return found

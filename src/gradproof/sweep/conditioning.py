@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradproof.frontends.library.model import Sample
+from gradproof.frontends.library.model import OpCall
 from gradproof.ir.types import Array
 from gradproof.sweep.find import Find
 
@@ -15,7 +15,7 @@ RUNS = 3  # inputs that are rounded at random
 ROUNDINGS = 16.0  # a stable algorithm may make as many of them as it has steps
 
 
-def is_as_good_as_can_be(find: Find, true_gradient: Callable[[Sample], Array | None]) -> bool:
+def is_as_good_as_can_be(find: Find, true_gradient: Callable[[OpCall], Array | None]) -> bool:
     """Whether inputs that differ in their last digit have true gradients that differ by about this error.
 
     Then no algorithm in this precision does better, and the library is not to blame.

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradproof.audit.by_norm import is_right_by_norm
 from gradproof.diagnosis.report import GradientReport
-from gradproof.frontends.library.model import Sample
+from gradproof.frontends.library.model import OpCall
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.types import Array
@@ -30,7 +30,7 @@ class Find:
     """A gradient that is not right: for which argument, at which entry, and what it should be."""
 
     kind: str
-    sample: Sample
+    sample: OpCall
     source: str
     entry: tuple[int, ...]
     observed: float | None
@@ -51,7 +51,7 @@ class Row:
     place: int
 
 
-def find_in(sample: Sample, row: Row, options: Options) -> Find | None:
+def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
     """The find that a judged gradient is, if it is the library's and the oracle confirms it."""
     report = row.report
     kind = report.verdict.value

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import GradproofError
-from gradproof.frontends.library.model import Entry, Library, Sample
+from gradproof.frontends.library.model import Entry, OpCall, SweptLibrary
 from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.verdict import Verdict
@@ -19,7 +19,9 @@ from gradproof.sweep.script import function_of
 ENTRIES = 4  # that are looked at: forward mode runs once for each
 
 
-def find_in_modes(library: Library, sample: Sample, rows: Sequence[Row], options: Options) -> Iterator[Find]:
+def find_in_modes(
+    library: SweptLibrary, sample: OpCall, rows: Sequence[Row], options: Options
+) -> Iterator[Find]:
     """Gradients that are right in the ordinary mode and not in another one."""
     for row in rows:
         report = row.report
@@ -44,7 +46,7 @@ def _entries(reference: Array | None) -> list[Entry]:
 
 
 def _observed(
-    library: Library, sample: Sample, mode: str, source: str, entries: Sequence[Entry]
+    library: SweptLibrary, sample: OpCall, mode: str, source: str, entries: Sequence[Entry]
 ) -> Array | None:
     """None where the library refuses: what it cannot do in a mode it says itself."""
     function, args = function_of(library, sample)
@@ -66,7 +68,7 @@ def _is_beyond(observed: Array, row: Row, entries: Sequence[Entry], options: Opt
     return outcome in ("beyond", "nonfinite")
 
 
-def _find(sample: Sample, row: Row, mode: str, entries: Sequence[Entry], observed: Array) -> Iterator[Find]:
+def _find(sample: OpCall, row: Row, mode: str, entries: Sequence[Entry], observed: Array) -> Iterator[Find]:
     report = row.report
     assert report.reference is not None
     with np.errstate(all="ignore"):

@@ -12,7 +12,7 @@ import numpy as np
 from gradproof import __version__
 from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import installed_version
-from gradproof.frontends.library.model import Library, LibraryOp, Sample
+from gradproof.frontends.library.model import LibraryOp, OpCall, SweptLibrary
 from gradproof.frontends.select import library_of
 from gradproof.options import Options
 from gradproof.sweep.find import Find
@@ -20,7 +20,7 @@ from gradproof.sweep.plan import Plan
 from gradproof.sweep.points import ORDINARY, at_points
 from gradproof.sweep.reduce import reduced
 from gradproof.sweep.script import script_of, with_result
-from gradproof.sweep.trial import Tried, tried
+from gradproof.sweep.trial import Tally, tried
 
 FORMAT = 1
 SECONDS = 30.0  # for one gradient, by the clock on the wall: there are thousands
@@ -36,10 +36,10 @@ def sweep_op(framework: str, name: str, plan: Plan) -> dict[str, Any]:
     return swept(library, op, plan)
 
 
-def swept(library: Library, op: LibraryOp, plan: Plan) -> dict[str, Any]:
+def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:
     began = time.process_time()
     options = Options(fixes=False, seconds=SECONDS)
-    total, n_samples, groups = Tried(), 0, _Groups()
+    total, n_samples, groups = Tally(), 0, _Groups()
     for dtype in plan.dtypes:
         until = time.process_time() + plan.seconds
         for sample in _samples(library, op, plan, dtype):
@@ -84,9 +84,9 @@ class _Groups:
         return list(self._by_key.values())
 
 
-def _samples(library: Library, op: LibraryOp, plan: Plan, dtype: str) -> Iterator[Sample]:
+def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> Iterator[OpCall]:
     """Those that differ in more than their numbers, the smaller first; then the first of them at the edges."""
-    kept: dict[Any, Sample] = {}
+    kept: dict[Any, OpCall] = {}
     with undisturbed():
         drawn = sorted(op.samples(dtype), key=_size)
     for sample in drawn:
@@ -103,17 +103,17 @@ def _samples(library: Library, op: LibraryOp, plan: Plan, dtype: str) -> Iterato
         yield from at_points(sample, list(plan.points))
 
 
-def _spread(samples: list[Sample], count: int) -> Iterator[Sample]:
+def _spread(samples: list[OpCall], count: int) -> Iterator[OpCall]:
     """So many of them, evenly from the whole list, so that late attributes have their turn."""
     for k in range(min(count, len(samples))):
         yield samples[k * len(samples) // min(count, len(samples))]
 
 
-def _size(sample: Sample) -> int:
+def _size(sample: OpCall) -> int:
     return sum(x.size for x in sample.arrays.values())
 
 
-def _as_numbers(library: Library, sample: Sample) -> Iterator[Sample]:
+def _as_numbers(library: SweptLibrary, sample: OpCall) -> Iterator[OpCall]:
     """The sample with each part of its result made one number; nothing where the library refuses the call."""
     space: dict[str, Any] = {}
     exec("\n".join(library.header), space)
@@ -128,7 +128,7 @@ def _as_numbers(library: Library, sample: Sample) -> Iterator[Sample]:
             yield with_result(library, sample, part)
 
 
-def _data(library: Library, finds: list[Find], options: Options) -> dict[str, Any]:
+def _data(library: SweptLibrary, finds: list[Find], options: Options) -> dict[str, Any]:
     """A fault by the smallest script that shows it."""
     least = min(finds, key=lambda find: _size(find.sample))
     small = reduced(library, least, options)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradproof.frontends.library.model import Sample
+from gradproof.frontends.library.model import OpCall
 from gradproof.ir.types import Array
 
 ORDINARY = "ordinary"
@@ -80,7 +80,7 @@ POINTS: dict[str, Callable[[Array], Array]] = {
 """By name; `ordinary` stands for the samples as they are."""
 
 
-def at_points(sample: Sample, names: list[str]) -> Iterator[Sample]:
+def at_points(sample: OpCall, names: list[str]) -> Iterator[OpCall]:
     """The sample at other points: all its arrays there, and where there are several, only the first."""
     seen = {_key(sample)}
     for name in names:
@@ -96,5 +96,5 @@ def at_points(sample: Sample, names: list[str]) -> Iterator[Sample]:
                 yield moved
 
 
-def _key(sample: Sample) -> tuple[bytes, ...]:
+def _key(sample: OpCall) -> tuple[bytes, ...]:
     return tuple(array.tobytes() for array in sample.arrays.values())

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradproof.frontends.library.model import Library, Sample
+from gradproof.frontends.library.model import OpCall, SweptLibrary
 from gradproof.ir.types import Array
 from gradproof.options import Options
 from gradproof.sweep.find import Find
@@ -18,11 +18,11 @@ PLAIN = (1.0, 0.0, 2.0, 0.5, -1.0)
 FEW = 8  # entries up to which each number is looked at
 
 
-def reduced(library: Library, find: Find, options: Options) -> Find:
+def reduced(library: SweptLibrary, find: Find, options: Options) -> Find:
     """The smallest sample found that shows a fault of the same kind for the same argument."""
     trials = iter(range(TRIALS))
 
-    def attempt(sample: Sample) -> Find | None:
+    def attempt(sample: OpCall) -> Find | None:
         if next(trials, None) is None:
             return None
         finds = tried(library, sample, options, with_modes=find.mode is not None).finds
@@ -40,7 +40,7 @@ def _shows_the_same(one: Find, other: Find) -> bool:
 
 
 def _improved(
-    find: Find, step: Callable[[Find], Iterator[Sample]], attempt: Callable[[Sample], Find | None]
+    find: Find, step: Callable[[Find], Iterator[OpCall]], attempt: Callable[[OpCall], Find | None]
 ) -> Find:
     """Take the first proposal that still shows the fault, and propose anew from there."""
     while True:
@@ -50,13 +50,13 @@ def _improved(
         find = better
 
 
-def _alone(find: Find) -> Iterator[Sample]:
+def _alone(find: Find) -> Iterator[OpCall]:
     """Only one argument is differentiated for."""
     if find.sample.wrt != (find.source,):
         yield replace(find.sample, wrt=(find.source,))
 
 
-def _plain_result(find: Find) -> Iterator[Sample]:
+def _plain_result(find: Find) -> Iterator[OpCall]:
     """The result as it is, or a sum without weights."""
     if find.sample.entry is None:
         yield replace(find.sample, weights=None, entry=())
@@ -64,7 +64,7 @@ def _plain_result(find: Find) -> Iterator[Sample]:
         yield replace(find.sample, weights=None)
 
 
-def _one_entry(find: Find) -> Iterator[Sample]:
+def _one_entry(find: Find) -> Iterator[OpCall]:
     """One entry of the result: of those left, the first that shows the fault."""
     sample = find.sample
     if sample.weights is not None:
@@ -74,7 +74,7 @@ def _one_entry(find: Find) -> Iterator[Sample]:
         )
 
 
-def _smaller(find: Find) -> Iterator[Sample]:
+def _smaller(find: Find) -> Iterator[OpCall]:
     """All axes of one length cut to a shorter one, or an array made a single number; the result with them."""
     sample = find.sample
     if sample.weights is not None:
@@ -97,7 +97,7 @@ def _cut(x: Array, length: int, wanted: int) -> Array:
     ).reshape(tuple(wanted if n == length else n for n in x.shape))
 
 
-def _plainer(find: Find) -> Iterator[Sample]:
+def _plainer(find: Find) -> Iterator[OpCall]:
     """Numbers with few digits."""
     arrays = find.sample.arrays
     for key, x in arrays.items():

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.library.model import WEIGHTS, Entry, Library, Part, Sample, at
+from gradproof.frontends.library.model import WEIGHTS, Entry, OpCall, Part, SweptLibrary, at
 from gradproof.ir.types import Array
 
 MOST_KNOWN = 32  # functions that are kept
 _KNOWN: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
-def function_text(library: Library, sample: Sample) -> str:
+def function_text(library: SweptLibrary, sample: OpCall) -> str:
     return f"def f({', '.join(sample.wrt)}):\n    return {expression(library, sample)}\n"
 
 
-def expression(library: Library, sample: Sample) -> str:
+def expression(library: SweptLibrary, sample: OpCall) -> str:
     """The call as one number."""
     value = sample.result.format(sample.call)
     if sample.entry is not None:
@@ -27,7 +27,7 @@ def expression(library: Library, sample: Sample) -> str:
     return library.total.format(f"{value} * {WEIGHTS}" if sample.weights is not None else value)
 
 
-def function_of(library: Library, sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
+def function_of(library: SweptLibrary, sample: OpCall) -> tuple[Callable[..., Any], list[Any]]:
     """The function that the script defines, and the arguments it calls it with."""
     held = {name: array for name, array in sample.arrays.items() if name not in sample.wrt}
     if sample.weights is not None:
@@ -36,7 +36,7 @@ def function_of(library: Library, sample: Sample) -> tuple[Callable[..., Any], l
     return _defined(library, function_text(library, sample), held), args
 
 
-def _defined(library: Library, text: str, held: Mapping[str, Array]) -> Callable[..., Any]:
+def _defined(library: SweptLibrary, text: str, held: Mapping[str, Array]) -> Callable[..., Any]:
     """The same function for the same text and constants: a library that compiles does so once."""
     key = (library.framework, text, *((name, x.dtype.str, x.shape, x.tobytes()) for name, x in held.items()))
     if key not in _KNOWN:
@@ -50,7 +50,9 @@ def _defined(library: Library, text: str, held: Mapping[str, Array]) -> Callable
     return _KNOWN[key]
 
 
-def script_of(library: Library, sample: Sample, source: str, entry: Entry, mode: str | None = None) -> str:
+def script_of(
+    library: SweptLibrary, sample: OpCall, source: str, entry: Entry, mode: str | None = None
+) -> str:
     """The whole script, which prints the entry of the gradient that is to blame."""
     lines = [*library.header, ""]
     if sample.weights is not None:
@@ -61,7 +63,7 @@ def script_of(library: Library, sample: Sample, source: str, entry: Entry, mode:
     return "\n".join([*lines, *ask(sample.wrt, source, entry)]) + "\n"
 
 
-def with_result(library: Library, sample: Sample, part: Part) -> Sample:
+def with_result(library: SweptLibrary, sample: OpCall, part: Part) -> OpCall:
     """The sample with one part of its result made a number; weights that all differ keep its entries apart."""
     picked = library.real.format(part.pick) if part.is_complex else part.pick
     if part.shape == ():

@@ -12,7 +12,7 @@ from gradproof.audit.silenced import undisturbed
 from gradproof.clock import TimeIsOver, time_limit
 from gradproof.errors import FunctionFailed, GradproofError
 from gradproof.frontends.check.request import Checked, Request
-from gradproof.frontends.library.model import Library, Sample
+from gradproof.frontends.library.model import OpCall, SweptLibrary
 from gradproof.frontends.select import frontend_for
 from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
@@ -28,22 +28,22 @@ REASON = 160  # characters of a reason that are kept
 
 
 @dataclass(eq=False)
-class Tried:
+class Tally:
     """What became of samples: verdicts and reasons by their number, and the finds."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     finds: list[Find] = field(default_factory=list)
 
-    def add(self, other: Tried) -> None:
+    def add(self, other: Tally) -> None:
         self.verdicts += other.verdicts
         self.reasons += other.reasons
         self.finds += other.finds
 
 
-def tried(library: Library, sample: Sample, options: Options, with_modes: bool = True) -> Tried:
+def tried(library: SweptLibrary, sample: OpCall, options: Options, with_modes: bool = True) -> Tally:
     """Judge the gradients of a sample for all its arguments; whatever stands in the way is a reason."""
-    found = Tried()
+    found = Tally()
     try:
         with undisturbed(), time_limit(options.seconds, "the check took too long"):
             _judge(library, sample, options, with_modes, found)
@@ -55,7 +55,7 @@ def tried(library: Library, sample: Sample, options: Options, with_modes: bool =
     return found
 
 
-def _judge(library: Library, sample: Sample, options: Options, with_modes: bool, found: Tried) -> None:
+def _judge(library: SweptLibrary, sample: OpCall, options: Options, with_modes: bool, found: Tally) -> None:
     function, args = function_of(library, sample)
     request = Request(function, tuple(args))
     checked = frontend_for(request.args, {}).check(request)
@@ -101,7 +101,7 @@ def _contradicted(request: Request, checked: Checked, rows: list[Row], options: 
     return {report.source for report in heard if report.verdict is Verdict.UNVERIFIED}
 
 
-def _true_gradient(library: Library, source: str, options: Options, sample: Sample) -> Array | None:
+def _true_gradient(library: SweptLibrary, source: str, options: Options, sample: OpCall) -> Array | None:
     """At another point; None where there is none."""
     function, args = function_of(library, sample)
     try:

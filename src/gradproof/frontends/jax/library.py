@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradproof.frontends.library.model import Entry, Library, LibraryOp, Part, at
+from gradproof.frontends.library.model import Entry, LibraryOp, Part, SweptLibrary, at
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
@@ -35,9 +35,9 @@ _HEADER = (
 )
 
 
-def library() -> Library:
+def library() -> SweptLibrary:
     jax.config.update("jax_enable_x64", True)
-    return Library(
+    return SweptLibrary(
         framework="jax",
         header=_HEADER,
         ops=_ops,

@@ -17,7 +17,7 @@ WEIGHTS = "weights"
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class OpCall:
     """One call of an op as text over named arrays, so that what is run is what is shown.
 
     `arrays` are its real arguments, of which `wrt` are differentiated for; `result` picks a part of what the call
@@ -39,7 +39,7 @@ class LibraryOp:
     """An op under the name users know, and its calls at ordinary inputs, by dtype; those are made when asked for."""
 
     name: str
-    samples: Callable[[str], Iterator[Sample]]
+    samples: Callable[[str], Iterator[OpCall]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Library:
+class SweptLibrary:
     """One framework for a sweep. All text in here is source of a user's program.
 
     `gradient` writes the lines that print an entry of the gradient of `f` for one of its arguments; `modes` compute

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.library.model import LibraryOp, Sample, named
+from gradproof.frontends.library.model import LibraryOp, OpCall, named
 from gradproof.ir.types import Array
 
 Shape = tuple[int, ...]
@@ -73,7 +73,7 @@ class Probe:
 def probed(probe: Probe, path: str, function: Callable[..., Any]) -> LibraryOp:
     """The function as an op whose samples are looked for when they are asked for."""
 
-    def samples(dtype: str) -> Iterator[Sample]:
+    def samples(dtype: str) -> Iterator[OpCall]:
         parameters = _parameters(function)
         needed = [p for p in parameters if p.default is inspect.Parameter.empty]
         if not needed or len(needed) > 6:
@@ -100,7 +100,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [p for p in found if p.kind not in starred and p.name not in _NOT_TRIED]
 
 
-def _candidates(probe: Probe, path: str, needed: Sequence[inspect.Parameter], dtype: str) -> Iterator[Sample]:
+def _candidates(probe: Probe, path: str, needed: Sequence[inspect.Parameter], dtype: str) -> Iterator[OpCall]:
     given = probe.given.get(path, {})
     options = [_options(p, given) for p in needed]
     for chosen in product(*options):
@@ -142,13 +142,13 @@ def _sample(
     needed: Sequence[inspect.Parameter],
     texts: Sequence[str],
     arrays: dict[str, Array],
-) -> Sample:
+) -> OpCall:
     by_name = [probe.by_keyword or p.kind is inspect.Parameter.KEYWORD_ONLY for p in needed]
     args = [f"{p.name}={text}" if named_ else text for p, text, named_ in zip(needed, texts, by_name)]
-    return Sample(path, f"{path}({', '.join(args)})", arrays, tuple(arrays))
+    return OpCall(path, f"{path}({', '.join(args)})", arrays, tuple(arrays))
 
 
-def _varied(probe: Probe, sample: Sample, parameters: Sequence[inspect.Parameter]) -> Iterator[Sample]:
+def _varied(probe: Probe, sample: OpCall, parameters: Sequence[inspect.Parameter]) -> Iterator[OpCall]:
     """The same call with one optional argument that is not at its default."""
     for parameter in parameters:
         if parameter.default is inspect.Parameter.empty:
@@ -159,4 +159,4 @@ def _varied(probe: Probe, sample: Sample, parameters: Sequence[inspect.Parameter
         for text in texts:
             call = f"{sample.call[:-1]}, {parameter.name}={text})"
             if probe.evaluate(call, sample.arrays):
-                yield Sample(sample.op, call, sample.arrays, sample.wrt)
+                yield OpCall(sample.op, call, sample.arrays, sample.wrt)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from gradproof.frontends.library.model import Entry, Library, LibraryOp, Part, at
+from gradproof.frontends.library.model import Entry, LibraryOp, Part, SweptLibrary, at
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.frontends.tensorflow.coverage import coverage
@@ -24,8 +24,8 @@ _MODULES = (
 _GIVEN: Mapping[str, Mapping[str, str]] = {}
 
 
-def library() -> Library:
-    return Library(
+def library() -> SweptLibrary:
+    return SweptLibrary(
         framework="tensorflow",
         header=("import tensorflow as tf",),
         ops=_ops,

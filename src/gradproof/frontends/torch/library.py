@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.library.model import Entry, Library, LibraryOp, Part, Sample, at, named
+from gradproof.frontends.library.model import Entry, LibraryOp, OpCall, Part, SweptLibrary, at, named
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
 
@@ -24,8 +24,8 @@ class NoText(Exception):
     """An argument that cannot be written in a script."""
 
 
-def library() -> Library:
-    return Library(
+def library() -> SweptLibrary:
+    return SweptLibrary(
         framework="torch",
         header=("import torch",),
         ops=_ops,
@@ -68,8 +68,8 @@ def _path(name: str) -> str | None:
     return None
 
 
-def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[Sample]]:
-    def samples(dtype: str) -> Iterator[Sample]:
+def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[OpCall]]:
+    def samples(dtype: str) -> Iterator[OpCall]:
         torch.manual_seed(0)
         np.random.seed(0)  # the op database draws from it
         for entry in entries:
@@ -87,11 +87,11 @@ def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[Samp
     return samples
 
 
-def _sample(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sample:
+def _sample(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCall:
     arrays: dict[str, Array] = {}
     texts = [_text(value, arrays) for value in args]
     texts += [f"{key}={_text(value, arrays)}" for key, value in kwargs.items()]
-    return Sample(path, f"{path}({', '.join(texts)})", arrays, tuple(arrays))
+    return OpCall(path, f"{path}({', '.join(texts)})", arrays, tuple(arrays))
 
 
 def _text(value: Any, arrays: dict[str, Array]) -> str:
