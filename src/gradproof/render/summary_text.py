@@ -112,6 +112,22 @@ def last_line(report: Report) -> str:
     return printable(f"gradproof: {tally}; nothing to fix")
 
 
+def verdict_line(report: Report) -> str:
+    """The last line without what to do: for where that stands beside it."""
+    first = next(iter(roots(report)), None)
+    said = _counted(report) + _tally(report) if first is not None and report.gradients else last_line(report)
+    return printable(said.removeprefix("gradproof: "))
+
+
+def levels(report: Report) -> Counter[str]:
+    """How many faults there are of each level, each once. What is undecided is no fault."""
+    found = Counter[str](one.severity for one in roots(report))
+    found.update(
+        g.level for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and not g.intended
+    )
+    return found
+
+
 def passed_line(report: Report) -> str:
     """For where faults have lines of their own: that there is none, or what else there is to say."""
     is_clean = bool(report.gradients) and all(gradient.level == "note" for gradient in report.gradients)
@@ -128,12 +144,9 @@ def _is_zero(gradient: GradientReport) -> bool:
 
 
 def _counted(report: Report) -> str:
-    """`2 errors, 1 warning: `, each fault once; empty where there is none. What is undecided is no fault."""
-    levels = Counter(one.severity for one in roots(report))
-    levels.update(
-        g.level for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and not g.intended
-    )
-    told = [count(levels[level], level) for level in ("error", "warning") if levels[level]]
+    """`2 errors, 1 warning: `; empty where there is none."""
+    found = levels(report)
+    told = [count(found[level], level) for level in ("error", "warning") if found[level]]
     return f"{', '.join(told)}: " if told else ""
 
 

@@ -26,11 +26,15 @@ def rows(page: Page, column: int) -> list[str]:
 
 
 @pytest.mark.parametrize("verdict", BY_VERDICT)
-def test_a_page_begins_with_the_sentence_of_the_terminal(opened: Opened, verdict: str) -> None:
+def test_a_page_begins_with_the_verdict_and_what_to_fix_first(opened: Opened, verdict: str) -> None:
     report = BY_VERDICT[verdict]
     page = opened(report)
     said = last_line(report).removeprefix("gradproof: ").replace("`", "")
-    expect(page.locator("h1")).to_contain_text(said)
+    heading = (page.locator("h1").text_content() or "").removesuffix(".")
+    assert said.startswith(heading)
+    assert ("fix first" in said) == (page.locator(".first").count() == 1)
+    if "fix first" in said:
+        expect(page.locator(".first")).to_contain_text(said.split("): ", 1)[1])
     assert verdict in rows(page, 1)[0]
 
 

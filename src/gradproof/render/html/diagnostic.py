@@ -23,8 +23,9 @@ def diagnostic_article(
 
     What is None stands elsewhere.
     """
-    level = tag("span", f"{diagnostic.severity}[{diagnostic.kind}]", class_=f"level {diagnostic.severity}")
-    headline = None if heading is None else tag(heading, level, " ", prose(diagnostic.headline))
+    headline = (
+        None if heading is None else tag(heading, level_badge(diagnostic), " ", prose(diagnostic.headline))
+    )
     how = tag(
         "span", diagnostic.certainty, class_="certainty", title=_CERTAINTIES.get(diagnostic.certainty, "")
     )
@@ -37,6 +38,11 @@ def diagnostic_article(
         id=id,
         class_=f"diagnostic {diagnostic.severity}",
     )
+
+
+def level_badge(diagnostic: Diagnostic) -> Html:
+    """`error[overflow]` in the colour of its level."""
+    return tag("span", f"{diagnostic.severity}[{diagnostic.kind}]", class_=f"level {diagnostic.severity}")
 
 
 def patch_block(patch: str) -> Html:

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import count, digits_text, framework_name
 from gradproof.judge.verdict import Verdict
-from gradproof.render.faults import gravest_first, main_cause, main_span
+from gradproof.render.faults import gravest_first, main_cause, main_span, roots
 from gradproof.render.html.badges import verdict_badge
+from gradproof.render.html.diagnostic import level_badge, patch_block
 from gradproof.render.html.markup import Html, join, prose, tag
 from gradproof.render.html.source import Places
 from gradproof.render.sentence import name, unserved_text
-from gradproof.render.summary_text import last_line
+from gradproof.render.summary_text import levels, verdict_line
 
 FEW = 5  # rows below which there is nothing to look for
 TALL = 14  # rows from which the table scrolls by itself and can be filtered
@@ -22,12 +23,12 @@ TALL = 14  # rows from which the table scrolls by itself and can be filtered
 
 def overview_section(report: Report, places: Places) -> Html:
     """Everything a colleague reads before deciding whether to read on."""
-    said = last_line(report).removeprefix("gradproof: ")
     return tag(
         "section",
         tag("p", _subject(report), class_="subject"),
-        tag("h1", prose(_sentence_case(said))),
+        tag("h1", prose(_sentence_case(verdict_line(report)))),
         _counts(report),
+        _first(report, places),
         _unserved_words(report),
         _crash_words(report),
         _facts(report),
@@ -67,7 +68,32 @@ def _counts(report: Report) -> Html | None:
         for verdict in reversed(Verdict)
         if counts[verdict]
     ]
-    return tag("ul", *items, class_="counts", aria_label="gradients by verdict")
+    found = levels(report)
+    told = [
+        tag("li", tag("span", count(found[level], level), class_=f"badge {level}"))
+        for level in ("error", "warning")
+        if found[level]
+    ]
+    return tag("ul", *told, *items, class_="counts", aria_label="faults by level, gradients by verdict")
+
+
+def _first(report: Report, places: Places) -> Html | None:
+    """The card with the fault to fix first, and its fix; the whole message stands at its line."""
+    found = next(iter(roots(report)), None)
+    if found is None:
+        return None
+    fix = found.fix
+    return tag(
+        "aside",
+        tag("h2", "Fix this first"),
+        tag("p", level_badge(found), " ", tag("strong", prose(found.headline))),
+        None if found.span is None else tag("p", places.link(found.span), class_="place"),
+        None if fix is None else tag("p", prose(fix.text)),
+        None if fix is None or not fix.patch else patch_block(fix.patch),
+        None if fix is None or not fix.checked else tag("p", prose(fix.checked), class_="checked"),
+        class_=f"first {found.severity}",
+        aria_label="Fix this first",
+    )
 
 
 def _unserved_words(report: Report) -> Html | None:

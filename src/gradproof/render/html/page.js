@@ -20,7 +20,10 @@ function isDark() {
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === "dark" : systemIsDark.matches;
 }
-function showTheme() { theme.setAttribute("aria-pressed", String(isDark())); }
+function showTheme() { // the button says what it does
+  theme.setAttribute("aria-pressed", String(isDark()));
+  theme.textContent = isDark() ? "Light theme" : "Dark theme";
+}
 
 if (["light", "dark"].includes(remembered())) document.documentElement.dataset.theme = remembered();
 theme.addEventListener("click", () => {

@@ -76,5 +76,5 @@ def _header(shown: list[str]) -> Html:
         "header",
         tag("a", "gradproof", href="#overview", class_="brand"),
         tag("nav", join(links), aria_label="Sections"),
-        tag("button", "Dark", type="button", id="theme", aria_label="Dark colours", aria_pressed="false"),
+        tag("button", "Dark theme", type="button", id="theme", aria_pressed="false"),
     )
