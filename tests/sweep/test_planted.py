@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gradproof.judge.verdict import Verdict
 from gradproof.sweep import trial
 from gradproof.sweep.issue_text import to_issue
 from gradproof.sweep.one_op import swept
@@ -65,10 +63,7 @@ def test_a_find_that_calls_of_the_op_contradict_is_none(monkeypatch: pytest.Monk
     plan = Plan(dtypes=("float32",), points=("ordinary",))
     assert swept(library, op, plan)["faults"]
 
-    def contradicting(request: Any, checked: Any, found: Any, options: Any, spent: float) -> Any:
-        return [replace(report, verdict=Verdict.UNVERIFIED) for report in found]
-
-    monkeypatch.setattr(trial, "with_witness", contradicting)
+    monkeypatch.setattr(trial, "contradicted", lambda *_: frozenset({"x"}))
     found = swept(library, op, plan)
     assert not found["faults"]
     assert found["reasons"] == {trial.CONTRADICTED: 1}

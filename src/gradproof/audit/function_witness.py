@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,32 @@ def with_witness(
     """The reports, taken back where the function has another slope than what was recorded of it."""
     if not _has_one_meaning(request, checked, found):
         return found
-    moved = _moved(request, found)
-    if not moved or not _may_be_called(request, options, spent):
-        return found
-    gap = _gap(request, checked.captures[0], moved)
+    compared = [report for report in found if report.verdict in _COMPARED]
+    gap, names = _heard(request, checked, compared, options, spent)
     if gap is None:
         return found
-    names = {report.source for report in moved.values()}
     return [_unseen(request, report, *gap) if report.source in names else report for report in found]
+
+
+def contradicted(
+    request: Request, checked: Checked, found: list[GradientReport], options: Options
+) -> frozenset[str]:
+    """The arguments for which the function has another slope than its references say, whatever the verdicts."""
+    if not _has_one_meaning(request, checked, found):
+        return frozenset()
+    gap, names = _heard(request, checked, found, replace(options, witness=True), 0.0)
+    return frozenset() if gap is None else names
+
+
+def _heard(
+    request: Request, checked: Checked, found: list[GradientReport], options: Options, spent: float
+) -> tuple[tuple[Derivative, float] | None, frozenset[str]]:
+    """The two slopes where they differ, and the arguments that were moved."""
+    moved = _moved(request, found)
+    if not moved or not _may_be_called(request, options, spent):
+        return None, frozenset()
+    names = frozenset(report.source for report in moved.values())
+    return _gap(request, checked.captures[0], moved), names
 
 
 def _has_one_meaning(request: Request, checked: Checked, found: Sequence[GradientReport]) -> bool:
@@ -78,7 +97,7 @@ def _moved(request: Request, found: Sequence[GradientReport]) -> dict[int, Gradi
     moved = {}
     for k, (name, arg) in enumerate(zip(request.argument_names, _arguments(request))):
         report = by_name.get(name)
-        if report is None or report.reference is None or report.verdict not in _COMPARED:
+        if report is None or report.reference is None:
             continue
         is_array = isinstance(arg, float | np.ndarray) or (
             hasattr(arg, "numpy") and not hasattr(arg, "assign")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from gradproof.audit.examine import examine
-from gradproof.audit.function_witness import with_witness
+from gradproof.audit.function_witness import contradicted
 from gradproof.audit.silenced import undisturbed
 from gradproof.clock import TimeIsOver, time_limit
 from gradproof.errors import FunctionFailed, GradproofError
@@ -73,9 +73,9 @@ def _judge(library: SweptLibrary, sample: OpCall, options: Options, with_modes: 
             finds.append(find)
     if with_modes:
         finds += find_in_modes(library, sample, rows, options)
-    contradicted = _contradicted(request, checked, rows, options) if finds else set()
+    denied = contradicted(request, checked, [row.report for row in rows], options) if finds else frozenset()
     for find in finds:
-        if find.source in contradicted:
+        if find.source in denied:
             found.reasons[CONTRADICTED] += 1
         elif is_as_good_as_can_be(find, partial(_true_gradient, library, find.source, options)):
             found.reasons[AS_GOOD] += 1
@@ -89,16 +89,6 @@ def _rows(checked: Checked, options: Options) -> list[Row]:
         for capture in checked.captures
         for k, report in enumerate(examine(capture, options))
     ]
-
-
-def _contradicted(request: Request, checked: Checked, rows: list[Row], options: Options) -> set[str]:
-    """The arguments for which the op as the library computes it has another slope than its exact meaning.
-
-    Asked for every find, whatever its verdict: what is held against the calls is the reference.
-    """
-    reports = [replace(row.report, verdict=Verdict.WRONG) for row in rows]
-    heard = with_witness(request, checked, reports, replace(options, witness=True), 0.0)
-    return {report.source for report in heard if report.verdict is Verdict.UNVERIFIED}
 
 
 def _true_gradient(library: SweptLibrary, source: str, options: Options, sample: OpCall) -> Array | None:
