@@ -47,8 +47,8 @@ none.
 COLUMNS = ("case", "plain", "waited", "ratio", "noise", "goal", "met")
 
 
-def rows_of(framework: str, sizes: str, only: str) -> list[Row]:
-    """Measured in a process of its own, which tells each row as soon as it is known."""
+def rows_of(framework: str, sizes: str, only: str, failed: list[str]) -> list[Row]:
+    """Measured in a process of its own, which tells each row as soon as it is known, and each failure."""
     command = [sys.executable, str(Path(__file__).parent / "user_waits_cases.py"), framework, sizes, only]
     found = []
     with subprocess.Popen(
@@ -56,15 +56,19 @@ def rows_of(framework: str, sizes: str, only: str) -> list[Row]:
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("{"):
-                found.append(Row(**json.loads(line)))
+            told = json.loads(line) if line.startswith("{") else {}
+            if "failed" in told:
+                failed.append(f"{FRAMEWORKS[framework]}: {told['failed']}")
+                print(failed[-1], flush=True)
+            elif told:
+                found.append(Row(**told))
                 print("  ".join(found[-1].cells()), flush=True)
     if process.returncode:
         raise SystemExit(f"the cases of {framework} failed")
     return found
 
 
-def page(found: dict[str, list[Row]]) -> str:
+def page(found: dict[str, list[Row]], failed: list[str]) -> str:
     parts = [HEAD]
     for framework, rows in found.items():
         parts.append(f"## {FRAMEWORKS[framework][:1].upper()}{FRAMEWORKS[framework][1:]}\n\n")
@@ -73,6 +77,7 @@ def page(found: dict[str, list[Row]]) -> str:
         parts.append("\n")
     every = [row for rows in found.values() for row in rows]
     parts.append(f"{sum(row.met for row in every)} of {len(every)} goals are met.\n")
+    parts.extend(f"\nNot measured: {one}\n" for one in failed)
     return "".join(parts)
 
 
@@ -85,12 +90,13 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    found = {}
+    found: dict[str, list[Row]] = {}
+    failed: list[str] = []
     for framework in given.frameworks.split(","):
         print(f"\n{FRAMEWORKS[framework]}\n{'  '.join(COLUMNS)}", flush=True)
-        found[framework] = rows_of(framework, given.sizes, given.only)
+        found[framework] = rows_of(framework, given.sizes, given.only, failed)
     if given.write:
-        (ROOT / "docs" / "waiting.md").write_text(page(found), encoding="utf-8")
+        (ROOT / "docs" / "waiting.md").write_text(page(found, failed), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -145,7 +145,10 @@ def main() -> None:
     framework, sizes, only = sys.argv[1], sys.argv[2], sys.argv[3]
     for name, measured in cases(framework, [float(size) for size in sizes.split(",")]):
         if only in name:
-            print(json.dumps(dataclasses.asdict(measured())), flush=True)
+            try:
+                print(json.dumps(dataclasses.asdict(measured())), flush=True)
+            except Exception as error:  # one case must not cost the others their place in the table
+                print(json.dumps({"failed": f"{name}: {type(error).__name__}: {error}"}), flush=True)
 
 
 if __name__ == "__main__":

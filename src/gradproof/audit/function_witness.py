@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.blackbox import directional
+from gradproof.blackbox.calls import from_tensor
 from gradproof.blackbox.inputs import as_input
 from gradproof.blackbox.result import Derivative
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
@@ -138,7 +139,7 @@ def _gap(
     """
     args, rng = _arguments(request), np.random.default_rng(0)
     point = tuple(args[k] for k in moved)
-    direction = tuple(_direction(rng, np.asarray(x)) for x in point)
+    direction = tuple(_direction(rng, np.asarray(from_tensor(x))) for x in point)
 
     def function(*xs: Any) -> Any:
         given = list(args)
@@ -148,7 +149,7 @@ def _gap(
 
     replay = _replay(capture, [report.source for report in moved.values()])
     try:
-        if not _is_near(float(np.asarray(function(*point))), float(replay(*point))):
+        if not _is_near(_number(function(*point)), _number(replay(*point))):
             return None  # rounding has its own way with this function
         if _move_alike(function, replay, point, direction):
             return None
@@ -182,9 +183,13 @@ def _move_alike(
             ]
             for sign in (1.0, -1.0)
         ]
-        ahead, behind = (float(np.asarray(one(*side))) for side in sides)
+        ahead, behind = (_number(one(*side)) for side in sides)
         changes.append(ahead - behind)
     return _is_near(*changes)
+
+
+def _number(result: Any) -> float:
+    return float(np.asarray(from_tensor(result)))
 
 
 def _is_near(one: float, other: float) -> bool:
@@ -199,7 +204,7 @@ def _replay(capture: Capture, names: Sequence[str]) -> Callable[..., Any]:
 
     def function(*xs: Any) -> Any:
         inputs = {
-            id: np.asarray(x, np.asarray(program[id].value).dtype)
+            id: np.asarray(from_tensor(x), np.asarray(program[id].value).dtype)
             for id, x in zip(nodes, xs)
             if id is not None
         }

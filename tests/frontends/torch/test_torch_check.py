@@ -30,6 +30,13 @@ def test_every_argument_is_judged_under_its_name() -> None:
     gradproof.assert_correct(weighted, x, w)
 
 
+def test_an_argument_may_require_its_gradient_already() -> None:
+    """The function is called as a black box too, and PyTorch hands out no numbers of such tensors or results."""
+    x, w = (torch.tensor([0.5, 2.0], requires_grad=True) for _ in range(2))
+    assert verdicts(gradproof.check(weighted, x, w)) == {"x": "correct", "w": "correct"}
+    assert x.grad is None
+
+
 def test_a_module_stands_for_its_parameters() -> None:
     layer = torch.nn.Linear(2, 1)
     report = gradproof.check(layer, torch.tensor([0.3, 2.0]), output=lambda y: y.sum())
