@@ -57,6 +57,11 @@ def with_origin(case: Case, missing: Break, label: str) -> Break:
     made = assigned(case, case.source.name, case.capture.call)
     if made is None or made.line in {span.line for span, _ in missing.contributing}:
         return missing
+    if (
+        "made without" in missing.facts and missing.span is not None
+    ):  # it is to be made otherwise, not to be watched
+        called = (missing.span, missing.label)
+        return replace(missing, span=made, label=label, contributing=(called, *missing.contributing))
     return replace(missing, contributing=((made, label), *missing.contributing))
 
 

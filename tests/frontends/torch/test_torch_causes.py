@@ -17,9 +17,9 @@ pytestmark = pytest.mark.torch
 
 
 def without_requires_grad() -> None:
-    w = torch.tensor([1.0, 2.0])
+    w = torch.tensor([1.0, 2.0])  # HERE
     loss = w.square().sum()
-    loss.backward()  # HERE
+    loss.backward()
 
 
 def under_no_grad() -> None:

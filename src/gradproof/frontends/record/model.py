@@ -279,7 +279,9 @@ class GradientCall:
     failure: str | None = None
     stopped: frozenset[int] = frozenset()  # tensors that were declared constant for this call
     filled: frozenset[int] = frozenset()  # sources for which zeros came back in the place of None
-    used_up: frozenset[int] = frozenset()  # tensors whose history an earlier call has gone through and freed
+    freed: Mapping[int, Span | None] = field(
+        default_factory=dict
+    )  # histories by whom, if the target was there before
     differences: Differences | None = None
     policy: str | None = None  # the dtype of fewest digits that the program's own policy computes in
     overwritten: Break | None = None  # where numbers were changed that the backward pass goes on with

@@ -41,15 +41,25 @@ def raised(call: GradientCall, k: int) -> Break | None:
     return None if changed is None else _changed(call, changed[1] or "")
 
 
+def _freed_by(call: GradientCall, event: OpEvent) -> Span | None:
+    """The call that freed what an op went on from, if that op had run before it."""
+    spans = (call.freed.get(value.id) for value in event.inputs)
+    return next((span for span in spans if span is not None), None)
+
+
 def _called(call: GradientCall) -> tuple[tuple[Span, str], ...]:
     return () if call.span is None else ((call.span, "fails here"),)
 
 
 def _again(call: GradientCall) -> Break:
     """The first line that went on with a value whose graph an earlier call has used up."""
-    used = set(call.used_up)
+    used = set(call.freed)
     later = [event for event in call.events if event.phase == "forward" and not _gives(event, used)]
     carries = next((event for event in later if _takes(event, used) and event.span is not None), None)
+    before = None if carries is None else _freed_by(call, carries)
+    if before is not None:
+        label = "frees what both were computed from"
+        return Break("graph-grows", before, label, _called(call), {"again": "shared"})
     if carries is None:
         return Break(
             "graph-grows", call.span, "the graph was freed by an earlier call", (), {"again": "target"}

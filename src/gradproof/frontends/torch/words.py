@@ -29,6 +29,8 @@ def said(call: GradientCall, k: int, why: Break) -> Break:
     headline, explanation, remedy = told
     label = _LABELS.get(why.kind, why.label)
     facts = {**why.facts, "headline": headline, "why": explanation, "remedy": remedy}
+    if why.kind == "not-watched":
+        facts |= {"made without": "requires_grad", "what": "a tensor without `requires_grad`"}
     if not call.sources[k].is_read:
         facts["unread"] = "True"
     return replace(why, facts=facts, label=label)
@@ -159,6 +161,13 @@ def _again(name: str, target: str, why: Break) -> Told:
             "the graph of this step hangs on the old one, and the engine comes to what is gone. With "
             "`retain_graph=True` the graph would grow with every step.",
             "cut the history where a step begins: `state = state.detach()`",
+        )
+    if why.facts.get("again") == "shared":
+        return (
+            f"this call frees a part of the graph that `{target}` still needs",
+            f"`backward()` frees the graph it goes through. `{target}` was computed from some of the same values, and "
+            "its own `backward()` comes to what is gone.",
+            "add the losses and call `backward()` once; or pass `retain_graph=True` to this call",
         )
     return (
         f"the graph of `{target}` was freed by the `backward()` before",

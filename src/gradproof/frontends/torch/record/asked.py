@@ -11,7 +11,7 @@ import torch
 
 from gradproof.frontends.record.source import argument, call_at, names_of
 from gradproof.frontends.torch.record.engine import EngineRun
-from gradproof.frontends.torch.record.grad_reads import grad_reads
+from gradproof.frontends.torch.record.grad_reads import grad_reads, reads_beside
 from gradproof.frontends.torch.record.memory import Cell, is_leaf
 from gradproof.frontends.torch.record.names import Named, tensors_in_frames
 from gradproof.frontends.torch.record.transforms import plain as unwrapped
@@ -38,7 +38,9 @@ def asked_for(
     if run.inputs:
         return list(_given(run, names, span, read))
     leaves = [
-        TorchAsked(names.get(id(leaf)) or f"leaf {k}", leaf) for k, leaf in enumerate(run.leaves.values(), 1)
+        TorchAsked(names.get(id(leaf)) or f"leaf {k}", leaf)
+        for k, leaf in enumerate(run.leaves.values(), 1)
+        if id(leaf) in names or not run.is_inside  # what stands for an argument there is nobody's
     ]
     if is_plain(run):
         # Of a loss without a graph, or with none but itself, those wait for gradients that its number came from.
@@ -115,6 +117,20 @@ def _bystanders(run: EngineRun, made_of: Mapping[int, Cell], read: Any) -> Itera
             continue
         if tensor.requires_grad and not is_leaf(tensor) and read(tensor).id in made_of:
             yield TorchAsked(name, tensor, bystander=not tensor.retains_grad)
+    yield from _not_required(run, made_of, read)
+
+
+def _not_required(run: EngineRun, made_of: Mapping[int, Cell], read: Any) -> Iterator[TorchAsked]:
+    """Tensors that a program made and used without `requires_grad`, and reads `.grad` of; parameters are frozen."""
+    file = run.frame.f_code.co_filename
+    if run.error is not None or grad_reads(file).expects_none:
+        return
+    for name in sorted(reads_beside(file, run.frame.f_lineno)):
+        tensor = run.frame.f_locals.get(name)
+        if not isinstance(tensor, torch.Tensor) or isinstance(tensor, torch.nn.Parameter):
+            continue
+        if not tensor.requires_grad and tensor.grad is None and read(tensor).id in made_of:
+            yield TorchAsked(name, tensor)
 
 
 def _wanted_of_plain(

@@ -26,7 +26,7 @@ def as_jacobians(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
         yield call
         return
     target, weight = run.outputs[0], run.weights[0]
-    if not are_batched((target,)) and _is_basis(weight, call.targets[0].value.shape or ()):
+    if not are_batched((target,)) and is_basis(weight, call.targets[0].value.shape or ()):
         yield _selected(
             run, call, range(len(run.inputs)), "jacobian", _rows(call.targets[0].value.shape or ())
         )
@@ -44,7 +44,16 @@ def as_jacobians(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
         yield call
 
 
-def _is_basis(weight: Any, shape: Sequence[int]) -> bool:
+def as_columns(primal: Any, source: Any, direction: Any, tangent: Any) -> Any | None:
+    """The Jacobian that `jacfwd` computes: many directions at once, one for every entry of the source; None if not."""
+    place, shape = batch_place(tangent), tuple(plain(source).shape)
+    if are_batched((primal, source)) or place is None or not is_basis(direction, shape):
+        return None
+    columns = np.moveaxis(array_of(plain(tangent)), place, -1)
+    return columns.reshape(*columns.shape[:-1], *shape)
+
+
+def is_basis(weight: Any, shape: Sequence[int]) -> bool:
     """One row for every entry of the target, 1 there and 0 elsewhere."""
     place = batch_place(weight)
     if place is None:
@@ -75,7 +84,7 @@ def _in_place(array: Any, place: int, source: Any) -> Any:
     return np.moveaxis(array, place, batch_place(source) or 0)
 
 
-def _value(array: Any) -> Value:
+def value_of(array: Any) -> Value:
     return Value(-next(numbers), str(array.dtype), array.shape, lambda: array)
 
 
@@ -91,7 +100,7 @@ def _selected(
             observed.append(call.observed[k])  # as the last op of the backward pass has put it out
             continue
         array = moved(array_of(plain(run.results[k])), place, run.inputs[k])
-        observed.append(Observed(_value(array)))
+        observed.append(Observed(value_of(array)))
     return replace(
         call,
         api=api,

@@ -54,6 +54,7 @@ class EngineRun:
     gradients: dict[int, Cell] = field(default_factory=dict)
     before: dict[int, Any] = field(default_factory=dict)  # what `.grad` held, by the id of the leaf
     first: int = 0
+    is_inside: bool = False  # of another run, as where a checkpoint computes a part again
     is_batched: bool = False
     is_opaque: bool = False  # for many examples at once, in tensors that cannot be looked into
     held: dict[int, Any] = field(default_factory=dict)  # gradients that leaves still had from steps before
@@ -160,6 +161,7 @@ class Engine:
             bool(kwargs.get("accumulate_grad", True)), bool(create_graph), bool(retain_graph),
         )  # fmt: skip
         run.first, run.occurrence = next(numbers), site.executions
+        run.is_inside = bool(self._recorder.within)
         run.is_batched = are_batched((*run.outputs, *run.inputs, *run.weights))
         if self._recorder.legacy_batches:
             run.is_batched, run.is_opaque, run.weights = True, True, ()

@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
-from gradproof.frontends.record.source import argument, call_at, first_user_frame, span_of
+from gradproof.frontends.record.source import Place, argument, call_at, first_user_frame, span_of, user_places
 from gradproof.frontends.torch.record.memory import DETACH
 from gradproof.frontends.torch.record.recorder import Pending, TorchRecorder
+from gradproof.ir.syntax import tree_of
 
 _SCALAR = "aten._local_scalar_dense.default"
 _NEW = "aten.lift_fresh.default"  # a tensor of new numbers, as `torch.tensor` makes it
@@ -23,12 +24,15 @@ MOST_PACKED = 1_000
 def note(recorder: TorchRecorder, op: Pending, frame: FrameType) -> None:
     """Keep what an op lets out."""
     if op.op == _SCALAR:
-        recorder.leave("item()", op.inputs[0], frame)
+        recorder.leave("item()", op.inputs[0], user_places(frame))
     elif op.op == DETACH and _names_numpy(frame):
-        recorder.leave("numpy()", op.inputs[0], frame)
+        recorder.leave("numpy()", op.inputs[0], user_places(frame))
     elif op.op == _NEW:
-        for tensor in _packed(first_user_frame(frame)):
-            recorder.leave("torch.tensor()", recorder.memory.read(tensor), frame)
+        user = first_user_frame(frame)
+        for tensor in _packed(user):
+            recorder.leave("torch.tensor()", recorder.memory.read(tensor), user_places(frame))
+        for tensor, place in _listed(user):
+            recorder.leave("tolist()", recorder.memory.read(tensor), (place, *user_places(frame)[1:]))
 
 
 def _names_numpy(frame: FrameType) -> bool:
@@ -54,3 +58,46 @@ def _packed(frame: FrameType | None) -> Iterator[Any]:
 
 def _value(frame: FrameType, name: str) -> Any:
     return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _listed(frame: FrameType | None) -> Iterator[tuple[Any, Place]]:
+    """The tensors whose `tolist()` a new tensor is made of, in the same function: no op shows that one."""
+    call = None if frame is None else call_at(span_of((frame.f_code, frame.f_lasti)))
+    given = None if call is None else argument(call, 0, "data")
+    tree = None if frame is None else tree_of(frame.f_code.co_filename)
+    if frame is None or given is None or tree is None:
+        return
+    used = {node.id for node in ast.walk(given) if isinstance(node, ast.Name)}
+    for statement in ast.walk(tree):
+        made = statement.value if isinstance(statement, ast.Assign) and used & _bound(statement) else None
+        for node in _tolists(given if statement is tree else made):
+            tensor = _value(frame, node.func.value.id)
+            place = _place_of(frame, node)
+            if isinstance(tensor, torch.Tensor) and tensor.requires_grad and place is not None:
+                yield tensor, place
+
+
+def _bound(statement: ast.Assign) -> set[str]:
+    return {
+        name.id for target in statement.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    }
+
+
+def _tolists(node: ast.AST | None) -> Iterator[Any]:
+    """`x.tolist()` in an expression."""
+    for one in () if node is None else ast.walk(node):
+        called = one.func if isinstance(one, ast.Call) else None
+        if (
+            isinstance(called, ast.Attribute)
+            and called.attr == "tolist"
+            and isinstance(called.value, ast.Name)
+        ):
+            yield one
+
+
+def _place_of(frame: FrameType, call: ast.Call) -> Place | None:
+    """Where in the code of a frame a call is made; None if that is not above what runs now."""
+    wanted = (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset)
+    places = (k for k, one in enumerate(frame.f_code.co_positions()) if one == wanted)
+    found = next(places, None)
+    return None if found is None or call.lineno > frame.f_lineno else (frame.f_code, 2 * found)

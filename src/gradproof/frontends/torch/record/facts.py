@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradproof.frontends.torch.record.engine import EngineRun
@@ -10,6 +10,7 @@ from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchEvent
 from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched
 from gradproof.ir import types
+from gradproof.ir.span import Span
 
 OLDER = "a part of the target was computed before this line was listened to, so that its ops are not known"
 HIDDEN = "a part of the target was computed inside of `{op}`, where the ops are not heard"
@@ -32,6 +33,16 @@ def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None
     if not any(cell.unseen and cell.id not in made for cell in used):
         return None
     return OLDER if hidden_in is None else HIDDEN.format(op=hidden_in)
+
+
+def freed_of(
+    run: EngineRun, events: Sequence[TorchEvent], freed: Mapping[int, tuple[int, Span | None]]
+) -> dict[int, Span | None]:
+    """Values whose history is gone, and the call that freed it where all of the target was computed before."""
+    targets = {cell.id for cell in run.targets}
+    made = (event.index for event in events if any(cell.id in targets for cell in event.outputs))
+    last = max(made, default=0)
+    return {id: by if last < first else None for id, (first, by) in freed.items()}
 
 
 def retained(run: EngineRun, tensor: Any, read: Callable[[Any], Cell]) -> Cell | None:

@@ -19,7 +19,7 @@ from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine import EngineRun
-from gradproof.frontends.torch.record.facts import doubt_of, policy_of, retained
+from gradproof.frontends.torch.record.facts import doubt_of, freed_of, policy_of, retained
 from gradproof.frontends.torch.record.hooks import HookSteps
 from gradproof.frontends.torch.record.lost import MOST_LEAVES
 from gradproof.frontends.torch.record.memory import Cell
@@ -97,7 +97,7 @@ class Finish:
             leaves=tuple(self.leaves()),
             exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
             failure=None,
-            used_up=frozenset(self.recorder.used_up),
+            freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
             overwritten=overwritten(run, self.recorder, events),
             doubt=doubt_of(run, events, self.recorder.hidden_in),

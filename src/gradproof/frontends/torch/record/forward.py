@@ -16,6 +16,7 @@ from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import call_at, first_user_frame, span_of
 from gradproof.frontends.torch.record.asked import differentiated
+from gradproof.frontends.torch.record.batched import as_columns, value_of
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.memory import Cell
@@ -34,7 +35,7 @@ class DualInput:
     name: str
     cell: Cell
     tangent: Cell
-    is_batched: bool
+    given: tuple[Any, Any]  # the tensor and its tangent
 
 
 class ForwardMode:
@@ -83,8 +84,8 @@ class ForwardMode:
         cell = read(plain(tensor))
         same = [one.name for one in named_in(frame).values() if _is_same(read, one.tensor, cell)]
         name = same[0] if same else f"input {len(self._duals) + 1}"
-        is_batched = are_batched((tensor, tangent))
-        self._duals = [*self._duals, DualInput(name, cell, read(plain(tangent)), is_batched)][-MOST_DUALS:]
+        dual = DualInput(name, cell, read(plain(tangent)), (tensor, tangent))
+        self._duals = [*self._duals, dual][-MOST_DUALS:]
 
     def _unpacked(self, original: Any, tensor: Any, **kwargs: Any) -> Any:
         result = original(tensor, **kwargs)
@@ -107,21 +108,29 @@ class ForwardMode:
         run.first, run.occurrence, run.targets = next(numbers), site.executions, (read(plain(primal)),)
         out = read(plain(tangent))
         finish = Finish(run, self._recorder, {out.id}, "jvp")
-        is_batched = are_batched((primal, tangent)) or any(dual.is_batched for dual in self._duals)
         call = finish.call()
         name = differentiated(call_at(span_of((frame.f_code, frame.f_lasti))))
         targets = (replace(call.targets[0], name=name),) if name else call.targets
-        self._deliver(
-            replace(
-                call,
-                api="jvp",
-                tape=replace(call.tape, kind="accumulator"),
-                targets=targets,
-                sources=tuple(Operand(dual.name, finish.value(dual.cell)) for dual in self._duals),
-                tangents=tuple(finish.value(dual.tangent) for dual in self._duals),
-                observed=(Observed(finish.value(out)),),
-                doubt=IN_VMAP if is_batched else call.doubt,
-            )
+        call = replace(
+            call,
+            api="jvp",
+            tape=replace(call.tape, kind="accumulator"),
+            targets=targets,
+            sources=tuple(Operand(dual.name, finish.value(dual.cell)) for dual in self._duals),
+            tangents=tuple(finish.value(dual.tangent) for dual in self._duals),
+            observed=(Observed(finish.value(out)),),
+        )
+        self._deliver(self._for_many(call, primal, tangent))
+
+    def _for_many(self, call: GradientCall, primal: Any, tangent: Any) -> GradientCall:
+        """A call inside of `vmap`: the Jacobian, where it is one, or else in doubt."""
+        if not are_batched((primal, tangent, *(one for dual in self._duals for one in dual.given))):
+            return call
+        columns = as_columns(primal, *self._duals[0].given, tangent) if len(self._duals) == 1 else None
+        if columns is None:
+            return replace(call, doubt=IN_VMAP)
+        return replace(
+            call, api="jacobian", tangents=(), observed=(Observed(value_of(columns)),), pullbacks=()
         )
 
 

@@ -44,6 +44,31 @@ def grad_reads(file: str) -> GradReads:
     return GradReads(frozenset(names), frozenset(_walked(tree)), any(_is_read(node) for node in compared))
 
 
+@lru_cache(maxsize=256)
+def reads_beside(file: str, line: int) -> frozenset[str]:
+    """The names whose `.grad` is read in the same function as a line, or with it outside of all functions."""
+    tree = tree_of(file)
+    if tree is None:
+        return frozenset()
+    own = _function_at(tree, line)
+    nodes = [node for node in ast.walk(own) if _is_read(node)]
+    return frozenset(
+        node.value.id
+        for node in nodes
+        if isinstance(node.value, ast.Name) and _function_at(tree, node.lineno) is own
+    )
+
+
+def _function_at(tree: ast.Module, line: int) -> ast.AST:
+    inside = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max(inside, key=lambda node: node.lineno, default=tree)
+
+
 def _is_read(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load)
 

@@ -50,7 +50,11 @@ class Hooks:
 
         @wraps(hook)
         def heard(gradient: Any) -> Any:
-            result = hook(gradient)
+            self._recorder.in_hooks += 1
+            try:
+                result = hook(gradient)
+            finally:
+                self._recorder.in_hooks -= 1
             if result is not None and self._recorder.within and not self._recorder.quiet:
                 try:
                     self._note(known(), hook, places, gradient, result)

@@ -64,9 +64,10 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             if recorder.autocasts and str(func) == "aten._to_copy.default":
                 attrs["by_policy"] = True
             heard = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-            with torch.no_grad():
-                pending = recorder.before(func, tensors, list(_written(func, args, kwargs)), attrs, heard)
-                exits.note(recorder, pending, sys._getframe(1))
+            if not any(one.is_meta for one in tensors):  # which have a shape and no numbers
+                with torch.no_grad():
+                    pending = recorder.before(func, tensors, list(_written(func, args, kwargs)), attrs, heard)
+                    exits.note(recorder, pending, sys._getframe(1))
         except Exception:
             self._failed()
         finally:
@@ -82,7 +83,10 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             try:
                 with torch.no_grad():
                     outputs = list(tensors_in(result))
-                    if own is None or not recorder.has_made(outputs, since=pending):
+                    is_known = any(one.is_meta for one in outputs) or (
+                        own is not None and recorder.has_made(outputs, since=pending)
+                    )
+                    if not is_known:
                         recorder.after(pending, outputs)
             except Exception:
                 self._failed()

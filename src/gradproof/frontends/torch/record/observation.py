@@ -146,9 +146,11 @@ class TorchObservation:
             self._lost.add(lost)
         if run.create_graph:
             finish.rules.keep()
-        else:  # what is differentiated once more is no step that is over
+        elif (
+            not self.recorder.within
+        ):  # what is differentiated once more, or runs inside, is no step that is over
             self.recorder.previous = run.first
-        self.recorder.used_up |= finish.made
+        self.recorder.freed |= dict.fromkeys(finish.made - self.recorder.freed.keys(), (run.first, call.span))
         if run.error is None:
             self.recorder.leftovers.after(run)
         if run.held:
@@ -186,7 +188,8 @@ class TorchObservation:
             self.note_failure()
 
     def _settle(self) -> None:
-        self._switch(self._is_wanted())
+        if not self.recorder.within:  # as a checkpoint calls the engine inside of a call, which goes on
+            self._switch(self._is_wanted())
 
     def _is_wanted(self) -> bool:
         return self._calls.is_wanted or any(self.sites.wants_next(site) for site in self.sites.table.values())

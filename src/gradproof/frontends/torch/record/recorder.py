@@ -106,9 +106,12 @@ class TorchRecorder(threading.local):
         self.quiet = 0
         self.transforms = 0  # derivatives of `torch.func` that are being taken
         self.autocasts = 0  # that are in force
+        self.in_hooks = (
+            0  # of the user's that are running: what they compute is no part of a node's derivative
+        )
         self.legacy_batches = 0  # of the older `vmap` that are under way
         self.leftovers = Leftovers()
-        self.used_up: set[int] = set()  # values whose graph a call has freed
+        self.freed: dict[int, tuple[int, Any]] = {}  # values whose graph a call has freed: when, and where
         self.previous = 0  # the event at which the previous gradient call began
         self.hidden_in: str | None = None  # an op that has run others where nobody hears them
         self.complete = True  # until something was forgotten
@@ -131,7 +134,7 @@ class TorchRecorder(threading.local):
         self._sequence = torch.autograd._get_sequence_nr()
 
     def clear(self) -> None:
-        self.used_up, self.hooks, self.applied, self.hidden_in = set(), [], [], None
+        self.freed, self.hooks, self.applied, self.hidden_in = {}, [], [], None
         self.memory.clear()
         self.events, self.leaves, self.all_scopes, self.nodes = [], [], {}, {}
         self.complete = False
@@ -213,15 +216,16 @@ class TorchRecorder(threading.local):
         self._append(op, inputs, attrs or {}, heard).outputs.append(output)
 
     def _append(self, op: str, inputs: tuple[Cell, ...], attrs: dict[str, Any], heard: bool) -> TorchEvent:
+        node = None if self.in_hooks else self._backward
         event = TorchEvent(
             next(numbers), op, inputs, [], attrs, user_places(sys._getframe(2)), heard,
-            tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(self._backward), self._backward,
+            tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(node), node,
         )  # fmt: skip
         self.events.append(event)
         return event
 
-    def leave(self, how: str, cell: Cell, frame: Any) -> None:
-        self.leaves.append(TorchExit(next(numbers), how, cell, user_places(frame)))
+    def leave(self, how: str, cell: Cell, places: tuple[Place, ...]) -> None:
+        self.leaves.append(TorchExit(next(numbers), how, cell, places))
 
     def _forget(self) -> None:
         if len(self.events) > MOST_EVENTS or self.memory.n_bytes > MOST_BYTES:

@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from torch.autograd import functional
 
 from gradproof.frontends.record.model import GradientCall
@@ -53,17 +54,17 @@ class WholeCalls:
         if self._differences is None or len(call.sources) != 1 or len(call.observed) != 1:
             return call
         step, found = self._differences
-        source, targets = call.sources[0].value, [target.value.shape for target in call.targets]
+        source = call.sources[0].value
         numbers = found[0][0] if len(found) == 1 and len(found[0]) == 1 else None
-        size = math.prod(source.shape or ())
-        if (
-            targets != [()]
-            or numbers is None
-            or tuple(numbers.shape) != (size, 1)
-            or not types.is_real(source.dtype)
-        ):
+        sizes = [math.prod(one.shape or ()) for one in (source, call.targets[0].value)]
+        is_fitting = numbers is not None and tuple(numbers.shape) == tuple(sizes)
+        if not is_fitting or len(call.targets) != 1 or not types.is_real(source.dtype):
             return call
-        values = array_of(numbers).reshape(source.shape or ())
+        weight = _weight_of(call, sizes[1])
+        if weight is None:
+            return call
+        # A check measures the whole Jacobian and asks for the gradient of one entry of the target after the other.
+        values = (array_of(numbers) @ weight).reshape(source.shape or ())
         return replace(call, differences=Differences(step, "eps", values))
 
     @property
@@ -92,3 +93,11 @@ class WholeCalls:
         site, wanted, n_runs = self._runs[key]
         self._runs[key] = site, wanted, n_runs + 1
         return site, wanted and n_runs < self._most
+
+
+def _weight_of(call: GradientCall, size: int) -> Any | None:
+    """What the entries of the target are multiplied by; None where that is not known."""
+    given = call.output_gradients[0] if call.output_gradients else None
+    if given is None:
+        return np.ones(1) if size == 1 else None
+    return np.asarray(given.array).reshape(-1) if math.prod(given.shape or ()) == size else None
