@@ -279,9 +279,7 @@ class GradientCall:
     failure: str | None = None
     stopped: frozenset[int] = frozenset()  # tensors that were declared constant for this call
     filled: frozenset[int] = frozenset()  # sources for which zeros came back in the place of None
-    freed: Mapping[int, Span | None] = field(
-        default_factory=dict
-    )  # histories by whom, if the target was there before
+    freed: Mapping[int, Span | None] = field(default_factory=dict)  # histories, by a call after the target
     differences: Differences | None = None
     policy: str | None = None  # the dtype of fewest digits that the program's own policy computes in
     overwritten: Break | None = None  # where numbers were changed that the backward pass goes on with
