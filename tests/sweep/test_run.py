@@ -49,6 +49,13 @@ def test_what_is_stored_is_not_swept_again(asked: list[str], tmp_path: Path) -> 
     assert [step.n_done for step in second] == [1, 2, 3]
 
 
+def test_what_is_stored_can_be_shown_without_a_sweep(asked: list[str], tmp_path: Path) -> None:
+    list(run.sweep("numpy", str(tmp_path), PLAN, "sine"))
+    shown = list(run.sweep("numpy", str(tmp_path), PLAN, "sine,half", only_stored=True))
+    assert [step.result["op"] for step in shown] == ["sine"]
+    assert asked == ["sine"]
+
+
 def test_another_plan_or_a_damaged_file_is_swept_again(asked: list[str], tmp_path: Path) -> None:
     list(run.sweep("numpy", str(tmp_path), PLAN, "sine"))
     list(run.sweep("numpy", str(tmp_path), Plan(dtypes=("float64",), points=("ordinary",)), "sine"))

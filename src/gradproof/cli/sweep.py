@@ -42,6 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=float, default=plan.seconds, help="of computing for one op in one dtype"
     )
     parser.add_argument("--dir", default=FOLDER, help=f"where results are kept; {FOLDER} unless told")
+    parser.add_argument(
+        "--stored", action="store_true", help="show what the directory holds, and sweep nothing"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--jobs", type=int, default=1, metavar="N", help="processes on this machine")
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, as in tcp://host:8786")
@@ -55,7 +58,9 @@ def execute(given: argparse.Namespace) -> int:
         raise InvalidInput("--jobs and --samples are whole numbers from 1 on")
     os.environ.update(QUIET | os.environ)
     plan = plan_of(given.dtypes, given.points, given.samples, given.seconds)
-    found = _swept(sweep(given.framework, given.dir, plan, given.ops, given.jobs, given.scheduler))
+    found = _swept(
+        sweep(given.framework, given.dir, plan, given.ops, given.jobs, given.scheduler, given.stored)
+    )
     faults = [(result, fault) for result in found for fault in result["faults"]]
     for _, fault in faults:
         print(printable(_line(fault)))

@@ -57,6 +57,8 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
     kind = report.verdict.value
     if kind not in KINDS or report.reference is None or not report.reference.size:
         return None
+    if not _has_value(row.capture):
+        return None  # a function whose value is beyond the dtype has no gradient in it either
     if report.observed is None and not report.reference.any():
         return None  # a derivative that is zero may well be left out
     if not float(np.abs(report.reference).max()) <= float(np.finfo(types.numpy_dtype(report.dtype)).max):
@@ -88,6 +90,13 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
         rule=(told.op or "") if told else "",
         headline=told.headline if told else "",
     )
+
+
+def _has_value(capture: Capture) -> bool:
+    """Whether the number that was differentiated is finite, as the library computed it."""
+    program = capture.program
+    values = [] if program is None else [program[id].value for id in program.outputs]
+    return all(value is None or bool(np.isfinite(value).all()) for value in values)
 
 
 def is_of_the_dtype(observed: float | None, expected: float, dtype: str) -> bool:

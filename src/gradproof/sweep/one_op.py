@@ -32,8 +32,9 @@ TIME_OVER = "the time for the op was over"
 def sweep_op(framework: str, name: str, plan: Plan) -> dict[str, Any]:
     """Everything found about one op."""
     library = library_of(framework)
-    op = next(op for op in library.ops() if op.name == name)
-    return swept(library, op, plan)
+    ops = library.ops()
+    op = next(op for op in ops if op.name == name)
+    return {**swept(library, op, plan), "of": len(ops)}
 
 
 def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:

@@ -41,14 +41,16 @@ def _introduction() -> list[str]:
 
 
 def _counts(by_library: Mapping[str, Sequence[Result]]) -> Iterator[str]:
-    yield "| library | ops | gradients judged | " + " | ".join(KINDS) + " |"
+    yield "| library | ops swept | gradients judged | " + " | ".join(KINDS) + " |"
     yield "|---|---|---|" + "---|" * len(KINDS)
     for framework, own in by_library.items():
         kinds = Counter(fault["kind"] for result in own for fault in result["faults"])
         judged = sum(sum(result["verdicts"].values()) for result in own)
+        n_all = max(result.get("of", 0) for result in own)
+        swept = f"{len(own):,} of {n_all:,}" if n_all > len(own) else f"{len(own):,}"
         cells = [
             _title(framework, own),
-            f"{len(own):,}",
+            swept,
             f"{judged:,}",
             *(str(kinds[kind]) for kind in KINDS),
         ]

@@ -33,8 +33,12 @@ def sweep(
     pattern: str | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
+    only_stored: bool = False,
 ) -> Iterator[Progressed]:
-    """Sweep what the directory does not hold yet; each result is on the disk before it is told."""
+    """Sweep what the directory does not hold yet; each result is on the disk before it is told.
+
+    `only_stored`: tell what is there, and sweep nothing.
+    """
     version = installed_version(framework)
     if framework not in WITH_COVERAGE or version is None:
         raise InvalidInput(f"{framework} is not installed, so its ops cannot be swept")
@@ -46,7 +50,7 @@ def sweep(
             n_done += 1
             yield Progressed(n_done, len(names), result, True)
     tasks = {name: (framework, name, plan) for name, result in kept.items() if result is None}
-    if not tasks:
+    if not tasks or only_stored:
         return
     with workers(jobs, scheduler) as done:
         for name, outcome in done(sweep_op, tasks):
