@@ -13,7 +13,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.types import Array
 from gradproof.options import Options
-from gradproof.sweep.oracle import by_differences
+from gradproof.sweep.oracle import by_differences, exact_value
 
 MODE_DEPENDENT = "mode-dependent"
 KINDS = ("wrong", "nonfinite", "inaccurate", "missing", MODE_DEPENDENT)
@@ -93,10 +93,15 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
 
 
 def _has_value(capture: Capture) -> bool:
-    """Whether the number that was differentiated is finite, as the library computed it."""
+    """Whether the number that was differentiated is one that its dtype holds, whatever the library made of it."""
     program = capture.program
-    values = [] if program is None else [program[id].value for id in program.outputs]
-    return all(value is None or bool(np.isfinite(value).all()) for value in values)
+    if program is None:
+        return True
+    (target,) = (program[id] for id in program.outputs)
+    if target.value is None or bool(np.isfinite(target.value).all()):
+        return True
+    exact = exact_value(capture)
+    return exact is not None and abs(exact) <= float(np.finfo(types.numpy_dtype(target.dtype)).max)
 
 
 def is_of_the_dtype(observed: float | None, expected: float, dtype: str) -> bool:

@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from gradproof.clock import TimeIsOver
-from gradproof.engine.difference import AlongDirection, slope
+from gradproof.domains.ball import BallDomain
+from gradproof.engine.difference import BITS, AlongDirection, slope
+from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.ir.capture import Capture
 
@@ -32,6 +34,19 @@ def by_differences(capture: Capture, place: int, entry: tuple[int, ...]) -> floa
     except (GradproofError, TimeIsOver, ArithmeticError, ValueError):
         return None
     return found[1] if agree(*found) else None
+
+
+def exact_value(capture: Capture) -> float | None:
+    """What the captured program computes in exact arithmetic; None where that has no value."""
+    program = capture.program
+    assert program is not None
+    taken = {one.id: one.value for one in program.nodes if one.is_discrete and one.value is not None}
+    try:
+        at = run(BallDomain(BITS), program, Policy(decisions=taken))
+    except (GradproofError, TimeIsOver, ArithmeticError, ValueError):
+        return None
+    value = np.asarray(at.values[program.outputs[0]], dtype=object).reshape(-1)[0].real
+    return float(value.mid()) if value.is_finite() else None
 
 
 def agree(one: float, other: float) -> bool:

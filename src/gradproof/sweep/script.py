@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gradproof.frontends.library.model import WEIGHTS, Entry, OpCall, Part, SweptLibrary, at
 from gradproof.ir.types import Array
 
+SCRIPT = "fault.py"  # what messages call the file
+Result = TypeVar("Result")
 MOST_KNOWN = 32  # functions that are kept
 _KNOWN: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
@@ -43,11 +45,19 @@ def _defined(library: SweptLibrary, text: str, held: Mapping[str, Array]) -> Cal
         space: dict[str, Any] = {}
         exec("\n".join(library.header), space)
         space.update({name: library.constant(array.copy()) for name, array in held.items()})
-        exec(text, space)
+        exec(compile(text, SCRIPT, "exec"), space)
         while len(_KNOWN) >= MOST_KNOWN:
             del _KNOWN[next(iter(_KNOWN))]
         _KNOWN[key] = space["f"]
     return _KNOWN[key]
+
+
+def as_in_a_script(work: Callable[[], Result]) -> Result:
+    """Do it beneath a frame of a script: gradients that no user's code asks for are not listened to."""
+    space: dict[str, Any] = {}
+    exec(compile("def script(work):\n    return work()\n", SCRIPT, "exec"), space)
+    found: Result = space["script"](work)
+    return found
 
 
 def script_of(

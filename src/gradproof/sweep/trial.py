@@ -20,7 +20,7 @@ from gradproof.options import Options
 from gradproof.sweep.conditioning import is_as_good_as_can_be
 from gradproof.sweep.find import Find, Row, find_in
 from gradproof.sweep.modes import find_in_modes
-from gradproof.sweep.script import function_of
+from gradproof.sweep.script import as_in_a_script, function_of
 
 CONTRADICTED = "the op, as the library computes it, has another slope than its exact meaning here"
 AS_GOOD = "not right, but as right as inputs allow that are rounded themselves"
@@ -58,10 +58,12 @@ def tried(library: SweptLibrary, sample: OpCall, options: Options, with_modes: b
 def _judge(library: SweptLibrary, sample: OpCall, options: Options, with_modes: bool, found: Tally) -> None:
     function, args = function_of(library, sample)
     request = Request(function, tuple(args))
-    checked = frontend_for(request.args, {}).check(request)
+    checked = as_in_a_script(lambda: frontend_for(request.args, {}).check(request))
     if checked.impurity is not None:
         found.reasons["a second run gives other numbers"] += 1
         return
+    if not checked.captures:
+        found.reasons["no gradient was seen"] += 1
     rows = _rows(checked, options)
     finds = []
     for row in rows:
@@ -95,7 +97,8 @@ def _true_gradient(library: SweptLibrary, source: str, options: Options, sample:
     """At another point; None where there is none."""
     function, args = function_of(library, sample)
     try:
-        checked = frontend_for(tuple(args), {}).check(Request(function, tuple(args)))
+        request = Request(function, tuple(args))
+        checked = as_in_a_script(lambda: frontend_for(request.args, {}).check(request))
         rows = _rows(checked, options)
     except Exception:
         return None
