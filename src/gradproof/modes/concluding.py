@@ -33,9 +33,8 @@ def concluded(
     if not bad and open_:
         return ModesVerdict("unverified", f"{table.named(open_)} could not be decided; all others are right")
     if not told:
-        kind = "inaccurate" if narrow else "agree"
         return ModesVerdict(
-            kind, f"all modes agree with the proven gradient in {dtype}{table.in_others(narrow)}"
+            "agree", f"all modes agree with the proven gradient in {dtype}{table.in_others(narrow)}"
         )
     kind = "wrong" if any(line.verdict is not Verdict.INACCURATE for line in told) else "inaccurate"
     parts = [

@@ -63,7 +63,11 @@ def _needed(program: Program, outputs: Sequence[int], moving: set[int]) -> set[i
 
 
 def in_precision(program: Program, dtype: str) -> Program:
-    """The same program with every real number in one dtype; what it computed in another is forgotten."""
+    """The same program with every real number in one dtype.
+
+    What was computed in another one is forgotten, also where it does not depend on the inputs: `cast(1e-5)` is
+    another number in each.
+    """
     return replace(program, nodes=tuple(_cast(node, dtype) for node in program.nodes))
 
 
@@ -73,8 +77,9 @@ def _cast(node: Node, dtype: str) -> Node:
     params: dict[str, Any] = dict(node.params)
     if node.op == "cast":
         params["dtype"] = dtype
+    is_kept = node.value is not None and (not node.inputs or node.is_opaque)
     with np.errstate(all="ignore"):
-        value = None if node.value is None else np.asarray(node.value).astype(types.numpy_dtype(dtype))
+        value = np.asarray(node.value).astype(types.numpy_dtype(dtype)) if is_kept else None
     return replace(node, dtype=dtype, params=params, value=value)
 
 

@@ -99,7 +99,8 @@ def _parting(
     index = _furthest(a, b)
     inputs = [np.asarray(other.get(id, program[id].value)) for id in node.inputs]
     exact = _exact(node, inputs)
-    seen = Differing(with_values(program, other), node, a, b, inputs, exact, index)
+    is_shared = all(same_bits(single[id], other[id]) for id in node.inputs if id in single and id in other)
+    seen = Differing(with_values(program, other), node, a, b, inputs, exact, index, is_shared)
     return Parting(
         node=node.id,
         op=node.op,

@@ -93,10 +93,20 @@ def _product(term: _Term) -> Iterator[Found]:
         a, b = term.part(k), term.part(1 - k)
         if a.op == "div":
             x, y = a.part(0).value, a.part(1).value
+            if _same(a.part(1), b):
+                yield "rewriting", "`a / b * b` was rewritten as `a`", _shaped(x, term)
             yield "rewriting", "`a / b * c` was rewritten as `a * c / b`", x * b.value / y
             yield "rewriting", "`a / b * c` was rewritten as `a * (c / b)`", x * (b.value / y)
+        if a.op == "reciprocal" and _same(a.part(0), b):
+            yield "rewriting", "`1 / b * b` was rewritten as `1`", np.ones(term.node.shape, b.value.dtype)
         if a.op == "mul":
             for j in (0, 1):
+                if a.part(1 - j).op == "reciprocal" and _same(a.part(1 - j).part(0), b):
+                    yield (
+                        "rewriting",
+                        "`a * (1 / b) * b` was rewritten as `a`",
+                        _shaped(a.part(j).value, term),
+                    )
                 x, y = a.part(j).value, a.part(1 - j).value
                 product = y * b.value
                 over = _happens(product, (y, b.value))

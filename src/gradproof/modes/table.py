@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.clock import tick
+from gradproof.diagnosis import words
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError
 from gradproof.ir import types
@@ -19,7 +20,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.call import judge_call
 from gradproof.judge.verdict import Verdict, beyond_tolerance
 from gradproof.modes.concluding import concluded
-from gradproof.modes.feed import feed, in_precision, is_all_real, opaque_on_the_way
+from gradproof.modes.feed import Feed, feed, in_precision, is_all_real, opaque_on_the_way
 from gradproof.modes.model import (
     CallModes,
     LackingMode,
@@ -35,6 +36,7 @@ from gradproof.modes.rows import gap_in_ulps, gradients_in, measured, same_bits
 from gradproof.options import Options
 
 HELPS = 1.0  # digits that a wider dtype must give back for its lack to be what was wrong
+MOST_ALONE = 60  # values that are asked for one at a time, each a program to be compiled
 SEEN = 0.25  # of a gap may be left unexplained
 WITH_VERDICT = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE, Verdict.MISSING)
 
@@ -72,7 +74,7 @@ def compared(
     if not any(line.is_own for line in lines):
         lines.insert(0, _as_observed(table))
     lines = _with_wider(lines)
-    notes = () if blocked is None else (blocked,)
+    notes = (*([] if blocked is None else [blocked]), *_unexplained(lines, table))
     return CallModes(
         capture.call, capture.framework, capture.run.mode, capture.target, table.dtype, table.sources, tuple(lines),
         tuple(table.lacking), concluded(lines, table.sources, capture.framework, table.dtype), notes,
@@ -179,35 +181,76 @@ def _with_partings(table: ModeTable, mode: Mode, line: ModeLine) -> ModeLine:
     program = table.capture.gradient_program
     if program is None:
         return line
-    ids = [node.id for node in program.nodes if not node.is_discrete and node.dtype != types.TUPLE]
     try:
         fed = feed(program, [id for id in table.recorded if id is not None])
-        wanted = [node.id for node in fed.computed if node.id in ids]
-        values = dict(zip(wanted, mode.values(fed, wanted)))
+        wanted = [node.id for node in fed.computed if not node.is_discrete and node.dtype != types.TUPLE]
+        if mode.is_single and mode.framework not in table.singles:
+            table.singles[mode.framework] = (_seen(mode, fed, wanted), line)
     except NotRun:
         return line
-    values |= {**fed.given, **fed.literals}
-    if mode.is_single and mode.framework not in table.singles:
-        table.singles[mode.framework] = (values, line)
+    if mode.is_single or mode.framework not in table.singles:
         return line
-    if mode.framework not in table.singles:
-        return line
-    single, beside = table.singles[mode.framework]
+    _, beside = table.singles[mode.framework]
     cells = []
     for k, cell in enumerate(line.cells):
         found: tuple[Parting, ...] = ()
-        output = table.recorded[k]
-        differs = cell.gradient is not None and not same_bits(cell.gradient, beside.cells[k].gradient)
-        if (
-            differs
-            and output is not None
-            and _is_what_ran(values[output], cell.gradient, beside.cells[k].gradient)
-        ):
-            assert cell.gradient is not None
-            index = _furthest(cell.gradient, beside.cells[k].gradient)
-            found = partings(program, single, values, output, index)
+        output, before = table.recorded[k], beside.cells[k].gradient
+        if output is not None and cell.gradient is not None and not same_bits(cell.gradient, before):
+            found = _partings(table, mode, fed, wanted, output, cell.gradient)
         cells.append(replace(cell, partings=found))
     return replace(line, cells=tuple(cells))
+
+
+def _partings(
+    table: ModeTable, mode: Mode, fed: Feed, wanted: list[int], output: int, gradient: Array
+) -> tuple[Parting, ...]:
+    """Where the recorded ops part when they run in the mode, as far as that explains the gap in the gradient.
+
+    A compiler fuses less where every value is asked for. Where that hides the gap, each value is asked for alone. And
+    where the gap does not come out even so, only what the forward ops do is told: the derivative is another.
+    """
+    single, beside = table.singles[mode.framework]
+    before = beside.cells[table.recorded.index(output)].gradient
+    index = _furthest(gradient, before)
+    try:
+        values = _seen(mode, fed, wanted)
+        found = partings(fed.program, single, values, output, index)
+        if _is_what_ran(values[output], gradient, before):
+            return found
+        if len(wanted) <= MOST_ALONE:
+            for id in wanted:
+                values |= zip([id], mode.values(feed(fed.program, [id]), [id]))
+                tick()
+            found = partings(fed.program, single, values, output, index)
+            if _is_what_ran(values[output], gradient, before):
+                return found
+    except NotRun:
+        return ()
+    return tuple(replace(one, share=None) for one in found[:1] if one.phase == "forward")
+
+
+def _seen(mode: Mode, fed: Feed, wanted: list[int]) -> dict[int, Array]:
+    return {**fed.given, **fed.literals, **dict(zip(wanted, mode.values(fed, wanted)))}
+
+
+def _unexplained(lines: Sequence[ModeLine], table: ModeTable) -> list[str]:
+    """The modes that differ from the run op by op at an op that was not seen."""
+    apart = []
+    for line in lines:
+        _, beside = table.singles.get(line.framework, (None, None))
+        if beside is None or line.dtype != table.dtype or line.policy is not None or line is beside:
+            continue
+        for cell, one in zip(line.cells, beside.cells):
+            differs = cell.gradient is not None and not same_bits(cell.gradient, one.gradient)
+            if differs and not cell.partings:
+                apart.append(f"{words.framework_name(line.framework)} {line.title}")
+    told = words.comma_list(list(dict.fromkeys(apart)))
+    why = "with its values in sight it computes otherwise, or its own derivative rules do"
+    return (
+        [f"{told}: another gradient than op by op, and the op at which they part was not seen: {why}"]
+        if told
+        else []
+    )
 
 
 def _is_what_ran(seen: Array, gradient: Array | None, single: Array | None) -> bool:

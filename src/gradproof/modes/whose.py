@@ -20,6 +20,10 @@ from gradproof.modes.model import Whose
 from gradproof.modes.rewritings import rewritings
 from gradproof.modes.rows import same_bits
 
+HALF = (
+    0.505  # ulp: what is rounded once is no farther from the exact value; a little more, for ties and bounds
+)
+_ROUNDED_RIGHT = ("add", "sub", "mul", "div", "sqrt", "neg")
 SUMS = frozenset(
     {"sum", "mean", "sum_to", "matmul", "einsum", "cumsum", "convolution", "segment_sum", "logsumexp"}
 )
@@ -36,6 +40,7 @@ class Differing:
     inputs: list[Array]
     exact: tuple[Array, Array] | None  # midpoint and radius
     index: tuple[int, ...]  # the entry where they differ most
+    is_shared: bool = True  # whether the inputs are the same in both runs
 
 
 def whose(seen: Differing) -> Whose:
@@ -81,10 +86,16 @@ def _flushed(seen: Differing) -> Whose | None:
 
 
 def _rewritten(seen: Differing) -> Whose | None:
+    is_odd = seen.is_shared and seen.node.op in _ROUNDED_RIGHT and not _is_rounded_once(seen, seen.single)
     for kind, text, value in rewritings(seen.program, seen.node):
         candidate = np.asarray(value)
-        if candidate.shape == seen.other.shape and same_bits(candidate.astype(seen.other.dtype), seen.other):
+        if candidate.shape != seen.other.shape:
+            continue
+        if same_bits(candidate.astype(seen.other.dtype), seen.other):
             return Whose(kind, text)
+        # Where the run op by op does not round the op as such, it may as well be the one that rewrites it.
+        if is_odd and same_bits(candidate.astype(seen.single.dtype), seen.single):
+            return Whose(kind, f"{text} in the run op by op, and not here")
     return None
 
 
@@ -116,8 +127,12 @@ def _approximated(seen: Differing) -> Whose | None:
     """Another approximation of the same function, or another rounding of the same op."""
     if not _is_rounding(seen):
         return None
-    if seen.node.op in ("add", "sub", "mul", "div", "sqrt", "neg"):
-        return Whose("rounding", f"`{seen.node.op}` is rounded otherwise{_ulps(seen)}")
+    if seen.node.op in _ROUNDED_RIGHT:
+        if _distance(seen, seen.other) > HALF:
+            return Whose(
+                "rewriting", f"`{seen.node.op}` was not computed by itself and rounded once{_ulps(seen)}"
+            )
+        return Whose("rounding", f"`{seen.node.op}` is rounded once here, and not op by op{_ulps(seen)}")
     return Whose("approximation", f"another approximation of `{seen.node.op}`{_ulps(seen)}")
 
 
@@ -154,12 +169,26 @@ def _ulps(seen: Differing) -> str:
     """How far both results lie from the exact one, in units in the last place."""
     if seen.exact is None or not types.is_real(seen.node.dtype):
         return ""
-    mid = seen.exact[0][seen.index]
-    unit = _unit(float(mid), seen.node.dtype)
-    one, other = (abs(float(_wide(x)[seen.index]) - float(mid)) / unit for x in (seen.single, seen.other))
+    one, other = _distance(seen, seen.single), _distance(seen, seen.other)
     return (
         f": {words.significant(other, 2)} ulp from the exact value here, {words.significant(one, 2)} op by op"
     )
+
+
+def _is_rounded_once(seen: Differing, value: Array) -> bool:
+    """Whether every entry is the exact result to half a unit in its last place; yes where that is not known."""
+    if seen.exact is None or not types.is_real(seen.node.dtype):
+        return True
+    mid = np.asarray(seen.exact[0], np.float64)
+    units = np.vectorize(_unit, otypes=[float])(mid, seen.node.dtype)
+    return bool(np.all(np.abs(_wide(value) - mid) <= HALF * units))
+
+
+def _distance(seen: Differing, value: Array) -> float:
+    """How far a result lies from the exact one at the entry, in units in the last place."""
+    assert seen.exact is not None
+    mid = float(seen.exact[0][seen.index])
+    return abs(float(_wide(value)[seen.index]) - mid) / _unit(mid, seen.node.dtype)
 
 
 def _unit(value: float, dtype: str) -> float:
