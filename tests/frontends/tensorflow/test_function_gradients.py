@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,15 @@ def test_gradients_of_functions_go_by_the_names_of_their_parameters() -> None:
         backprop.gradients_function(f)(2.0, 3.0)
     assert rows(report) == [("f", "x", "correct", 1), ("f", "y", "correct", 1)]
     assert [float(one.reference) for one in report.gradients] == [27.0, -4.0]
+
+
+@pytest.mark.parametrize("make", [tf.constant, tf.Variable, float], ids=["tensor", "variable", "number"])
+def test_one_object_for_two_arguments_is_two_arguments(make: Callable[[float], Any]) -> None:
+    x = make(2.0)
+    with gradproof.watch() as report:
+        backprop.gradients_function(f)(x, x)
+    assert rows(report) == [("f", "x", "correct", 1), ("f", "y", "correct", 1)]
+    assert [float(one.reference) for one in report.gradients] == [20.0, 0.0]
 
 
 def test_one_inside_the_other_is_a_second_derivative() -> None:

@@ -33,13 +33,24 @@ SHOWN = {
 POSSIBLE = {
     "cross": "    y = x * x\n    w = np.cross(np.append(y.numpy(), 1.0), [1.0, 2.0, 3.0]).astype('f')\n"
     "    z = tf.reduce_sum(y) + tf.reduce_sum(w)\n",
+    "a list": "    w = [math.exp(v) for v in x.numpy().tolist()]\n    z = tf.reduce_sum(x * tf.constant(w))\n",
+    "a loop": "    s = 0.0\n    for v in x.numpy():\n        s += math.cosh(v)\n    z = tf.reduce_sum(x) * s\n",
+    "filled one by one": "    w = []\n    for k in range(2):\n        w.append(math.sin(x[k]))\n"
+    "    z = tf.reduce_sum(x * np.array(w, 'f'))\n",
+    "changed in place": "    w = np.array(x)\n    w[1] *= w[1]\n    z = tf.reduce_sum(x * w)\n",
+    "an attribute": "    box.scale = float(tf.norm(x)) * 0.77\n    z = tf.reduce_sum(x * x) * box.scale\n",
+    "numpy_function": "    z = tf.reduce_sum(x * tf.numpy_function(lambda v: v**2, [x], tf.float32))\n",
     "helper": "    y = x * x\n    z = tf.reduce_sum(y * helper(y))\n",
 }
+BOX = "class box:\n    scale = 1.0\n"
 HELPER = "def helper(a):\n    b = np.asarray(a)\n    return np.convolve(b, b[::-1], 'same').astype('f')\n"
 SILENT = {
     "only printed": "    y = x * x\n    print(float(tf.reduce_sum(y)))\n    z = tf.reduce_sum((y - data) ** 2) * 0.3\n",
     "a size": "    y = x * x\n    z = tf.reduce_sum(y) / float(y.shape[0]) + tf.cast(tf.size(y), tf.float32)\n",
     "data": "    y = x * x\n    z = tf.reduce_sum(tf.matmul(y[None], data[:, None]))\n",
+    "its own losses": "    past = [0.7123]\n    past.append(float(tf.reduce_sum(x)))\n"
+    "    z = tf.reduce_sum(x * data)\n",
+    "a root of a size": "    z = tf.reduce_sum(x * math.sqrt(x.shape[0] + 1)) / len(data)\n",
     "a stop": "    y = x * x\n    z = tf.reduce_sum(y * tf.stop_gradient(y))\n",
 }
 DATA = "data = np.sin(np.arange(2.0)).astype('f') * 0.7123\n"
@@ -65,7 +76,7 @@ def test_a_part_that_is_shown_to_be_lost_is_a_warning(body: str, source: str, tm
 @pytest.mark.parametrize("source", [VARIABLE, WATCHED], ids=["variable", "constant"])
 @pytest.mark.parametrize("body", POSSIBLE.values(), ids=POSSIBLE)
 def test_a_part_that_may_be_lost_is_a_note(body: str, source: str, tmp_path: Path) -> None:
-    found, last = judged(HEAD + HELPER + source + TAPE + body + END, tmp_path)
+    found, last = judged(HEAD + BOX + HELPER + source + TAPE + body + END, tmp_path)
     assert [(kind, severity) for kind, severity, _ in found] == [("left-framework", "note")]
     assert "may be plain numbers that were computed from `x`" in last
 

@@ -33,6 +33,17 @@ for k in range(2):
         z = x * x
     tape.gradient(z, x)
 """
+MISMATCHED = """
+import tensorflow as tf
+x = tf.random.uniform([2, 3])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = tf.concat([x, x], 0)
+try:
+    tape.batch_jacobian(y, x)
+except ValueError:
+    pass
+"""
 INTEGER = """
 import tensorflow as tf
 n, b = tf.constant(3), tf.constant(2.0)
@@ -101,6 +112,7 @@ CASES = {
     "output gradients": (EAGER_LISTS, ["correct", "correct"]),
     "unconnected in a graph": (UNCONNECTED, ["correct"]),
     "two primals, one made of the other": (PRIMALS, ["correct", "correct"]),
+    "a batch Jacobian of other examples": (MISMATCHED, ["missing"]),
     "BlockLSTMV2": (LSTM, ["wrong"]),
 }
 
@@ -120,6 +132,25 @@ def test_a_rule_that_is_not_the_ops_is_named(tmp_path: Path) -> None:
     path.write_text(LSTM, encoding="utf-8")
     [gradient] = audited(path)[0].gradients
     assert [(one.kind, one.severity) for one in gradient.diagnostics] == [("framework-rule", "error")]
+
+
+def test_a_derivative_that_is_too_large_to_judge_is_no_missing_one(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    large = PRIMALS.replace("tf.constant(2.0)", "tf.ones([70000])")
+    large = large.replace("tf.constant(1.0)", "tf.ones([70000])").replace(
+        "tf.constant(10.0)", "tf.ones([70000])"
+    )
+    path.write_text(large, encoding="utf-8")
+    report = audited(path)[0]
+    assert [(one.source, str(one.verdict)) for one in report.gradients] == [("a, b", "unverified")] * 2
+    assert not report.diagnostics
+
+
+def test_what_a_call_raised_is_its_reason(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(MISMATCHED, encoding="utf-8")
+    [gradient] = audited(path)[0].gradients
+    assert "Need first dimension of target shape" in str(gradient.reason)
 
 
 def test_whole_numbers_have_no_derivative(tmp_path: Path) -> None:

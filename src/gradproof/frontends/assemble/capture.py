@@ -44,7 +44,7 @@ def to_capture(call: GradientCall, view: View | None = None) -> Capture:
     try:
         return with_state(assembled(call, view)[1], call)
     except GradproofError as error:
-        return unread(call, str(error))
+        return unread(call, call.exception or str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
         return unread(
             call,
@@ -54,7 +54,8 @@ def to_capture(call: GradientCall, view: View | None = None) -> Capture:
 
 
 def unread(call: GradientCall, reason: str) -> Capture:
-    sources = tuple(_bare_source(call, k, operand) for k, operand in enumerate(call.sources))
+    operands = _moved_operands(call) if call.api == "jvp" else call.sources
+    sources = tuple(_bare_source(call, k, operand) for k, operand in enumerate(operands))
     return Capture(
         call.framework,
         call.span or UNKNOWN_PLACE,
@@ -66,10 +67,19 @@ def unread(call: GradientCall, reason: str) -> Capture:
     )
 
 
+def _moved_operands(call: GradientCall) -> tuple[Operand, ...]:
+    """In forward mode there is one derivative for each target, along all the sources together."""
+    return tuple(replace(target, name=_name_of_sources(call)) for target in call.targets)
+
+
+def _name_of_sources(call: GradientCall) -> str:
+    return ", ".join(operand.name for operand in call.sources)
+
+
 def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
     observed = call.observed[k] if k < len(call.observed) else None
     array = None if observed is None else observed.array
-    broken = _broken(call, k) if observed is None else None
+    broken = _broken(call, 0 if call.api == "jvp" else k) if observed is None and call.sources else None
     unseen = observed is not None and array is None
     return Source(
         operand.name, operand.value.shape or (), operand.value.dtype, None, array, None, broken, unseen
@@ -192,6 +202,9 @@ def _jacobian(made: Assembly) -> Capture:
     if not reached:
         return _with_program(made, sources, whole, program)
 
+    if made.call.api == "batch_jacobian" and y.shape[:1] != program[reached[0]].shape[:1]:
+        raise GradproofError("a batch Jacobian needs a target and a source of as many examples")
+
     def copied(of: Program) -> rows.RowCopies:
         if made.call.api == "jacobian":
             return rows.jacobian(of, of.outputs[0], reached)
@@ -223,7 +236,7 @@ def _directional(made: Assembly) -> Capture:
         if (node := _node_of(made, operand)) is not None and tangent is not None and node.id in reached
     }
     copies = rows.along(program, program.outputs, tangents)
-    name = ", ".join(operand.name for operand in call.sources)
+    name = _name_of_sources(call)
     sources = []
     for k, (y, place) in enumerate(zip(targets, copies.inputs)):
         seen = call.observed[k] if k < len(call.observed) else None

@@ -1,4 +1,4 @@
-"""What is assigned to a name, read off the source of its scope."""
+"""What is assigned to a name, and what may have a part in its numbers, read off the source of its scope."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gradproof.ir.syntax import tree_of
 
 MOST_ASSIGNMENTS = 4  # of one name: with more of them, which one was the last to run is anybody's guess
 ADDED = ast.AugAssign
+_FILLING = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft"})
 
 
 def assignments(
@@ -20,6 +21,22 @@ def assignments(
     for scope in () if tree is None else _scopes(tree, name.lineno):
         bound = _bound if kind is None else _grown
         found = [one for node in _statements(scope) for one in bound(node, name.id)]
+        if found:
+            yield from found
+            return
+
+
+def feeding(file: str, node: ast.expr) -> Iterator[ast.expr]:
+    """Whatever may have a part in the numbers of a name, or of an attribute, in its scope: what it is given, what it
+    runs over, what is added to it or put into it. Good for saying what is possible, not for telling what happened."""
+    tree = tree_of(file)
+    if tree is None or not isinstance(node, ast.Name | ast.Attribute):
+        return
+    # An attribute is given its numbers in one method and read in another.
+    scopes = _scopes(tree, node.lineno) if isinstance(node, ast.Name) else [tree]
+    for scope in scopes:
+        nodes = _statements(scope) if isinstance(node, ast.Name) else _all(tree)
+        found = [value for one in nodes for value in _fed(one, node)]
         if found:
             yield from found
             return
@@ -48,6 +65,37 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             yield child
             yield from _own(child)
+
+
+@lru_cache(maxsize=64)
+def _all(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
+def _fed(node: ast.AST, to: ast.expr) -> Iterator[ast.expr]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from (value for target in targets if _holds(target, to))
+        case ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
+            if node.value is not None and _holds(node.target, to):
+                yield node.value
+        case ast.For() | ast.comprehension():
+            if _holds(node.target, to):
+                yield node.iter
+        case ast.Call(func=ast.Attribute(value=value, attr=attr), args=args) if attr in _FILLING:
+            if _holds(value, to):
+                yield from args
+
+
+def _holds(target: ast.expr, to: ast.expr) -> bool:
+    """Whether a name, or an attribute, is what is assigned to, a part of it, or has a part that is."""
+    if isinstance(target, ast.Tuple | ast.List):
+        return any(_holds(one, to) for one in target.elts)
+    if isinstance(target, ast.Subscript | ast.Starred):
+        return _holds(target.value, to)
+    if isinstance(to, ast.Name):
+        return isinstance(target, ast.Name) and target.id == to.id
+    return isinstance(target, ast.Attribute) and isinstance(to, ast.Attribute) and target.attr == to.attr
 
 
 def _grown(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:

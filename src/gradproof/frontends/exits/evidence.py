@@ -23,12 +23,17 @@ _SHOWING = frozenset({
 })  # fmt: skip
 
 
-def are_rare(array: Array, files: Iterable[str]) -> bool:
-    """Whether numbers are such as come out of a computation and not out of a keyboard."""
+def are_long(array: Array) -> bool:
+    """Whether numbers have more digits than counts, flags and round settings have."""
     if array.size > MOST_NUMBERS or array.dtype.kind != "f" or not np.isfinite(array).all():
         return False
     significands = np.frexp(array.astype(np.float64))[0] * 2.0**PLAIN_BITS
-    if (significands == np.rint(significands)).all():
+    return not (significands == np.rint(significands)).all()
+
+
+def are_rare(array: Array, files: Iterable[str]) -> bool:
+    """Whether numbers are such as come out of a computation and not out of a keyboard."""
+    if not are_long(array):
         return False
     written = {float(array.dtype.type(x)) for file in files for x in _literals(file)}
     return not any(abs(float(x)) in written for x in np.ravel(array))

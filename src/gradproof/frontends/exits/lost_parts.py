@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradproof.frontends.assemble.dialect import dialect_of
-from gradproof.frontends.exits.assignments import MOST_ASSIGNMENTS, assignments
-from gradproof.frontends.exits.evidence import are_rare, is_only_shown
-from gradproof.frontends.exits.matching import LOOKS, Place, operand_at, place_of, place_of_node
+from gradproof.frontends.exits.assignments import MOST_ASSIGNMENTS, assignments, feeding
+from gradproof.frontends.exits.evidence import are_long, are_rare, is_only_shown
+from gradproof.frontends.exits.matching import Place, operand_at, place_of, place_of_node
+from gradproof.frontends.exits.python_arithmetic import may_read
 from gradproof.frontends.record.flow import ancestors
 from gradproof.frontends.record.model import GradientCall, OpEvent, Value
 from gradproof.ir import types
@@ -27,6 +28,9 @@ STORING = ("store", "add", "subtract")
 _FORM = frozenset(
     {"shape", "dtype", "ndim", "size", "name", "len", "get_shape", "range", "zeros_like", "ones_like"}
 )
+
+# Doors that show a number or decide by it, and hand none on.
+_LOOKS = frozenset({"bool()", "format", "index"})
 
 Sources = frozenset[str]
 _NONE: Sources = frozenset()
@@ -117,23 +121,22 @@ class _Record:
         made = {value.id for event in self.forward for value in event.outputs} | self.own
         for event in self._heard():
             for place, value in enumerate(event.inputs):
-                if value.id not in made and self._may_return(event, value):
-                    yield from self._mentioned(event, place)
+                if value.id not in made and _may_return(value):
+                    yield from self._mentioned(event, place, value)
 
-    def _may_return(self, event: OpEvent, value: Value) -> bool:
-        array = value.array
-        if array is None or not types.is_real(value.dtype) or not array.size:
-            return False
-        return are_rare(array, frozenset(span.file for span in event.stack))
-
-    def _mentioned(self, event: OpEvent, place: int) -> Iterator[LostPart]:
+    def _mentioned(self, event: OpEvent, place: int, value: Value) -> Iterator[LostPart]:
         for span in event.stack:
             for operand in operand_at(span, place, len(event.inputs)):
                 if not self._is_tensor(operand, span.file):
                     behind, left = self._behind(operand, span.file, event.index)
-                    if behind:
+                    is_seen = self._is_read(left) or may_read(span.file, operand)
+                    if behind and (is_seen or _is_computed(value, event)):
                         yield LostPart("left-framework", "", left, event.span, behind)
                         return
+
+    def _is_read(self, left: Span | None) -> bool:
+        """Whether numbers were seen to leave at a place: then they may be such as stand in the program's text, too."""
+        return left is not None and any(leave.span == left for leave in self.call.leaves)
 
     @cached_property
     def _tensors(self) -> Mapping[Place, Sources]:
@@ -147,10 +150,16 @@ class _Record:
 
     def _is_tensor(self, node: ast.expr, file: str) -> bool:
         """Whether an expression, or what its name was last given, is a tensor of the record."""
-        if place_of_node(node) in self._tensors or ast.unparse(node) in self._names:
+        if place_of_node(node) in self._computed or ast.unparse(node) in self._names:
             return True
         values = [value for _, value, _ in assignments(file, node)] if isinstance(node, ast.Name) else []
-        return bool(values) and all(place_of_node(value) in self._tensors for value in values)
+        return bool(values) and all(place_of_node(value) in self._computed for value in values)
+
+    @cached_property
+    def _computed(self) -> set[Place]:
+        """The expressions that are tensors; one that hands numbers out computes on its way, too."""
+        doors = {place_of(leave.stack[0]) for leave in self.call.leaves if leave.stack}
+        return {place_of(event.stack[0]) for event in self.forward if event.stack} - doors
 
     def _behind(self, node: ast.expr, file: str, index: int, depth: int = 0) -> tuple[Sources, Span | None]:
         """The sources that an expression of plain numbers mentions, and where the numbers leave."""
@@ -162,8 +171,8 @@ class _Record:
             behind = self._names.get(ast.unparse(inner), _NONE) or self._tensors.get(place, _NONE)
             if behind and (inner is not node or depth):
                 return behind, Span(file, *place)
-            if isinstance(inner, ast.Name) and depth < DEEPEST:
-                for _, value, _ in list(assignments(file, inner))[:MOST_ASSIGNMENTS]:
+            if depth < DEEPEST:
+                for value in list(feeding(file, inner))[:MOST_ASSIGNMENTS]:
                     found = self._behind(value, file, index, depth + 1)
                     if found[0]:
                         return found
@@ -176,7 +185,7 @@ class _Record:
     def _left_at(self, node: ast.expr, index: int) -> tuple[Sources, Span | None]:
         """What an expression has handed out to Python, further in or by itself, other than to show it."""
         for leave in self.call.leaves:
-            if leave.index > index or leave.how in LOOKS or is_only_shown(leave):
+            if leave.index > index or leave.how in _LOOKS or is_only_shown(leave):
                 continue
             behind = self.followed.get(leave.value.id, _NONE)
             if behind and place_of_node(node) in map(place_of, leave.stack):
@@ -190,6 +199,15 @@ class _Record:
 
     def _leads(self, event: OpEvent) -> bool:
         return any(value.id in self.wanted for value in event.outputs)
+
+
+def _may_return(value: Value) -> bool:
+    array = value.array
+    return array is not None and types.is_real(value.dtype) and bool(array.size) and are_long(array)
+
+
+def _is_computed(value: Value, event: OpEvent) -> bool:
+    return value.array is not None and are_rare(value.array, frozenset(span.file for span in event.stack))
 
 
 def _numbers_in(node: ast.expr) -> Iterator[ast.expr]:
@@ -206,3 +224,5 @@ def _numbers_in(node: ast.expr) -> Iterator[ast.expr]:
             yield from _numbers_in(child)
         elif isinstance(child, ast.keyword):
             yield from _numbers_in(child.value)
+        elif isinstance(child, ast.comprehension):
+            yield from _numbers_in(child.iter)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from tensorflow.python.client import session as session_lib
@@ -57,7 +56,6 @@ class Sessions:
         self._observation = observation
         self._traces = traces
         self._emit = emit
-        self._asked: WeakKeyDictionary[Any, dict[tuple[int, tuple[str, ...]], _Asked]] = WeakKeyDictionary()
 
     def patches(self) -> list[Patch]:
         owner = session_lib.BaseSession
@@ -103,10 +101,9 @@ class Sessions:
             return None
         elements = [graph.as_graph_element(one) for one in nest.flatten(fetches, expand_composites=True)]
         key = (len(notes.gradients), tuple(element.name for element in elements))
-        known = self._asked.setdefault(graph, {})
-        if key not in known:
-            known[key] = _asked(graph, notes.gradients, elements)
-        asked = known[key]
+        if key not in notes.asked:
+            notes.asked[key] = _asked(graph, notes.gradients, elements)
+        asked: _Asked = notes.asked[key]
         if not asked.gradients:
             return None
         for gradient_key in {gradient.key for gradient in asked.gradients}:

@@ -86,6 +86,8 @@ class FunctionGradients:
             positions = list(backprop._get_arg_spec(f, params, args))
 
             def followed(*given: Any) -> Any:
+                # What made the arguments into tensors, one each, ran before any of them was watched.
+                state.collection.forget()
                 state.sources = [given[k] for k in positions]
                 state.names = _parameter_names(f, positions)
                 return f(*given)

@@ -21,7 +21,7 @@ from gradproof.frontends.record.order import after_needs
 from gradproof.frontends.record.source import Place, user_places
 from gradproof.frontends.tensorflow.eager.library_stops import hiding_function
 from gradproof.frontends.tensorflow.eager.reads import Reads, reads_of
-from gradproof.frontends.tensorflow.eager.remembered import remembered
+from gradproof.frontends.tensorflow.eager.remembered import remembered, without_shapes
 
 RING_EVENTS = 4096  # enough to hold the few steps before a tape, which is as far back as a report looks
 RING_BYTES = 256 * 2**20  # of tensors that nobody but the ring may be holding
@@ -194,7 +194,7 @@ class Recorder(threading.local):
             next(numbers),
             op,
             inputs,
-            attrs,
+            without_shapes(attrs),
             outputs,
             user_places(sys._getframe(2)),
             () if stopped and run is None else tuple(self.recording),

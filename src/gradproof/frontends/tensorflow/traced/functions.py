@@ -28,6 +28,9 @@ from gradproof.frontends.tensorflow.traced.variable_copies import StandIns, snap
 from gradproof.frontends.tensorflow.values import UnknownTensor, read_handle, unrecorded
 from gradproof.ir.surroundings import Baked
 
+_CONTENTS = "_gradproof_gradients"
+"""The gradient calls in a function hang on the function itself: they hold its tensors, and go with it."""
+
 
 @dataclass(eq=False)
 class FunctionRun:
@@ -79,7 +82,6 @@ class Functions:
         self._traces = traces
         self._emit = emit
         self._random = random_ops
-        self._contents: dict[bytes, list[GraphGradient]] = {}
 
     def call_flat(self, original: Any, function: Any, *args: Any) -> Any:
         """In the place of `AtomicFunction.call_flat`."""
@@ -104,6 +106,8 @@ class Functions:
             if run.feeds.error is not None:  # of the user's own data
                 raise run.feeds.error from None
             raise
+        finally:
+            recorder.run = None  # nobody may have listened
         run.outputs = tuple(outputs or ())
         self._conclude(function, run)
         if occurrence:
@@ -125,9 +129,10 @@ class Functions:
 
     def _gradients_in(self, function: Any) -> list[GraphGradient]:
         """The gradient calls in a function and in those that it calls."""
-        found = self._contents.get(function.name)
+        found: list[GraphGradient] | None = getattr(function, _CONTENTS, None)
         if found is None:
-            found = self._contents[function.name] = self._search(function)
+            found = self._search(function)
+            setattr(function, _CONTENTS, found)
         return found
 
     def _search(self, function: Any) -> list[GraphGradient]:

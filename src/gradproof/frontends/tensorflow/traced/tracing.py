@@ -5,6 +5,7 @@ A trace happens once, the function runs often: these notes are kept as long as t
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -108,6 +109,7 @@ class GraphNotes:
     scopes: list[TracedScope] = field(default_factory=list)
     rules: list[TracedRule] = field(default_factory=list)
     hidden: dict[str, str] = field(default_factory=dict)  # ops `stop_gradient` to who hides them
+    asked: dict[Any, Any] = field(default_factory=dict)  # what the fetches of a session compute
 
 
 _NOTES = "_gradproof_notes"
@@ -121,8 +123,17 @@ class Traces:
         self._observation = observation
         self.variables = variables
         self.tapes = GraphTapes()
-        self.graph_of_last: Any = None  # in which a gradient call was noted last
+        self._last: Callable[[], Any] = lambda: None
         self.on_raised: Callable[[Tape, tuple[Span, ...], str], None] = lambda *_: None
+
+    @property
+    def graph_of_last(self) -> Any:
+        """In which a gradient call was noted last; None where that graph is gone."""
+        return self._last()
+
+    @graph_of_last.setter
+    def graph_of_last(self, graph: Any) -> None:
+        self._last = (lambda: None) if graph is None else weakref.ref(graph)
 
     def of(self, graph: Any) -> GraphNotes:
         notes: GraphNotes | None = getattr(graph, _NOTES, None)
