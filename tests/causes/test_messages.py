@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -76,3 +77,34 @@ def test_a_fix_says_whether_it_was_run(path: Path) -> None:
         text = "\n".join(message)
         if "\n  fix: " in text:
             assert "\n  checked: " in text or "\n  not checked: " in text
+
+
+ALL = Path(__file__).parent / "messages.txt"
+_NAMES_AND_NUMBERS = re.compile(r"`[^`]*`|[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
+_PARTS = ("  why: ", "  fix: ")
+
+
+def _said(lines: list[str]) -> list[str]:
+    """The headline, why and fix of a message, without its source, numbers and patch."""
+    kept, is_kept = [], True
+    for line in lines:
+        if line.startswith("  ") and not line.startswith("   ") and ":" in line:
+            is_kept = line.startswith(_PARTS)
+        elif not line.strip() or line.lstrip().startswith(("-->", "|")) or re.match(r"^ *[\d.]+ \|", line):
+            is_kept = False
+        if is_kept:
+            kept.append(line)
+    return kept
+
+
+def test_every_message_stands_in_one_file_to_be_read_from_top_to_bottom() -> None:
+    """Of messages that differ in names and numbers only the first is kept."""
+    found: dict[str, list[str]] = {}
+    for path in SNAPSHOTS:
+        for lines in _messages(path.read_text(encoding="utf-8")):
+            said = _said(lines)
+            found.setdefault(_NAMES_AND_NUMBERS.sub("*", said[0]), said)
+    text = "".join("\n".join(said) + "\n\n" for _, said in sorted(found.items()))
+    if os.environ.get("GRADPROOF_ACCEPT"):
+        ALL.write_text(text, encoding="utf-8")
+    assert text == ALL.read_text(encoding="utf-8")

@@ -277,4 +277,4 @@ def test_an_op_without_a_meaning_is_measured_and_named():
     (capture,) = captures(program)
     (case,) = cases(capture, Options())
     assert (case.verdict.value, case.judgement.oracle) == ("correct", "differences")
-    assert "`Eig`" in str(case.judgement.reason)
+    assert "`tf.eig`" in str(case.judgement.reason)

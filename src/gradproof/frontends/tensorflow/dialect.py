@@ -9,6 +9,7 @@ from gradproof.frontends.tensorflow.eager.hand_written import refused
 from gradproof.frontends.tensorflow.kernels import kernel_of
 from gradproof.frontends.tensorflow.lower import TABLE
 from gradproof.frontends.tensorflow.raised import raised, said
+from gradproof.frontends.tensorflow.spelling import spelled
 from gradproof.frontends.tensorflow.traced.repeatable import PYTHON_OPS
 
 _DISCRETE = (
@@ -42,4 +43,4 @@ ROLES: dict[str, Role] = {
     **dict.fromkeys(_DRAWING, "draw"),
 }
 
-DIALECT = Dialect(TABLE, ROLES, kernel_of, returned_none, refused, raised, said)
+DIALECT = Dialect(TABLE, ROLES, kernel_of, returned_none, refused, raised, said, spelled=spelled)
