@@ -1,37 +1,50 @@
-"""Faulty scripts are mended as a whole: the patched script has no fault left, and no claim of a fix is false."""
+"""Fixes as a whole: the patched script has no fault left, and no claim of a fix is false."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.fixes.faulty import CLEAN, HEADS, SCRIPTS, UNMENDED
+from tests.fixes.faulty import FAMILIES, HEADS, SCRIPTS, UNMENDED, FaultyScript
 from tests.fixes.mending import mend
 
 pytestmark = pytest.mark.timeout(300)
 
-
-def _script(key: tuple[str, str]) -> object:
-    framework = key[0]
-    missing = importlib.util.find_spec(framework) is None
-    marks = [pytest.mark.skipif(missing, reason=f"{framework} is not installed")]
-    marks += [getattr(pytest.mark, framework)] if framework in ("tensorflow", "torch") else []
-    return pytest.param(key, id="-".join(key), marks=marks)
+_NIGHTLY = (
+    pytest.mark.nightly,
+    pytest.mark.skipif("GRADPROOF_NIGHTLY" not in os.environ, reason="the nightly size takes many minutes"),
+)
 
 
-@pytest.mark.parametrize("key", [_script(key) for key in SCRIPTS])
+def _parameter(script: FaultyScript) -> object:
+    missing = importlib.util.find_spec(script.framework) is None
+    marks = [pytest.mark.skipif(missing, reason=f"{script.framework} is not installed")]
+    marks += [getattr(pytest.mark, script.framework)] if script.framework in ("tensorflow", "torch") else []
+    return pytest.param(script, id=script.id, marks=[*marks, *(_NIGHTLY if script.is_nightly else ())])
+
+
+@pytest.mark.parametrize("script", [_parameter(script) for script in SCRIPTS])
 def test_a_faulty_script_is_mended(
-    key: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: FaultyScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = mend(SCRIPTS[key], tmp_path, monkeypatch)
+    found = mend(script.text, tmp_path, monkeypatch)
     assert not found.is_false, found.diff
-    expected = "clean" if key in CLEAN else "no patch" if key in UNMENDED else "mended"
+    expected = "no patch" if (script.framework, script.name) in UNMENDED else "mended"
     assert found.kind == expected, f"{found.kinds}\n{found.diff}"
+
+
+def test_there_are_many_scripts_in_every_framework_and_no_two_of_one_name() -> None:
+    assert len(SCRIPTS) >= 120
+    assert {script.family for script in SCRIPTS} == set(FAMILIES)
+    assert {script.framework for script in SCRIPTS} == set(HEADS)
+    assert max(Counter(script.id for script in SCRIPTS).values()) == 1
 
 
 def test_most_are_mended_in_every_framework() -> None:
     for framework in HEADS:
-        faulty = [key for key in SCRIPTS if key[0] == framework and key not in CLEAN]
-        assert len([key for key in faulty if key not in UNMENDED]) >= 0.8 * len(faulty)
+        names = [script.name for script in SCRIPTS if script.framework == framework]
+        assert len([name for name in names if (framework, name) not in UNMENDED]) >= 0.8 * len(names)

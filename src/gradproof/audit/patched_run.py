@@ -59,7 +59,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
     best = len(_faulty(report)) + 1, report
     waiting, tried = [report], set[str]()
     while waiting and len(tried) < MOST_RUNS:
-        current = waiting.pop()
+        current = waiting.pop(0)
         text = patched_texts(current).get(file)
         if text is None or text in tried:
             continue
@@ -73,8 +73,8 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         best = min(best, (n_left, told), key=lambda one: one[0])
         if not n_left:
             return told
-        # What the change has brought to light is mended before another change is tried in its place.
-        following = [_with_others(current, run, left), _further(report, told, run, file)]
+        # What the change has brought to light is mended, and another change is tried in its place.
+        following = [_further(report, told, run, file), _with_others(current, run, left)]
         waiting += [one for one in following if one is not None]
     return best[1] if best[0] <= len(_faulty(report)) else _without_patches(advised)
 

@@ -15,6 +15,7 @@ from gradproof.ir.program import Node, Program
 
 STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
 _BINARY = frozenset({"add", "sub", "mul", "div", "power"})
+_COMMUTE = frozenset({"add", "mul"})
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
 MOST_DEFINITIONS = 8  # names that are followed to where they were given their value, one inside the other
 
@@ -72,7 +73,7 @@ class Alignment:
     def _parts(self, expression: ast.expr, node: Node) -> Iterator[tuple[ast.expr, int]]:
         match expression:
             case ast.BinOp(left=left, right=right) if node.op in _BINARY:
-                yield from zip((left, right), node.inputs)
+                yield from self._operands((left, right), node)
             case ast.BinOp(left=left):
                 yield left, node.inputs[0]
             case ast.UnaryOp(op=ast.USub(), operand=operand) if node.op == "neg":
@@ -84,6 +85,13 @@ class Alignment:
                     [function.value] if _is_method(function) and isinstance(function, ast.Attribute) else []
                 )
                 yield from self._arguments([*method, *args], self._inputs(node))
+
+    def _operands(self, sides: tuple[ast.expr, ast.expr], node: Node) -> Iterator[tuple[ast.expr, int]]:
+        """`1 + x` may have been computed as `x + 1`, by the method of the array."""
+        pairs = list(zip(sides, node.inputs))
+        if node.op in _COMMUTE and not all(self._may_be(*pair) for pair in pairs):
+            pairs = list(zip(sides, reversed(node.inputs)))
+        yield from pairs
 
     def _arguments(self, given: list[ast.expr], inputs: list[int]) -> Iterator[tuple[ast.expr, int]]:
         """What was passed and what the nodes of the call took, as far as one is certainly the other."""

@@ -50,7 +50,7 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         seen = "" if has_rules else checked_digits(case, program, aim, replay, equal=False)
         return replace(case, remedy=replace(case.remedy, replayed=seen or ""))
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
-    found = list(_offers(case, program, aim, replay, time.monotonic() + seconds))
+    found = list(_offers(case, program, aim, replay, time.thread_time() + seconds))
     if found:
         # A change that can be shown in the user's own lines is worth a little accuracy.
         best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]

@@ -17,7 +17,8 @@ MOST_STEPS = 3  # rewrites one after the other
 WIDTH = 6  # programs that are kept for the next step
 MOST_TRIED = 400  # gradients computed in one search
 MOST_PLACES = 60  # places in the source where rules are tried; the nearest to the loss come first
-SECONDS = 3.0  # small programs take a tenth of it; a large one must not take longer than its own check
+# Of computing, so that a busy machine finds the same; small programs take a tenth of it.
+SECONDS = 3.0  # a large one must not take longer than its own check
 SHARE = 0.5  # of the lost digits, which a fix must bring back
 LEAST_GAIN = 1.0  # one digit: less could be chance
 WORTH = 0.5  # digits that a further step must gain: a change that is easy to read is worth half a digit
@@ -55,7 +56,7 @@ def reached(
     # Where our own run of the old program has the digits, it was not the formula that lost them.
     if before is None or not aim.is_reached(aim.possible) or aim.is_reached(aim.gradients.digits(before)):
         return []
-    deadline = time.monotonic() + SECONDS if deadline is None else deadline
+    deadline = time.thread_time() + SECONDS if deadline is None else deadline
     found = _candidates(program, aim, RULES if rules is None else rules, deadline)
     good = [candidate for candidate in found if aim.is_reached(candidate.digits)]
     return sorted(good, key=_cost)
@@ -82,7 +83,7 @@ def _candidates(program: Program, aim: Aim, rules: Sequence[RewriteRule], deadli
         for start in beam:
             for candidate in _next(start, aim, rules, seen):
                 step.append(candidate)
-                if len(seen) >= MOST_TRIED or time.monotonic() > deadline:
+                if len(seen) >= MOST_TRIED or time.thread_time() > deadline:
                     return found + step
         found += step
         if any(candidate.digits >= aim.possible - WORTH for candidate in step):

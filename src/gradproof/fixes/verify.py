@@ -100,7 +100,7 @@ def is_equal(
         return False
     nearby = 0
     for k, point in enumerate(_points(old, wrt)):
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and time.thread_time() > deadline:
             return False
         agree = _agree_at(old, new, wrt, point)
         if agree is False or (agree is None and k == 0 and has_point):

@@ -38,15 +38,22 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     text = ast.get_source_segment(source.text, call.func) or ""
     changed = with_texts(source, [(call, _wrapped(source, call, text))])
+    for lines in with_helper(source, changed, language, alias):
+        yield Fix(_TEXT.format(function=text), diff(source, lines, span.file))
+
+
+def with_helper(
+    source: ParsedSource, changed: list[str] | None, language: Framework, alias: str
+) -> Iterator[list[str]]:
+    """The changed lines with the function that gives slopes ahead of them, for numbers of each size."""
     place = _after_imports(source)
-    for scale in language.slope_scales:
-        if changed is None:
-            return
+    for scale in language.slope_scales if changed is not None else ():
+        assert changed is not None
         around = "\n" if changed[place : place + 1] == ["\n"] else "\n\n"
         helper = language.slopes_helper.format(name=NAME, scale=scale)
         own = helper.replace(f"{language.alias}.", f"{alias}.")
         lines = "".join([*changed[:place], f"\n\n{own}{around}", *changed[place:]])
-        yield Fix(_TEXT.format(function=text), diff(source, lines.splitlines(keepends=True), span.file))
+        yield lines.splitlines(keepends=True)
 
 
 def _place(fault: Fault) -> Span | None:

@@ -92,9 +92,9 @@ def _substituted(case: Case, replay: Replay | None) -> Fix | None:
     if entry_count(program) > MOST_ENTRIES:
         return None
     found: Fix | None = None
-    deadline = time.monotonic() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
+    deadline = time.thread_time() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
     for k, change in enumerate(_changes(case, program)):
-        if k == MOST_TRIED or time.monotonic() > deadline:
+        if k == MOST_TRIED or time.thread_time() > deadline:
             break
         patch = _patch(case, program, change)
         if found is not None and not patch:
