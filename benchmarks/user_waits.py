@@ -1,10 +1,11 @@
 """What a user of gradproof waits for, in CPU time: checks, audited steps, steps that are not checked, start-up.
 
-    python benchmarks/user_waits.py [--frameworks numpy,jax] [--sizes 1e4,1e6] [--only TEXT] [--write]
+    python benchmarks/user_waits.py [--frameworks numpy,jax] [--sizes 1e4,1e6] [--only TEXT] [--keep FILE] [--write]
 
 Every framework has a process of its own with one thread. CPU time counts, since other work may run beside it. Plain
 gradients and what is waited for take turns, and the ratio is taken of neighbours; two neighbouring blocks of plain
-gradients give the noise. `--write` makes docs/waiting.md.
+gradients give the noise. All of it takes an hour: with `--keep` every row is kept in a file, so that it may be measured
+in parts, and `--write` makes docs/waiting.md of what was measured and what is kept.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from user_waits_timing import Row
 
@@ -47,38 +50,43 @@ none.
 COLUMNS = ("case", "plain", "waited", "ratio", "noise", "goal", "met")
 
 
-def rows_of(framework: str, sizes: str, only: str, failed: list[str]) -> list[Row]:
+def told_by(framework: str, sizes: str, only: str) -> Iterator[dict[str, Any]]:
     """Measured in a process of its own, which tells each row as soon as it is known, and each failure."""
     command = [sys.executable, str(Path(__file__).parent / "user_waits_cases.py"), framework, sizes, only]
-    found = []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONE_THREAD}
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            told = json.loads(line) if line.startswith("{") else {}
-            if "failed" in told:
-                failed.append(f"{FRAMEWORKS[framework]}: {told['failed']}")
-                print(failed[-1], flush=True)
-            elif told:
-                found.append(Row(**told))
-                print("  ".join(found[-1].cells()), flush=True)
+            if line.startswith("{"):
+                yield {"framework": framework, **json.loads(line)}
     if process.returncode:
         raise SystemExit(f"the cases of {framework} failed")
-    return found
 
 
-def page(found: dict[str, list[Row]], failed: list[str]) -> str:
-    parts = [HEAD]
-    for framework, rows in found.items():
-        parts.append(f"## {FRAMEWORKS[framework][:1].upper()}{FRAMEWORKS[framework][1:]}\n\n")
+def shown(told: dict[str, Any]) -> str:
+    return told["failed"] if "failed" in told else "  ".join(row_of(told).cells())
+
+
+def row_of(told: dict[str, Any]) -> Row:
+    return Row(**{key: value for key, value in told.items() if key != "framework"})
+
+
+def page(told: Sequence[dict[str, Any]]) -> str:
+    """The latest of each row; what failed is said."""
+    parts, n_met, n_rows = [HEAD], 0, 0
+    for framework, title in FRAMEWORKS.items():
+        own = {one.get("name", one.get("failed")): one for one in told if one["framework"] == framework}
+        rows = [row_of(one) for one in own.values() if "failed" not in one]
+        if not rows:
+            continue
+        parts.append(f"## {title[:1].upper()}{title[1:]}\n\n")
         parts.append("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|\n")
         parts.extend("| " + " | ".join(row.cells()) + " |\n" for row in rows)
+        parts.extend(f"\nNot measured: {one['failed']}\n" for one in own.values() if "failed" in one)
         parts.append("\n")
-    every = [row for rows in found.values() for row in rows]
-    parts.append(f"{sum(row.met for row in every)} of {len(every)} goals are met.\n")
-    parts.extend(f"\nNot measured: {one}\n" for one in failed)
-    return "".join(parts)
+        n_met, n_rows = n_met + sum(row.met for row in rows), n_rows + len(rows)
+    return "".join(parts) + f"{n_met} of {n_rows} goals are met.\n"
 
 
 def main() -> None:
@@ -88,15 +96,20 @@ def main() -> None:
     parser.add_argument("--frameworks", default=",".join(FRAMEWORKS))
     parser.add_argument("--sizes", default="1e4,1e5,1e6,1e7")
     parser.add_argument("--only", default="")
+    parser.add_argument("--keep", type=Path)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    found: dict[str, list[Row]] = {}
-    failed: list[str] = []
-    for framework in given.frameworks.split(","):
+    kept = given.keep.read_text().splitlines() if given.keep is not None and given.keep.exists() else []
+    told = [json.loads(line) for line in kept]
+    for framework in filter(None, given.frameworks.split(",")):
         print(f"\n{FRAMEWORKS[framework]}\n{'  '.join(COLUMNS)}", flush=True)
-        found[framework] = rows_of(framework, given.sizes, given.only, failed)
+        for one in told_by(framework, given.sizes, given.only):
+            told.append(one)
+            print(shown(one), flush=True)
+            if given.keep is not None:
+                given.keep.write_text("".join(json.dumps(each) + "\n" for each in told))
     if given.write:
-        (ROOT / "docs" / "waiting.md").write_text(page(found, failed), encoding="utf-8")
+        (ROOT / "docs" / "waiting.md").write_text(page(told), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -116,7 +116,13 @@ class _Look:
             return np.zeros(returned.shape, bool)
         unit = max(types.unit_roundoff(node.dtype), types.unit_roundoff("float64"))
         with np.errstate(all="ignore"):
-            return np.asarray(np.abs(returned - meant) <= QUICK * unit * np.abs(meant))
+            apart = np.abs(returned - meant)
+            right = np.asarray(apart <= QUICK * unit * np.abs(meant))
+            if node.op == "matmul" and not right.all():
+                # Where the terms of an entry cancel: what their roundings come to, half of what a closer look allows.
+                terms = np.matmul(*(np.abs(_wide(value)) for value in values))
+                right |= apart <= share(node, values) * terms
+            return right
 
     def _compared(self, node: Node, returned: Array, back: bool) -> tuple[Array, Array, Array]:
         """Where the result lies within all that rounding can do to the meaning, where surely not, and its middle."""

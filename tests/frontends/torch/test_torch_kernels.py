@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 from tests.frontends.torch.seen import audited, recorded
 
 from gradproof.frontends.torch.kernels import kernel_of
+from gradproof.frontends.torch.lower._table import _apart, _largest
 
 pytestmark = pytest.mark.torch
 
@@ -61,3 +62,14 @@ def test_random_numbers_and_code_of_the_programs_are_not_run_again() -> None:
 
     assert kernel_of(_event(program, "aten._standard_gamma"), 0) is None
     assert kernel_of(replace(_event(_fitted, "aten.linalg_lstsq"), op="mine.op.default"), 0) is None
+
+
+def test_the_largest_difference_is_found_whatever_the_numbers_are() -> None:
+    """Differences that overflow their dtype, and entries that are no numbers, must not hide that a meaning is another."""
+    nan, inf = np.float32("nan"), np.float32("inf")
+    assert _largest(np.array([1.0, nan, -3.0], np.float32)) == 3.0
+    assert _largest(np.array([inf, 2.0], np.float32)) == 2.0
+    assert _largest(np.zeros(0)) == 0.0
+    assert _apart(np.array([3e38], np.float32), np.array([-3e38], np.float32)) > 5e38
+    assert _apart(np.array([nan, 1.0], np.float32), np.array([nan, 2.5], np.float32)) == 1.5
+    assert _apart(np.array([1.0, 2.0], np.float16), np.array([1.0, -2.0], np.float32)) == 4.0
