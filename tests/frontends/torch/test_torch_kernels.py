@@ -65,7 +65,7 @@ def test_random_numbers_and_code_of_the_programs_are_not_run_again() -> None:
 
 
 def test_the_largest_difference_is_found_whatever_the_numbers_are() -> None:
-    """Differences that overflow their dtype, and entries that are no numbers, must not hide that a meaning is another."""
+    """What overflows its dtype, and entries that are no numbers, must not hide that a meaning is another."""
     nan, inf = np.float32("nan"), np.float32("inf")
     assert _largest(np.array([1.0, nan, -3.0], np.float32)) == 3.0
     assert _largest(np.array([inf, 2.0], np.float32)) == 2.0
