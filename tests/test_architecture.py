@@ -27,7 +27,7 @@ LAYERS = [
     {"audit"},
     {"cluster"},
     {"sweep"},
-    {"checking", "comparing", "cli", "plugins", "keras", "__init__", "__main__"},
+    {"checking", "comparing", "cli", "plugins", "keras", "lightning", "transformers", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 FRAMEWORKS = {"tensorflow", "keras", "jax", "torch"}

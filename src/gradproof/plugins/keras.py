@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import os
 from typing import Any
-from weakref import finalize
 
 import keras
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import summary_pb2
 
-from gradproof.audit.budget import Budget, parse_checks
-from gradproof.audit.relocate import relative_to
-from gradproof.audit.session import Session
-from gradproof.cli.output import say, write_text
-from gradproof.diagnosis.diagnostic import SEVERITIES
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
 from gradproof.errors import InvalidInput
-from gradproof.options import Options, options_of
-from gradproof.render.summary_text import passed_line
-from gradproof.render.to_json import to_json
-from gradproof.render.to_text import to_text
+from gradproof.options import Options
+from gradproof.plugins.training import TrainingAudit
 
 
 class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
@@ -48,25 +40,18 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
             raise InvalidInput(
                 f"GradientAudit works with the TensorFlow backend of Keras, not with {keras.backend.backend()}"
             )
-        self.report = Report(())
-        self._policy = parse_checks(checks)
-        self._path = None if report is None else os.path.abspath(report)
+        self._audit = TrainingAudit(checks, report, stop_on, budget, options)
         self._log_dir = None if log_dir is None else os.fspath(log_dir)
-        self._stop_on = stop_on
-        self._budget = Budget(budget, option="budget=")
-        self._options = options_of(options)
-        self._session: Session | None = None
         self._writer: Any = None
-        self._n_seen = 0
+
+    @property
+    def report(self) -> Report:
+        return self._audit.report
 
     def on_train_begin(self, logs: Any = None) -> None:
         del logs
         self._close()
-        self._session = Session(self._options, self._budget, self._policy)
-        self._session.start()
-        # A training that an exception ends tells its callbacks nothing.
-        finalize(self, self._session.stop).atexit = False
-        self._n_seen = 0
+        self._audit.begin()
         # A step that was traced in an earlier `fit` was traced out of sight.
         self.model.make_train_function(force=True)
         if self._log_dir is not None:
@@ -74,31 +59,23 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         del batch, logs
-        if self._session is None or len(self._session.gradients) == self._n_seen:
-            return
-        new = self._session.gradients[self._n_seen :]
-        self._n_seen = len(self._session.gradients)
-        if self._writer is not None:
+        new = self._audit.new()
+        if self._writer is not None and new:
             self._summarise(new, int(self.model.optimizer.iterations))
-        if self._stop_on != "never" and any(
-            SEVERITIES.index(gradient.level) >= SEVERITIES.index(self._stop_on) for gradient in new
-        ):
+        if self._audit.is_to_stop(new):
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         del epoch, logs
-        self._write()
+        self._audit.write()
 
     def on_train_end(self, logs: Any = None) -> None:
         del logs
         self._close()
-        say(passed_line(self.report))
+        self._audit.end()
 
     def _close(self) -> None:
-        if self._session is not None:
-            self._session.stop()
-            self._write()
-            self._session = None
+        self._audit.close()
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -113,19 +90,6 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
                     if array is not None:
                         _write_scalar(f"{name}/{which}", np.linalg.norm(np.asarray(array, np.float64)))
         self._writer.flush()
-
-    def _write(self) -> None:
-        """The report so far, for the attribute and the file."""
-        if self._session is None:
-            return
-        self.report = relative_to(self._session.report(), os.getcwd())
-        if self._path is None:
-            return
-        text = (
-            to_json(self.report) if self._path.endswith(".json") else to_text(self.report, detail="verbose")
-        )
-        # A training of hours does not end because the disk is full; what could not be written is said.
-        write_text(lambda: text, self._path)
 
 
 def _write_scalar(tag: str, value: Any) -> None:

@@ -1,0 +1,60 @@
+"""The callback for the Trainer of Hugging Face: audits chosen steps, stops, and leaves the training as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+from gradproof.judge.verdict import Verdict
+from gradproof.transformers import GradientAudit
+
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
+
+
+class Net(torch.nn.Module):  # type: ignore[misc]
+    """With `is_wrong` a label column is broadcast against a row: right gradients of a loss that nobody meant."""
+
+    def __init__(self, is_wrong: bool) -> None:
+        super().__init__()
+        self.hidden, self.out, self.is_wrong = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), is_wrong
+
+    def forward(self, x: Any, labels: Any) -> Any:
+        y = self.out(torch.tanh(self.hidden(x)))
+        labels = labels[:, 0] if self.is_wrong else labels
+        return {"loss": torch.nn.functional.mse_loss(y, labels), "logits": y}
+
+
+def trained(folder: Path, *callbacks: Any, is_wrong: bool = False) -> tuple[Any, Any]:
+    torch.manual_seed(0)
+    data = [{"x": torch.randn(3), "labels": torch.randn(1)} for _ in range(24)]
+    net = Net(is_wrong)
+    arguments = transformers.TrainingArguments(
+        str(folder), num_train_epochs=1, per_device_train_batch_size=8, use_cpu=True, report_to=[],
+        save_strategy="no", disable_tqdm=True, seed=0,
+    )  # fmt: skip
+    trainer = transformers.Trainer(net, arguments, train_dataset=data, callbacks=list(callbacks))
+    trainer.train()
+    return net, trainer
+
+
+def test_chosen_steps_are_audited_and_the_weights_stay_the_same(tmp_path: Path) -> None:
+    audit = GradientAudit(checks="1,3")
+    seen, _ = trained(tmp_path, audit)
+    plain, _ = trained(tmp_path)
+    assert [g.occurrence for g in audit.report.gradients] == [1] * 4 + [3] * 4
+    assert {g.verdict for g in audit.report.gradients} == {Verdict.CORRECT}
+    assert {g.source for g in audit.report.gradients} == {name for name, _ in seen.named_parameters()}
+    assert all(torch.equal(a, b) for a, b in zip(plain.parameters(), seen.parameters()))
+
+
+def test_a_warning_ends_the_training_if_wanted(tmp_path: Path) -> None:
+    audit = GradientAudit(checks="all", stop_on="warning")
+    _, trainer = trained(tmp_path, audit, is_wrong=True)
+    assert "silent-broadcast" in {d.kind for g in audit.report.gradients for d in g.diagnostics}
+    assert trainer.state.global_step == 1
