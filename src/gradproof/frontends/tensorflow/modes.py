@@ -102,4 +102,13 @@ def offered() -> tuple[list[Mode], list[LackingMode]]:
     others = [device for device in tf.config.list_logical_devices() if device.device_type != "CPU"]
     there = [_mode(f"eager on {one.name}", {"device": one.name}, title=f"on {one.name}") for one in others]
     lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
-    return [*MODES, *there], lacking
+    return [*MODES, *there], [*lacking, *_SETTLED]
+
+
+# What a process settles once, for the user's own run too; to compare, the program is run again with the other setting.
+_SETTLED = (
+    LackingMode(
+        FRAMEWORK, "oneDNN the other way", "it is settled at import: run again with TF_ENABLE_ONEDNN_OPTS set"
+    ),
+    LackingMode(FRAMEWORK, "deterministic ops", "a process that has them on cannot switch them off again"),
+)
