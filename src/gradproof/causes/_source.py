@@ -95,7 +95,9 @@ def replaced_span(case: Case, span: Span, new: str) -> str:
 
 
 def _covers(node: Function, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
+    """Python counts the decorators of a function in; so does whoever names its first line."""
+    first = min((one.lineno for one in getattr(node, "decorator_list", ())), default=node.lineno)
+    return first <= line <= (node.end_lineno or node.lineno)
 
 
 def _own(function: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._source import returned
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.program import descendants
+from gradproof.ir.span import Span
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
 
@@ -20,7 +22,7 @@ def forward_rule(case: Case) -> Iterator[Diagnostic]:
     is_told = bool(case.rules.mistakes or case.capture.rules.pullbacks or case.rules.suspicions)
     if case.verdict is not Verdict.WRONG or is_told or len(own) != 1 or own[0].results is not None:
         return
-    span = own[0].rule_at or own[0].defined_at or own[0].used_at
+    span = _where(case, own[0].rule_at or own[0].defined_at or own[0].used_at)
     yield Diagnostic(
         kind="custom-gradient",
         severity="error",
@@ -35,6 +37,17 @@ def forward_rule(case: Case) -> Iterator[Diagnostic]:
         ),
         fix=Fix(f"return the derivative of the forward from the `jvp` of `{own[0].name}`"),
         op=own[0].name,
+    )
+
+
+def _where(case: Case, span: Span | None) -> Span | None:
+    """What a rule returns, if it does so in one place; else the rule."""
+    found = returned(case, span)
+    if found is None or span is None:
+        return span
+    value = found[0]
+    return Span(
+        span.file, value.lineno, value.col_offset, value.end_lineno, value.end_col_offset, span.function
     )
 
 

@@ -88,7 +88,16 @@ def _chooser(case: Case, found: Nonfinite) -> str:
 def _is_cut_before(found: Nonfinite) -> bool:
     """Whether the zero is met further back, as that of a `relu` whose result the op was given."""
     assert found.zero is not None
-    return not found.is_forward and found.zero.why == "not selected" and found.zero.node.id > found.origin.id
+    if found.is_forward or found.zero.why != "not selected":
+        return False
+    span = found.zero.node.span
+    selected = [
+        one.id for one in found.program.nodes if (one.op, one.phase, one.span) == ("select", "forward", span)
+    ]
+    # Some frameworks compute the slopes before they go backward: the order of the function itself tells.
+    if selected:
+        return selected[-1] < forward_op(found.program, found.origin).id
+    return found.zero.node.id > found.origin.id
 
 
 def _headline(case: Case, found: Nonfinite) -> str:

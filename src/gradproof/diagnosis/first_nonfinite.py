@@ -7,8 +7,9 @@ operands, tells the kinds apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -74,7 +75,7 @@ def first_nonfinite(program: Program, recorded: int, index: tuple[int, ...]) -> 
         way = _trail(program, end)
     if _is_finite(program, end) or _appears_from_nowhere(program, way[0]):
         return None
-    found = _masked(program, way) or _unmasked(program, way)
+    found = _masked(program, way) or _masked(program, _trail_of_nan(program, end)) or _unmasked(program, way)
     return None if found is None else replace(found, reruns=reruns)
 
 
@@ -96,11 +97,18 @@ def swallowed_overflow(program: Program, recorded: int, index: tuple[int, ...]) 
 
 
 def _trail(program: Program, end: Place) -> tuple[Place, ...]:
-    def bad(id: int) -> Array | None:
-        value = program[id].value
-        return None if value is None or isinstance(value, tuple) else ~np.isfinite(np.asarray(value))
+    return trail(program, end, partial(_entries_that_are, program, lambda x: ~np.isfinite(x)))
 
-    return trail(program, end, bad)
+
+def _trail_of_nan(program: Program, end: Place) -> tuple[Place, ...]:
+    """Where a NaN was multiplied by an infinity, the way to the NaN: the infinity has spoiled nothing."""
+    kinds: tuple[Callable[[Array], Array], ...] = (np.isnan, lambda x: ~np.isfinite(x))
+    return trail(program, end, *(partial(_entries_that_are, program, kind) for kind in kinds))
+
+
+def _entries_that_are(program: Program, kind: Callable[[Array], Array], id: int) -> Array | None:
+    value = program[id].value
+    return None if value is None or isinstance(value, tuple) else kind(np.asarray(value))
 
 
 def _is_finite(program: Program, place: Place) -> bool:

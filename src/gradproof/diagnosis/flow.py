@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,23 +57,31 @@ def feeding(program: Program, place: Place) -> Iterator[tuple[int, Array]]:
             yield id, mask
 
 
-def trail(program: Program, end: Place, bad: Callable[[int], Array | None]) -> tuple[Place, ...]:
+Faulty = Callable[[int], Array | None]
+"""The mask of the faulty entries of a node, or None where nothing is known of it."""
+
+
+def trail(program: Program, end: Place, *kinds: Faulty) -> tuple[Place, ...]:
     """From the entry where a fault arose to `end`; of several ways back, the one to what was computed first.
 
-    `bad` gives the mask of the faulty entries of a node, or None where nothing is known of it.
+    Of several kinds of faults, one that stands earlier is followed before those behind it.
     """
     found = [end]
     for _ in range(MAX_STEPS):
-        before = None
-        for id, mask in sorted(feeding(program, found[-1]), key=lambda fed: fed[0]):
-            faulty = bad(id)
-            if faulty is not None and (mask & faulty).any():
-                before = next(places(id, mask & faulty))
-                break
+        fed = sorted(feeding(program, found[-1]), key=lambda one: one[0])
+        before = next((place for bad in kinds if (place := _first(fed, bad)) is not None), None)
         if before is None:
             break
         found.append(before)
     return tuple(reversed(found))
+
+
+def _first(fed: Iterable[tuple[int, Array]], bad: Faulty) -> Place | None:
+    for id, mask in fed:
+        faulty = bad(id)
+        if faulty is not None and (mask & faulty).any():
+            return next(places(id, mask & faulty))
+    return None
 
 
 def places(id: int, mask: Array) -> Iterator[Place]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.ieee import Ieee
+from gradproof.engine.origins import Origins
 from gradproof.engine.run import Run
 from gradproof.engine.ties import snapped
 from gradproof.ir.program import Node
@@ -51,8 +52,14 @@ class Moving:
         elif op is not None and op.slopes is not None:
             parts = [self.of(id) for id in node.inputs if id in self.active]
             self.masks[node.id] = np.logical_or.reduce(np.broadcast_arrays(*parts))
-        elif op is not None and op.moves_only and (node.op == "take_along" or not unsure):
+        elif op is not None and _is_known(node, op.moves_only) and (node.op == "take_along" or not unsure):
             self.masks[node.id] = self._moved(node)
+
+    def hold(self, node: Node, origins: Origins) -> None:
+        """A number minus itself stands still: the distance of every point to itself."""
+        if node.op == "sub" and node.id in self.active:
+            a, b = (origins.of(id) for id in node.inputs)
+            self.masks[node.id] = self.of(node.id) & (a != b)
 
     def _chosen(self, condition: int, *branches: int) -> Array:
         yes, no = (self.of(id) for id in branches)
@@ -67,6 +74,11 @@ class Moving:
         for id in node.inputs:
             mask = mask | self.unsure[id] if id in self.unsure else mask
         return mask
+
+
+def _is_known(node: Node, moves_only: bool) -> bool:
+    """Whether what moves can be moved, or added up, as the numbers themselves are."""
+    return moves_only or node.op == "sum"
 
 
 def unbreakable(moving: Moving, node: Node, tied: Array, bounds: Bounds) -> Array:

@@ -83,6 +83,7 @@ def _without_unbreakable(result: Run, found: list[Decision], moving: set[int]) -
             decision = by_node.get(node.id)
             if decision is None:
                 entries.follow(node)
+                entries.hold(node, origins)
                 origins.follow(node)
                 continue
             if node.id in tied:

@@ -141,6 +141,7 @@ _BY_TEXT = (
     ),
     ("Transpose rule (for reverse-mode differentiation) for", _NO_RULE),
     ("gradient with respect to a and b not supported", _NO_RULE),
+    ("gradients are only implemented if `unique_indices=True`", _NO_RULE),
     (
         "can't apply forward-mode autodiff (jvp) to a custom_vjp",
         _Known(

@@ -110,15 +110,27 @@ def _scatter(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> Any:
 
 
 def _combined(name: str, combine: Any) -> None:
-    """Each place that is hit once; places that are hit twice have no order to combine in."""
+    """What hits one place several times is combined one after the other: the order does not matter."""
 
     @lower(name)
     def combined(m: Any, event: Any, x: Any, indices: Any, updates: Any) -> Any:
         flat, places, values = _scattered(m, event, x, indices, updates)
-        if len(np.unique(places)) != len(places):
-            raise NotImplementedError("several updates of one entry")
-        new = combine(m, m.take(flat, places, axis=0), values)
-        return m.reshape(m.scatter_update(flat, places[:, None], new), shape=tuple(x.shape))
+        for turn in _turns(places):
+            at = places[turn]
+            new = combine(m, m.take(flat, at, axis=0), m.take(values, turn, axis=0))
+            flat = m.scatter_update(flat, at[:, None], new)
+        return m.reshape(flat, shape=tuple(x.shape))
+
+
+def _turns(places: Any) -> list[Any]:
+    """The first hits of all places, then the second ones, and so on; each as indices."""
+    order = np.argsort(places, kind="stable")
+    ranked = places[order]
+    begins = np.concatenate(([True], ranked[1:] != ranked[:-1])) if len(ranked) else np.zeros(0, bool)
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(ranked)), 0))
+    rank = np.empty(len(places), int)
+    rank[order] = np.arange(len(ranked)) - first
+    return [np.nonzero(rank == turn)[0] for turn in range(int(rank.max(initial=-1)) + 1)]
 
 
 _combined("scatter-mul", lambda m, a, b: m.mul(a, b))

@@ -19,6 +19,7 @@ from jax._src import api, core, pjit
 
 from gradproof.frontends.frozen.outside_reads import Read
 from gradproof.frontends.jax.observe.asked import function_name
+from gradproof.frontends.jax.observe.batched import heard, is_batched_only
 from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import Bottom, bottom, ground
@@ -79,15 +80,24 @@ class CompiledFunctions:
             if not session.is_told(error):
                 self._deliver(state, execution)
             raise
-        if execution is not None:
+        if execution is not None and is_batched_only(args):
+            self._deliver_batched(state, execution, args, result[1])
+        elif execution is not None:
             execution.outputs = tuple(bottom(one).value for one in result[1])
-        self._deliver(state, execution)
+            self._deliver(state, execution)
         self._last.compiled = state
         return result
 
     def _deliver(self, state: _Compiled, execution: Execution | None) -> None:
         for ending in () if execution is None else state.endings:
             self._session.deliver(replace(ending, id=next(numbers), execution=execution))
+
+    def _deliver_batched(self, state: _Compiled, execution: Execution, args: Any, outputs: Any) -> None:
+        try:
+            for ending in state.endings:
+                self._session.deliver(heard(self._session, ending, execution, args, outputs))
+        except Exception:
+            self._session.note_failure()
 
     def unfinished(self, codes: set[Any]) -> list[Ending]:
         """Gradient calls in functions whose tracing has ended with an exception, by the functions it went through."""
@@ -109,7 +119,7 @@ class CompiledFunctions:
             if not any(wanted for _, wanted in found):
                 return state, None
             given = tuple(map(bottom, args))  # it may itself be a part of what is differentiated
-            if any(one.batch_axes for one in given):
+            if any(one.batch_axes for one in given) and not is_batched_only(args):
                 return state, None
             donated = p.params["donated_invars"]
             kept = tuple(

@@ -14,6 +14,7 @@ from jax._src.interpreters import ad
 
 from gradproof.frontends.jax.observe.asked import asked_by, is_called_by_a_rule
 from gradproof.frontends.jax.observe.compiled import CompiledFunctions
+from gradproof.frontends.jax.observe.forward import following_forward
 from gradproof.frontends.jax.observe.notes import Ending, JaxRuleRun, Linearisation
 from gradproof.frontends.jax.observe.peel import UnreadableTracer, bottom, is_executing
 from gradproof.frontends.jax.observe.pieces import Pieces
@@ -70,7 +71,7 @@ class JaxGradients:
         if noted is None:
             return original(fun, primals, tangents, *args, **kwargs)
         around = nullcontext() if noted.is_staged else self._recording(noted, noted.forward)
-        with self._telling(noted), around:
+        with self._telling(noted), following_forward(self._session, noted), around:
             result = original(fun, primals, tangents, *args, **kwargs)
         try:
             noted.targets = tuple(bottom(x) for x in result[0])

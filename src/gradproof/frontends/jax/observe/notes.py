@@ -66,7 +66,8 @@ class JaxPiece:
     """One step of a function, and the variables of the linear jaxpr that its tangents go in and out by.
 
     Only what the derivative goes through is named. `function` and `rule` are JAX's information about a function with a
-    derivative of its own, `key` the rule itself; `file` is where the function of a compiled call is written.
+    derivative of its own, `key` the rule itself; `file` is where the function of a compiled call is
+    written, and `body` its jaxpr.
     """
 
     id: int
@@ -78,6 +79,7 @@ class JaxPiece:
     tangents_in: tuple[Any, ...]
     tangents_out: tuple[Any, ...]
     file: str | None = None
+    body: Any = None
     function: Any = None
     rule: Any = None
     key: Any = None
@@ -108,3 +110,4 @@ class Ending:
     is_known: tuple[bool, ...] = ()
     is_forward: bool = False  # the weights are tangents of the sources, the results those of the targets
     execution: Execution | None = None
+    is_heard: bool = False  # the function was run op by op for all examples of a `vmap` around it

@@ -52,7 +52,8 @@ class Pieces:
         def primitive(original: Any, trace: Any, primitive: Any, tracers: Any, params: Any, /) -> Any:
             result = original(trace, primitive, tracers, params)
             outputs = result if primitive.multiple_results else [result]
-            self._note(noted, trace, "primitive", _name(primitive, params), tracers, outputs, _file(params))
+            name, body = _name(primitive, params), params.get("jaxpr")
+            self._note(noted, trace, "primitive", name, tracers, outputs, _file(params), body)
             return result
 
         def by_jvp(
@@ -107,6 +108,7 @@ class Pieces:
         tracers: Any,
         outputs: Any,
         file: str | None = None,
+        body: Any = None,
         fun: Any = None,
         rule: Any = None,
     ) -> None:
@@ -129,6 +131,7 @@ class Pieces:
                     tangents_in=tuple(t for _, t in given),
                     tangents_out=tuple(t for _, t in made),
                     file=file,
+                    body=body,
                     function=None if fun is None else fun.debug_info,
                     rule=None if rule is None else rule.debug_info,
                     key=rule,

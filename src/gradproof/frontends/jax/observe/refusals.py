@@ -13,6 +13,7 @@ from jax._src import api, core, tree_util
 from gradproof.frontends.jax.observe.asked import JaxAsked, asked_by, source_names
 from gradproof.frontends.jax.observe.notes import Linearisation
 from gradproof.frontends.jax.observe.session import JaxSession
+from gradproof.frontends.jax.observe.trace import places_of
 from gradproof.frontends.record.patches import Patch
 from gradproof.frontends.record.source import Place, user_places
 
@@ -98,8 +99,25 @@ class Refusals:
 def _step(noted: Linearisation, error: Exception) -> tuple[Place, ...]:
     """Going backward, JAX stands in no line of the user's: the last step that goes by the name it speaks of."""
     text = str(error)
-    named = (piece.places for piece in reversed(noted.pieces) if f"lax.{piece.name}_" in text)
-    return next(named, ())
+    for piece in reversed(noted.pieces):
+        if f"lax.{piece.name}_" in text:
+            return piece.places
+        inside = _inside(getattr(piece.body, "jaxpr", None), text)
+        if inside:
+            return inside
+    return ()
+
+
+def _inside(jaxpr: Any, text: str) -> tuple[Place, ...]:
+    """The same among the steps of a compiled function."""
+    for equation in reversed(() if jaxpr is None else jaxpr.eqns):
+        if f"lax.{equation.primitive.name}_" in text:
+            return places_of(equation.source_info.traceback)
+        for inner in core.jaxprs_in_params(equation.params):
+            found = _inside(inner, text)
+            if found:
+                return found
+    return ()
 
 
 def _mark(error: BaseException) -> tuple[int, str]:

@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from jax._src import core, source_info_util
@@ -110,6 +111,9 @@ def places_here(depth: int) -> tuple[Place, ...]:
 
 def codes_here(depth: int) -> tuple[Any, ...]:
     """The functions between here and the user's line."""
+    traceback = source_info_util._source_info_context.context.traceback
+    if traceback is not None:
+        return tuple(takewhile(lambda code: not is_users(code.co_filename), traceback.raw_frames()[0]))
     found = []
     frame: Any = sys._getframe(depth + 1)
     while frame is not None and not is_users(frame.f_code.co_filename):

@@ -49,7 +49,8 @@ def captures_of(ending: Ending) -> list[Capture]:
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
         return [unread_of(ending, f"{FAULT} ({error!r}): " + traceback.format_exc(limit=-3))]
     # Many pullbacks at once are no rule alone.
-    is_plain = not (ending.is_forward or any(one.batch_axes for one in ending.weights))
+    is_batched = any(one.batch_axes for one in (*ending.of.sources, *ending.weights))
+    is_plain = not (ending.is_forward or ending.is_heard or is_batched)
     if not is_plain or not (any(map(is_odd, found)) or any(map(is_users_own, ending.of.pieces))):
         return found
     try:
@@ -72,7 +73,9 @@ def calls_of(ending: Ending, is_replayed: bool = False) -> list[GradientCall]:
     bare = bare_call(ending)
     try:
         made = (
-            _run_again(ending, is_replayed) if ending.execution is not None else _heard(ending, is_replayed)
+            _heard(ending, is_replayed)
+            if ending.execution is None or ending.is_heard
+            else _run_again(ending, is_replayed)
         )
         return [_call(ending, bare, view, rules) for part, rules in made for view in views(ending, part)]
     except GradproofError as error:
@@ -207,7 +210,7 @@ def add_events(
             spans_of(event.places),
             phase,
             within=event.within,
-            is_transposed=phase == "backward",
+            is_transposed=phase == "backward" or "transpose" in event.stack,
             region=region_of(event.codes),
         )
         inputs = [run.values.of(array) for array in event.inputs]

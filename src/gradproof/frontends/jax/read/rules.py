@@ -9,6 +9,7 @@ from typing import Any
 
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.notes import Ending, JaxPiece
+from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter
 from gradproof.frontends.jax.read.replay import Find, JaxReplay
@@ -40,12 +41,14 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
     pieces = [piece for one in (ending, *ending.of.inner) for piece in one.of.pieces]
     scopes = tuple(_scope(piece, value) for piece in pieces if piece.kind in CUSTOM)
     pullbacks = []
-    names = {piece.id: piece.name for piece in pieces}
+    by_id = {piece.id: piece for piece in pieces}
     for rule in (rule for one in (ending, *ending.of.inner) for rule in one.rules):
+        if not _is_alike(rule.upstream, by_id[rule.piece].outputs):
+            continue
         given, returned = tuple(map(value, rule.upstream)), tuple(map(value, rule.results))
         if any(one is not None and types.is_complex(one.dtype) for one in (*given, *returned)):
             continue  # JAX's gradients of complex numbers are the conjugates of those that the judge speaks of
-        pullbacks.append(RuleRun(rule.id, names[rule.piece], None, rule.piece, None, given, returned))
+        pullbacks.append(RuleRun(rule.id, by_id[rule.piece].name, None, rule.piece, None, given, returned))
     for piece in ending.of.pieces if replay is not None else ():
         if piece.kind == "dropped":
             nothing = (None,) * len(piece.inputs)
@@ -60,6 +63,13 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
         for one in ending.of.inner
     )
     return JaxRules(scopes, tuple(pullbacks), tuple(inner))
+
+
+def _is_alike(upstream: Sequence[Bottom | None], outputs: Sequence[Bottom]) -> bool:
+    """Whether what came in has the axes of `vmap` that the outputs have: else it is no number for each of them."""
+    return len(upstream) == len(outputs) and all(
+        up is None or up.batch_axes == out.batch_axes for up, out in zip(upstream, outputs)
+    )
 
 
 def _pullback(
