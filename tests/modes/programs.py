@@ -38,6 +38,20 @@ _S = tf.reduce_sum
 _M = tf.math
 
 PARTING = {
+    "a masked root": ModeCase(
+        lambda x: _S(tf.where([False, True], tf.sqrt(x), 0.0)),
+        np.float32([0, 4]),
+        "sqrt",
+        "backward",
+        "derivative-rule",
+    ),
+    "a masked reciprocal root": ModeCase(
+        lambda x: _S(tf.where([False, True], _M.rsqrt(x), 0.0)),
+        np.float32([0, 4]),
+        "rsqrt",
+        "backward",
+        "derivative-rule",
+    ),
     "softmax by hand": ModeCase(_softmax, np.float32([50, 49, 20]), "div", "backward", "rewriting"),
     "shares": ModeCase(lambda x: _S(x / _S(x) * x), _n(9) ** 2 * 1e25, "div", "backward", "rewriting"),
     "log(exp(x))": ModeCase(

@@ -33,6 +33,7 @@ from gradproof.modes.model import (
 )
 from gradproof.modes.parting import partings
 from gradproof.modes.rows import gap_in_ulps, gradients_in, measured, same_bits
+from gradproof.modes.rule_parting import rule_parting
 from gradproof.options import Options
 
 HELPS = 1.0  # digits that a wider dtype must give back for its lack to be what was wrong
@@ -185,12 +186,12 @@ def _with_partings(table: ModeTable, mode: Mode, line: ModeLine) -> ModeLine:
         fed = feed(program, [id for id in table.recorded if id is not None])
         wanted = [node.id for node in fed.computed if not node.is_discrete and node.dtype != types.TUPLE]
         if mode.is_single and mode.framework not in table.singles:
-            table.singles[mode.framework] = (_seen(mode, fed, wanted), line)
+            table.singles[mode.framework] = (_seen(mode, fed, wanted), line, mode)
     except NotRun:
         return line
     if mode.is_single or mode.framework not in table.singles:
         return line
-    _, beside = table.singles[mode.framework]
+    _, beside, _ = table.singles[mode.framework]
     cells = []
     for k, cell in enumerate(line.cells):
         found: tuple[Parting, ...] = ()
@@ -209,23 +210,26 @@ def _partings(
     A compiler fuses less where every value is asked for. Where that hides the gap, each value is asked for alone. And
     where the gap does not come out even so, only what the forward ops do is told: the derivative is another.
     """
-    single, beside = table.singles[mode.framework]
+    single, beside, own = table.singles[mode.framework]
     before = beside.cells[table.recorded.index(output)].gradient
     index = _furthest(gradient, before)
     try:
         values = _seen(mode, fed, wanted)
         found = partings(fed.program, single, values, output, index)
-        if _is_what_ran(values[output], gradient, before):
+        if found and _is_what_ran(values[output], gradient, before):
             return found
         if len(wanted) <= MOST_ALONE:
             for id in wanted:
                 values |= zip([id], mode.values(feed(fed.program, [id]), [id]))
                 tick()
             found = partings(fed.program, single, values, output, index)
-            if _is_what_ran(values[output], gradient, before):
+            if found and _is_what_ran(values[output], gradient, before):
                 return found
     except NotRun:
         return ()
+    by_rule = rule_parting(table.capture, own, mode)
+    if by_rule:
+        return by_rule
     return tuple(replace(one, share=None) for one in found[:1] if one.phase == "forward")
 
 
@@ -237,7 +241,7 @@ def _unexplained(lines: Sequence[ModeLine], table: ModeTable) -> list[str]:
     """The modes that differ from the run op by op at an op that was not seen."""
     apart = []
     for line in lines:
-        _, beside = table.singles.get(line.framework, (None, None))
+        _, beside, _ = table.singles.get(line.framework, (None, None, None))
         if beside is None or line.dtype != table.dtype or line.policy is not None or line is beside:
             continue
         for cell, one in zip(line.cells, beside.cells):
