@@ -83,6 +83,13 @@ def test_the_page_counts_by_kind_and_says_what_reproduces_a_row(results: Results
     assert "`gradproof sweep numpy --ops scale --dtypes float32 --points ordinary`" in page
 
 
+def test_a_page_says_that_a_sweep_is_not_at_its_end(results: Results) -> None:
+    assert "Not swept" not in to_page(results.values())
+    page = to_page([{**result, "of": len(results) + 7} for result in results.values()])
+    assert "**Not swept to its end**: 7 ops are left" in page
+    assert f"| {len(results)} of {len(results) + 7} |" in page
+
+
 def test_the_text_for_a_tracker_has_script_and_both_values(results: Results) -> None:
     result = results["scale"]
     (fault, *_) = result["faults"]

@@ -65,9 +65,8 @@ def execute(given: argparse.Namespace) -> int:
     for _, fault in faults:
         print(printable(_line(fault)))
     judged = sum(sum(result["verdicts"].values()) for result in found)
-    print(
-        f"{framework_name(given.framework)}: {len(found):,} ops, {judged:,} gradients, {len(faults):,} faults"
-    )
+    title, plural = framework_name(given.framework), "" if len(faults) == 1 else "s"
+    print(f"{title}: {len(found):,} ops, {judged:,} gradients, {len(faults):,} fault{plural}")
     if given.markdown is not None:
         write_whole(to_page(all_results(given.dir)), given.markdown)
     if given.json is not None:

@@ -17,7 +17,8 @@ from gradproof.sweep.oracle import by_differences, exact_value
 
 MODE_DEPENDENT = "mode-dependent"
 KINDS = ("wrong", "nonfinite", "inaccurate", "missing", MODE_DEPENDENT)
-_NOT_THE_LIBRARY = (
+# There the problem itself, and not the way of solving it, magnifies roundings; or the rule departs on purpose.
+_NO_FAULT = ("ill-conditioned", "straight-through")
     "ill-conditioned"  # there the problem itself, and not the way of solving it, magnifies roundings
 )
 SMALL = 1e-300  # zero is known to no relative precision
@@ -68,7 +69,7 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
     causes = [one for one in report.diagnostics if one.severity != "note"]
     if kind == "inaccurate" and is_right_by_norm(report, options):
         return None
-    if any(one.kind == _NOT_THE_LIBRARY for one in causes):
+    if any(one.kind in _NO_FAULT for one in causes):
         return None
     entry = worst_entry(report.observed, report.reference)
     expected = confirmed(row, entry)

@@ -68,6 +68,10 @@ def _library(framework: str, own: Sequence[Result]) -> Iterator[str]:
     faults = [(result, fault) for result in own for fault in result["faults"]]
     verdicts: Counter[str] = sum((Counter(result["verdicts"]) for result in own), Counter())
     told = ", ".join(f"{verdict} {count:,}" for verdict, count in verdicts.most_common())
+    left = max(result.get("of", 0) for result in own) - len(own)
+    if left > 0:
+        yield f"**Not swept to its end**: {left:,} ops are left, and `gradproof sweep {framework}` goes on with them."
+        yield ""
     yield f"{len(own):,} ops; verdicts: {told or 'none'}."
     if not faults:
         return

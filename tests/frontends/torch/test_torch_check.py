@@ -113,3 +113,18 @@ def test_examples_of_vmap_inside_vmap_are_not_guessed_at() -> None:
     (one,) = audited(program).gradients
     assert one.verdict.value == "unverified"
     assert "vmap" in (one.reason or "")
+
+
+@pytest.mark.parametrize("counts_padding", [True, False])
+def test_padding_counts_in_an_average_where_it_is_asked_to(counts_padding: bool) -> None:
+    """Proven, not measured; and of zeros too, whose average tells nothing about the divisor."""
+
+    def pooled(x: torch.Tensor) -> torch.Tensor:
+        averages = torch.nn.functional.avg_pool2d(
+            x, (2, 3), (3, 2), (1, 1), ceil_mode=True, count_include_pad=counts_padding
+        )
+        return averages.sum()
+
+    for x in (torch.rand(1, 1, 5, 6), torch.zeros(1, 1, 5, 6)):
+        (gradient,) = gradproof.check(pooled, x).gradients
+        assert (gradient.verdict.value, gradient.oracle) == ("correct", "ball")

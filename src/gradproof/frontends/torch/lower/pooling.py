@@ -104,7 +104,7 @@ def _average(m: Any, x: Any, counts: Sequence[int], options: Sequence[Any], dims
         return m.div(total, int(divisor))
     # Padding counts, if at all, as far as it was asked for: not what a last window needs beyond it.
     reach = [(b if count_padding else 0) for b in before]
-    inside = np.pad(np.ones(x.shape[-dims:]), [(b, b) for b in reach])
+    inside = np.ones([n + 2 * b for n, b in zip(x.shape[-dims:], reach)])
     shown = tuple((pad[0] - b, pad[1] - b) for pad, b in zip(pads, reach))
     where = windows(window=window, strides=strides, padding=shown)
     held = m.inner.patches(inside, window=window, strides=strides, padding=where.padding)
