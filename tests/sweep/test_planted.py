@@ -41,6 +41,12 @@ def test_sound_rules_have_no_fault(results: Results) -> None:
     assert all(results[name]["verdicts"].get("correct", 0) >= 5 for name in planted.SOUND)
 
 
+def test_what_departs_on_purpose_is_no_fault_of_a_library(results: Results) -> None:
+    (clipped,) = (results[name] for name in planted.INTENDED)
+    assert clipped["verdicts"]["wrong"] >= 1
+    assert clipped["faults"] == []
+
+
 def test_the_script_prints_what_was_observed(results: Results) -> None:
     for name in ("scale", "nan_at_zero", "forgets_term", "mode_dependent"):
         (fault, *_) = results[name]["faults"]

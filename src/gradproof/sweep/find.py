@@ -19,8 +19,6 @@ MODE_DEPENDENT = "mode-dependent"
 KINDS = ("wrong", "nonfinite", "inaccurate", "missing", MODE_DEPENDENT)
 # There the problem itself, and not the way of solving it, magnifies roundings; or the rule departs on purpose.
 _NO_FAULT = ("ill-conditioned", "straight-through")
-    "ill-conditioned"  # there the problem itself, and not the way of solving it, magnifies roundings
-)
 SMALL = 1e-300  # zero is known to no relative precision
 SHARP = 1e-6  # a reference that is less sure than this, beside itself, is none
 AGREES = 1e-9  # of the reference and the oracle, beyond the radius: neither is the other's echo
