@@ -31,6 +31,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.engine.decisions import Sides
+from gradproof.judge.infinite import STAND_INS
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -39,19 +40,19 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     index, _, _ = slopes_at(case)
     node, place = decided_at(case)
-    size = words.significant(sides.jump, 3).removesuffix(".0")
     where = "The program" if node.span is None else f"Line {node.span.line}"
     yield Diagnostic(
         kind="jump",
         severity="warning",
         certainty="proven",
-        headline=f"`{case.capture.target}` jumps by {size} at this point",
+        headline=f"`{case.capture.target}` jumps {_far(sides.jump)} at this point",
         primary=None if node.span is None else Annotation(node.span, tie_label(case, node, place)),
         subject=subject(case, index),
         evidence=(*side_rows(case, index), *_jump_rows(case, sides)),
         why=(
-            f"{where} decides by {op_words(node)}, exactly on the edge between two branches, and their values differ "
-            f"by {size}. A step has no slope. The number returned belongs to one side and does not see the step."
+            f"{where} decides by {op_words(node)}, exactly on the edge between two branches, and "
+            f"{_apart(sides.jump)}. A step has no slope. The number returned belongs to one side "
+            "and does not see the step."
         ),
         fix=Fix("replace the step by a smooth switch, or move the edge away from this point"),
         op=node.op,
@@ -61,13 +62,34 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _jump_rows(case: Case, sides: Sides) -> Rows:
     side = side_at(case)
     if side is None:
-        return (("jump", words.significant(sides.jump, 3)),)
+        return (("jump", _size(sides.jump)),)
     steps = [
-        f"{words.significant(size, 3).removesuffix('.0')} going {way}"
+        f"{_size(size)} going {way}"
         for size, way in ((side.jump_left, "down"), (side.jump_right, "up"))
         if size
     ]
     return (("jump", words.comma_list(steps)),) if steps else ()
+
+
+def _is_infinite(size: float) -> bool:
+    """Infinite constants are judged by stand-ins, whose own size says nothing."""
+    return abs(size) >= min(STAND_INS) / 2
+
+
+def _size(size: float) -> str:
+    if _is_infinite(size):
+        return "-infinity" if size < 0 else "infinity"
+    return words.significant(size, 3).removesuffix(".0")
+
+
+def _far(size: float) -> str:
+    return "to infinity" if _is_infinite(size) else f"by {_size(size)}"
+
+
+def _apart(size: float) -> str:
+    return (
+        "one of their values is infinite" if _is_infinite(size) else f"their values differ by {_size(size)}"
+    )
 
 
 CAUSE = Cause(name="jump", find=find, doc=__doc__ or "")
