@@ -193,12 +193,16 @@ def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None
 
     None where it has no such change, or gets as much wrong as before.
     """
-    kinds = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
+    kinds = {one.kind for gradient in first.gradients for one in gradient.diagnostics}
+    known = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
     new = [
         fix
         for gradient in run.faults()
         for one in gradient.diagnostics
-        if (one.kind, one.headline) not in kinds and (fix := applicable(one.fix)) is not None
+        # A way may be cut in several places; digits that are lost again elsewhere ask for another change.
+        if (one.kind not in kinds or gradient.verdict is Verdict.MISSING)
+        and (one.kind, one.headline) not in known
+        and (fix := applicable(one.fix)) is not None
     ]
     again = None if run.report is None or not new else patched_texts(run.report).get(file)
     if again is None:
