@@ -19,6 +19,7 @@ class ModeCase:
     op: str = ""
     phase: str = "forward"
     kind: str = ""
+    text: str = ""
 
 
 def _n(*shape: int) -> Any:
@@ -52,14 +53,44 @@ PARTING = {
         "backward",
         "derivative-rule",
     ),
-    "softmax by hand": ModeCase(_softmax, np.float32([50, 49, 20]), "div", "backward", "rewriting"),
-    "shares": ModeCase(lambda x: _S(x / _S(x) * x), _n(9) ** 2 * 1e25, "div", "backward", "rewriting"),
-    "log(exp(x))": ModeCase(
-        lambda x: _S(_M.log(tf.exp(x))), np.float32([100, 2]), "mul", "backward", "rewriting"
+    "softmax by hand": ModeCase(
+        _softmax,
+        np.float32([50, 49, 20]),
+        "div",
+        "backward",
+        "rewriting",
+        "`a / (b * c)`, and `b * c` overflows float32",
     ),
-    "(x + c) - c": ModeCase(lambda x: ((x + 1e8) - 1e8) ** 2, np.float32(3.3), "sub", "forward", "rewriting"),
-    "(x - c) + c": ModeCase(lambda x: ((x - 1e8) + 1e8) ** 2, np.float32(3.3), "add", "forward", "rewriting"),
-    "a division by a constant": ModeCase(lambda x: _S((x / 3.0) ** 2), _n(20), "div", "forward", "rewriting"),
+    "shares": ModeCase(
+        lambda x: _S(x / _S(x) * x), _n(9) ** 2 * 1e25, "div", "backward", "rewriting", "`a / (b * c)`"
+    ),
+    "log(exp(x))": ModeCase(
+        lambda x: _S(_M.log(tf.exp(x))),
+        np.float32([100, 2]),
+        "mul",
+        "backward",
+        "rewriting",
+        "was rewritten as `a`",
+    ),
+    "(x + c) - c": ModeCase(
+        lambda x: ((x + 1e8) - 1e8) ** 2,
+        np.float32(3.3),
+        "sub",
+        "forward",
+        "rewriting",
+        "was rewritten as `x`",
+    ),
+    "(x - c) + c": ModeCase(
+        lambda x: ((x - 1e8) + 1e8) ** 2,
+        np.float32(3.3),
+        "add",
+        "forward",
+        "rewriting",
+        "was rewritten as `x`",
+    ),
+    "a division by a constant": ModeCase(
+        lambda x: _S((x / 3.0) ** 2), _n(20), "div", "forward", "rewriting", "was rewritten as `a * (1 / b)`"
+    ),
     "a sum of a million": ModeCase(
         lambda x: _M.log(_S(x)), _n(1_000_000) ** 2, "sum", "forward", "sum-order"
     ),

@@ -39,6 +39,7 @@ def test_the_op_at_which_modes_part_is_named(name: str) -> None:
     cell = _under_xla(case)
     assert cell.gap_ulps
     assert (case.op, case.phase, case.kind) in [(one.op, one.phase, one.whose.kind) for one in cell.partings]
+    assert any(case.text in one.whose.text for one in cell.partings)
 
 
 @pytest.mark.parametrize("name", CONTROLS)
