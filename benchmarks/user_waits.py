@@ -44,7 +44,7 @@ Made by `python benchmarks/user_waits.py --write`, in CPU time on one thread of 
 gradient by the same framework of the same function, taken in turns with what is measured: compiled in JAX, eager in
 TensorFlow and PyTorch, by gradproof's own tape in NumPy. *Noise* is how far two neighbouring blocks of plain gradients
 differ. An audited step has a verdict for every entry of every gradient; "unverified" behind its name says how many have
-none.
+none. The command measures more than is shown here (larger networks, whole trainings): it can be run in parts.
 
 """
 COLUMNS = ("case", "plain", "waited", "ratio", "noise", "goal", "met")

@@ -17,7 +17,9 @@ from gradproof.judge.rule import CHEAP_ENTRIES, HandWrittenRule, Point, read
 from gradproof.options import Options
 
 STEP = 2.0**-20  # of the size of the inputs; in exact arithmetic no digits are lost by taking it small
-ROUNDED_CONSTANTS = 16  # roundings that the constants of a rule may have between them
+ROUNDED_CONSTANTS = (
+    8  # roundings that the constants of a rule may have between them; 1e-6 in float32 is beyond
+)
 LEAST_MISTAKE = 1e-9  # relative; people write constants with ten digits
 MISSING_SHARE = 1e-3  # of the change of the true slope that a rule has to follow
 
