@@ -14,6 +14,7 @@ import numpy as np
 
 from gradproof.clock import tick
 from gradproof.domains.ball import BallDomain
+from gradproof.engine.hidden_infinities import absorbed
 from gradproof.engine.linearise import push_node
 from gradproof.engine.margins import Decision, assess, bounds, can_switch, margins, moving_nodes
 from gradproof.engine.refine import entry_count
@@ -110,8 +111,10 @@ def directional(
     if not along.unresolved or entry_count(program) > MAX_NUMBERS:
         return along
     ways = [sweep(lean=1.0), sweep(lean=-1.0)]
-    # As recorded is a third way: two numbers that are equal here may part on both sides, or nowhere.
-    if all(_lead_to_the_same(ways[0], other) for other in (ways[1], along)):
+    # As recorded is a third way: two numbers that are equal here may part on both sides, or nowhere. A slope of zero
+    # that hides an unbounded one is like no other: the angle between equal vectors is not flat, though its cosine is.
+    hides = any(absorbed(way.run, tuple(direction)) for way in (*ways, along))
+    if not hides and all(_lead_to_the_same(ways[0], other) for other in (ways[1], along)):
         return ways[0]
     return sweep(ahead=_Ahead(Arithmetic(BallDomain(STEP_BITS))))
 

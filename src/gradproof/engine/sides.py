@@ -11,6 +11,7 @@ import numpy as np
 
 from gradproof.engine.derive import vjp
 from gradproof.engine.directional import Along, Resolving, directional
+from gradproof.engine.hidden_infinities import absorbed
 from gradproof.engine.margins import Decision
 from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import Run
@@ -121,6 +122,9 @@ def _side(tied: Tied, direction: Mapping[int, Array], resolving: Resolving) -> B
     gradients = vjp(along.run, [m.literal(np.ones(()))], tied.wrt)
     with m.domain.active():
         gradient = {id: enclosed(m, gx) for id, gx in zip(tied.wrt, gradients)}
+    # A zero times an unbounded slope says nothing of the side: the angle between equal vectors is a cone, not flat.
+    for id, mask in absorbed(along.run, tied.wrt).items():
+        gradient[id] = replace(gradient[id], rad=np.where(mask, np.inf, gradient[id].rad))
     return Beside(along, jump(tied, along), gradient)
 
 
