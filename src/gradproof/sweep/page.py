@@ -32,7 +32,7 @@ def to_page(results: Iterable[Result]) -> str:
 
 def _introduction() -> list[str]:
     return [
-        "Made by `gradproof sweep`, and not edited. Every row is a gradient that a library returned for one of its own",
+        "Made by `gradproof sweep`. Every row is a gradient that a library returned for one of its own",
         "ops and that is proven not to be the derivative at that point. The expected value is confirmed by differences",
         "of the op's exact meaning in 284 bits, which use no derivative rule. Left out are points where a function has",
         "no derivative, values that the dtype does not hold, and errors that roundings of the input alone explain.",
