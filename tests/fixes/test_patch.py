@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 import numpy as np
 import pytest
 
+from gradproof.fixes.render_term import Unwritten, number_expression
+from gradproof.ir.program import Builder
 from tests.fixes.users import changed_lines, checked
 
 # Source of the function's body, the argument, and the lines that change.
@@ -99,3 +103,13 @@ def test_without_the_source_the_text_still_stands() -> None:
     assert fix.text
     assert fix.checked
     assert not fix.patch
+
+
+def test_a_mask_is_not_written_as_a_number() -> None:
+    """`where(1.0, x, 0.0)` is a call that no library takes."""
+    builder = Builder()
+    mask, one = builder.constant(np.ones(2, bool)), builder.constant(np.ones(2))
+    program = builder.build([builder.add("select", mask, one, one, value=np.ones(2))])
+    with pytest.raises(Unwritten):
+        number_expression(program[mask])
+    assert ast.unparse(number_expression(program[one])) == "1"

@@ -82,12 +82,21 @@ def _touches(result: Run, x: Any, edges: Sequence[float]) -> bool:
 
 
 def _unbounded(result: Run, x: Any) -> Array:
-    if isinstance(x, int | float):
-        return np.zeros((), bool)
+    """A rule may return plain numbers too, such as a slope that is 1 whatever its input is."""
+    if isinstance(x, int | float | np.number):
+        return np.asarray(not np.isfinite(x))
     if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([not entry.is_finite() for entry in x.reshape(-1)], bool).reshape(x.shape)
+        return np.array([not _is_finite(entry) for entry in x.reshape(-1)], bool).reshape(x.shape)
+    if isinstance(x, np.ndarray) and not types.is_discrete_array(x):
+        return np.asarray(~np.isfinite(x))
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, bool)
     mid, rad = result.m.domain.leave(x)
     return np.asarray(~(np.isfinite(mid) & np.isfinite(rad)))
+
+
+def _is_finite(entry: Any) -> bool:
+    return bool(entry.is_finite()) if hasattr(entry, "is_finite") else bool(np.isfinite(entry))
 
 
 def _reached(

@@ -146,7 +146,8 @@ def _placeholder(place: int) -> str:
 
 def number_expression(node: Node) -> ast.expr:
     array = np.asarray(node.value)
-    if array.size == 0 or not bool((array == array.flat[0]).all()):
+    # A mask is no number: a library takes no 1.0 for a condition.
+    if array.size == 0 or array.dtype == bool or not bool((array == array.flat[0]).all()):
         raise Unwritten
     value = float(array.flat[0])
     if value.is_integer() and abs(value) < 1e6:
