@@ -114,7 +114,7 @@ def test_the_last_line_names_place_cause_and_cure_of_the_first_fault() -> None:
 @pytest.mark.parametrize(
     ("report", "last"),
     [
-        (Report(()), "gradproof: no gradient was computed, so none was checked"),
+        (Report(()), "gradproof: no gradient was seen, so none was checked"),
         (Report((CORRECT, CORRECT)), "gradproof: 2 gradients correct, proven; nothing to fix"),
         (
             Report((CORRECT, UNVERIFIED)),

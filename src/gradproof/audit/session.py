@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import traceback
 from collections import Counter
@@ -29,6 +30,7 @@ from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.clock import Show, TimeIsOver, doing, shown_by, time_limit, unlimited
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked, untold_faults
+from gradproof.frameworks import Framework, all_frameworks
 from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
 from gradproof.frontends.select import attach_all
@@ -64,6 +66,7 @@ class Session:
     _concluding: bool = False  # gradients that are computed meanwhile are ours
     _unspoken: list[str] = field(default_factory=list)  # faults that no gradient tells of
     _remarks: list[str] = field(default_factory=list)
+    _early: list[Framework] = field(default_factory=list)  # that were there before
     _excluded: Counter[Span] = field(default_factory=Counter)
     # Precision is a setting of the whole process in the library of balls: one examination at a time.
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -74,6 +77,7 @@ class Session:
         return os.getpid() == self._pid
 
     def start(self) -> None:
+        self._early = [one for one in all_frameworks() if one.module in sys.modules]
         self.attachments = attach_all(self.receive, self._wants)
         CHECKS.append(self._receive_check)
 
@@ -213,7 +217,7 @@ class Session:
                     *(Unchecked(call, n, EXCLUDED) for call, n in self._excluded.items()),
                 ),
                 timing={**(timing or {}), "checks": self.budget.spent},
-                notes=(*version_notes(frameworks), *self._notes()),
+                notes=(*version_notes(frameworks), *self._notes(), *self._unseen()),
             )
         )
 
@@ -226,6 +230,10 @@ class Session:
         if row.nonfinite:
             reason += f"; {row.nonfinite:,} of them returned NaN or infinity"
         return Unchecked(row.span, row.count, reason)
+
+    def _unseen(self) -> list[str]:
+        """What may have run unseen, where no gradient was heard of at all."""
+        return [] if self.gradients else [one.unseen_before for one in self._early if one.unseen_before]
 
     def _notes(self) -> tuple[str, ...]:
         """Faults of ours that no gradient speaks of: each once, by its last line."""

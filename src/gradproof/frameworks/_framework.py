@@ -22,6 +22,7 @@ class Framework:
     distributions: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()  # whose objects say that this framework is meant
     companions: tuple[str, ...] = ()  # libraries on top of it whose version matters too
+    unseen_before: str = ""  # what of it is not seen if it was there before anybody watched
     made_for: str = ""  # the version that everything was tried with, by its first two numbers
     spellings: Mapping[str, str] = field(default_factory=dict)
     axis: str = "axis"

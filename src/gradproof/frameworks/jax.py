@@ -35,6 +35,9 @@ FRAMEWORK = Framework(
     alias="jnp",
     distributions=("jax",),
     packages=("jax", "jaxlib"),
+    unseen_before=(
+        "what JAX compiled before gradproof watched runs without being seen; `jax.clear_caches()` has it traced again"
+    ),
     made_for="0.10",
     companions=("keras",),
     spellings={

@@ -83,7 +83,7 @@ def last_line(report: Report) -> str:
     if not report.gradients:
         if report.script is not None and report.script.exception:
             return printable(f"gradproof: no gradient was computed before {report.script.exception}")
-        return "gradproof: no gradient was computed, so none was checked"
+        return "gradproof: no gradient was seen, so none was checked"
     tally = _counted(report) + _tally(report)
     first = next(iter(roots(report)), None)
     if first is not None:

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import pytest
 from jax_runs import captured, judged
 
+import gradproof
+
 scale = 10.0
 
 
@@ -75,3 +77,18 @@ def test_executions_on_the_short_cut_are_counted():
 
     found = captured(run, policy=lambda n: n in wanted)
     assert [capture.run.occurrence for capture in found] == [1, 2, 10]
+
+
+def test_what_was_compiled_before_anybody_watched_is_said_to_be_unseen() -> None:
+    f = jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(x) ** 2)))
+    f(jnp.arange(3.0))
+    f(jnp.arange(3.0))
+    with gradproof.watch() as report:
+        f(jnp.arange(3.0))
+    assert report.gradients == ()
+    assert any("jax.clear_caches()" in note for note in report.notes)
+    jax.clear_caches()
+    with gradproof.watch() as report:
+        f(jnp.arange(3.0))
+    assert [str(one.verdict) for one in report.gradients] == ["correct"]
+    assert not any("jax.clear_caches()" in note for note in report.notes)

@@ -35,5 +35,5 @@ def test_the_same_report_makes_the_same_page() -> None:
 
 def test_a_report_without_anything_says_so() -> None:
     html = to_html(Report(()))
-    assert "no gradient was computed, so none was checked" in html
+    assert "no gradient was seen, so none was checked" in html
     assert "No gradient was computed." in html
