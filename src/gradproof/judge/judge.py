@@ -17,7 +17,7 @@ from gradproof.judge.compare import Comparison
 from gradproof.judge.float64_limits import known_in_balls, without_value
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.kinds import untested
-from gradproof.judge.meaning import recorded_meaning
+from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference, is_large
@@ -241,6 +241,9 @@ def _verdict(
         )
     if meant.outcome == "within":
         return Verdict.INACCURATE, None
+    doubt = rounded_in_the_dark(evidence, k, comparison)
+    if doubt is not None:
+        return Verdict.UNVERIFIED, doubt
     if meant.outcome in ("beyond", "unbounded"):
         # Unbounded at every precision: what was computed backwards breaks down here in exact arithmetic too.
         return Verdict.WRONG, None

@@ -11,11 +11,15 @@ from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, prune
+from gradproof.ir.verify import describe
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.kinds import untested
 from gradproof.judge.reference import Evidence, Reference
 from gradproof.ops import TABLE
 from gradproof.options import Options
+
+# A wrong rule is seldom off by less; rounding in an ill-conditioned op may well be.
+ROUNDED_AWAY = 0.1
 
 
 def recorded_meaning(evidence: Evidence, reference: Reference, options: Options) -> list[Comparison | None]:
@@ -77,6 +81,27 @@ def _compared(
         for k, comparison in zip(outputs, found)
         if comparison.outcome != "unbounded" or unknown.stays
     }
+
+
+def rounded_in_the_dark(evidence: Evidence, k: int, comparison: Comparison) -> str | None:
+    """Why a gradient that is a little off cannot be judged: a backward op without an exact meaning may have rounded.
+
+    Its recorded value stands for it in what the program means, with whatever rounding there was in it.
+    """
+    recorded = evidence.recorded[k] if evidence.recorded else None
+    if evidence.gradient_program is None or recorded is None or comparison.relative_error >= ROUNDED_AWAY:
+        return None
+    nodes = prune(evidence.gradient_program, [recorded]).nodes
+    unknown = (node for node in nodes if node.is_opaque and node.phase == "backward" and not node.is_discrete)
+    op = next(map(describe, unknown), None)
+    return (
+        None
+        if op is None
+        else (
+            f"the gradient differs from the true one, but {op} ran backwards and has no exact meaning here, so that "
+            "rounding and a wrong rule cannot be told apart"
+        )
+    )
 
 
 def with_open_decisions(program: Program) -> Program:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.jax.lower._table import lower
+from gradproof.frontends.recipes.elimination import packed_factors
 from gradproof.ir import types
 from gradproof.ops.eigen import anchors_of
 from gradproof.ops.factorise import hermitian_part
@@ -14,7 +15,6 @@ from gradproof.ops.linalg import adjoint
 
 ROUNDINGS = 64  # units in the last place of its largest entry that a matrix meant to be symmetric may show
 LARGEST_REST = 64  # rows of a matrix for which the rest of its factor is written out
-LARGEST_FACTOR = 32  # columns of a matrix whose elimination is written out step by step
 
 
 def _is_symmetric(a: Any) -> bool:
@@ -100,30 +100,8 @@ def _qr(m: Any, event: Any, a: Any) -> Any:
 @lower("lu")
 def _lu(m: Any, event: Any, a: Any) -> Any:
     """(both factors in one matrix, pivots, permutation): in which order rows are taken is a fact of the run."""
-    if min(a.shape[-2:]) > LARGEST_FACTOR:
-        raise NotImplementedError("the factors of a large matrix")
-    order = np.broadcast_to(np.asarray(event.outputs[2].array)[..., None], a.shape)
-    packed = _eliminated(m, m.take_along(a, np.array(order), axis=a.ndim - 2))
+    packed = packed_factors(m, a, np.asarray(event.outputs[2].array))
     return packed, m.constant(event.outputs[1].array), m.constant(event.outputs[2].array)
-
-
-def _part(m: Any, x: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Any:
-    lead = tuple(x.shape[:-2])
-    zeros = (0,) * len(lead)
-    return m.strided_slice(x, begin=(*zeros, rows[0], columns[0]), end=(*lead, rows[1], columns[1]))
-
-
-def _eliminated(m: Any, a: Any) -> Any:
-    """Gaussian elimination without any exchange of rows, the factors below the diagonal."""
-    rows, columns = a.shape[-2:]
-    if rows <= 1 or columns == 0:
-        return a
-    top = _part(m, a, (0, 1), (0, columns))
-    left = m.div(_part(m, a, (1, rows), (0, 1)), _part(m, a, (0, 1), (0, 1)))
-    if columns == 1:
-        return m.concat(top, left, axis=a.ndim - 2)
-    rest = m.sub(_part(m, a, (1, rows), (1, columns)), m.mul(left, _part(m, a, (0, 1), (1, columns))))
-    return m.concat(top, m.concat(left, _eliminated(m, rest), axis=a.ndim - 1), axis=a.ndim - 2)
 
 
 @lower("lu_pivots_to_permutation")

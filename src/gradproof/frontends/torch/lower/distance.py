@@ -8,7 +8,7 @@ import numpy as np
 
 from gradproof.frontends.torch.lower._table import lower
 from gradproof.frontends.torch.lower._transposed import confirmed, gradients
-from gradproof.frontends.torch.lower.linalg import _turned
+from gradproof.frontends.torch.lower.lu import turned
 from gradproof.frontends.torch.lower.reduce import norm_of
 
 
@@ -20,7 +20,7 @@ def _euclidean(m: Any, e: Any, a: Any, b: Any) -> Any:
     ones = [m.literal(np.ones((*x.shape[:-1], 1), x.value.dtype)) for x in (a, b)]
     left = m.concat(m.mul(a, -2), own, ones[0], axis=a.ndim - 1)
     right = m.concat(b, ones[1], other, axis=b.ndim - 1)
-    squares = m.matmul(left, _turned(m, right))
+    squares = m.matmul(left, turned(m, right))
     # The kernel lifts squares that rounding has made negative to 0. No exact one is negative: that is no branch.
     return m.sqrt(squares)
 

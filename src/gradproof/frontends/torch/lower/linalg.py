@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.torch.lower._table import is_complex, lower, number
+from gradproof.frontends.torch.lower.lu import kept_factors, turned
 from gradproof.ir import types
 from gradproof.ops.eigen import anchors_of
 from gradproof.ops.factorise import hermitian_part
@@ -64,7 +65,7 @@ def _linear(m: Any, e: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 @lower("_linalg_det")
 def _det(m: Any, e: Any, a: Any) -> Any:
     """(determinant, and the factors its backward op is given)."""
-    return m.det(a), None, None
+    return m.det(a), kept_factors(m, a, *e.outputs[1:3]), None
 
 
 @lower("_linalg_slogdet")
@@ -72,7 +73,7 @@ def _slogdet(m: Any, e: Any, a: Any) -> Any:
     if is_complex(a):
         raise NotImplementedError("the sign of a complex determinant")
     sign = m.cast(m.sign(m.det(a)), dtype=types.dtype_name(a.value))
-    return sign, m.log_abs_det(a), None, None
+    return sign, m.log_abs_det(a), kept_factors(m, a, *e.outputs[2:4]), None
 
 
 @lower("linalg_inv_ex", "inverse", "linalg_inv")
@@ -82,16 +83,13 @@ def _inverse(m: Any, e: Any, a: Any, *_: Any, **__: Any) -> Any:
 
 @lower("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
 def _solve(m: Any, e: Any, a: Any, b: Any, left: Any = True, check_errors: Any = False) -> Any:
+    """(solution, the factors its backward op is given, and facts about them)."""
+    factors = kept_factors(m, a, *e.outputs[1:3]) if len(e.outputs) > 2 else None
     if not left:
-        turned = m.solve(_turned(m, a), _turned(m, b))
-        return _turned(m, turned), None, None, None
+        return turned(m, m.solve(turned(m, a), turned(m, b))), factors, None, None
     if b.ndim == a.ndim - 1:
-        return m.reshape(m.solve(a, m.reshape(b, shape=(*b.shape, 1))), shape=b.shape), None, None, None
-    return m.solve(a, b), None, None, None
-
-
-def _turned(m: Any, x: Any) -> Any:
-    return m.transpose(x, order=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+        return m.reshape(m.solve(a, m.reshape(b, shape=(*b.shape, 1))), shape=b.shape), factors, None, None
+    return m.solve(a, b), factors, None, None
 
 
 @lower("linalg_solve_triangular")
@@ -102,7 +100,7 @@ def _solve_triangular(
         raise NotImplementedError("triangular matrices with ones on the diagonal")
     if left:
         return m.triangular_solve(a, b, lower=not upper, adjoint=False)
-    return _turned(m, m.triangular_solve(_turned(m, a), _turned(m, b), lower=bool(upper), adjoint=False))
+    return turned(m, m.triangular_solve(turned(m, a), turned(m, b), lower=bool(upper), adjoint=False))
 
 
 @lower("triangular_solve")
@@ -111,7 +109,7 @@ def _triangular_solve(
 ) -> Any:
     if unitriangular:
         raise NotImplementedError("triangular matrices with ones on the diagonal")
-    a, upper = (_turned(m, a), not upper) if transpose else (a, upper)
+    a, upper = (turned(m, a), not upper) if transpose else (a, upper)
     return m.triangular_solve(a, b, lower=not upper, adjoint=False), None
 
 
@@ -177,7 +175,7 @@ def _svd(m: Any, e: Any, a: Any, full_matrices: Any = False, compute_uv: Any = T
     if full_matrices and a.shape[-2] != a.shape[-1]:
         raise NotImplementedError("vectors that the matrix does not determine")
     values, u, v = m.svd(a, anchors_of(np.swapaxes(e.outputs[2].array, -1, -2)))
-    return u, values, _turned(m, v)
+    return u, values, turned(m, v)
 
 
 def _refuse_complex(a: Any) -> None:
