@@ -95,7 +95,7 @@ def _is_cut_before(found: Nonfinite) -> bool:
         one.id for one in found.program.nodes if (one.op, one.phase, one.span) == ("select", "forward", span)
     ]
     # Some frameworks compute the slopes before they go backward: the order of the function itself tells.
-    if selected:
+    if len(selected) == 1:  # a library's ops all stand at the line that calls it
         return selected[-1] < forward_op(found.program, found.origin).id
     return found.zero.node.id > found.origin.id
 

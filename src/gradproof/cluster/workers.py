@@ -75,20 +75,36 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 def _there(
     client: Any, function: Callable[..., Any], tasks: Mapping[str, tuple[Any, ...]]
 ) -> Iterator[tuple[str, Any]]:
-    """A worker that is lost takes nothing with it: its tasks are done by another one."""
+    """A worker that is lost takes nothing with it: its tasks are done by another one.
+
+    A task that waited behind the one which ends its workers is lost as often as that: what was lost is tried alone.
+    """
     from distributed import as_completed
 
+    lost: list[str] = []
     futures = {client.submit(function, *args, pure=False): name for name, args in tasks.items()}
     try:
         for future in as_completed(list(futures)):
-            error = future.exception()
-            lost = error is not None and type(error).__name__ == "KilledWorker"
-            if error is None:
-                result = future.result()
-            elif lost:
-                result = Failed(f"each of {LOSSES + 1} processes that took it was lost")
+            if _is_lost(future):
+                lost.append(futures[future])
             else:
-                result = Failed(f"{type(error).__name__}: {error}")
-            yield futures[future], result
+                yield futures[future], _result(future)
+        for name in lost:
+            alone = client.submit(function, *tasks[name], pure=False)
+            futures[alone] = name
+            yield name, _result(alone)
     finally:
         client.cancel(list(futures))
+
+
+def _is_lost(future: Any) -> bool:
+    return type(future.exception()).__name__ == "KilledWorker"
+
+
+def _result(future: Any) -> Any:
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if _is_lost(future):
+        return Failed(f"each of {LOSSES + 1} processes that took it was lost")
+    return Failed(f"{type(error).__name__}: {error}")

@@ -106,7 +106,8 @@ def _examine(program: Program, domain: Any, wrt: tuple[int, ...]) -> Tied:
 def _judge(tied: Tied, nothing: Sides, max_entries: int) -> Sides:
     found, comparison = _compared(tied)
     if comparison.fact == "cannot tell":
-        return replace(nothing, fact="cannot tell", reason=comparison.reason)
+        decisions = found[0].along.decisions  # of one side: what is too steep there is found by them
+        return replace(nothing, fact="cannot tell", reason=comparison.reason, decisions=decisions)
     if comparison.fact == "agree":
         probed = 0 if entry_count(tied.program) > MAX_NUMBERS else CHECKED_ENTRIES
         slopes = tuple(_side(tied, *place) for place in _places(_influence(tied))[:probed])

@@ -103,6 +103,8 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
             enclosures, at = _beside(evidence, precise, found.decisions)
     elif found is not None and _is_steep(evidence.program, found, decided, options):
         found = replace(found, fact="agree")
+        if found.decisions:
+            at = _beside(evidence, refined.run, found.decisions)[1]
         enclosures = tuple(Enclosure(one.mid, np.full(one.rad.shape, np.inf)) for one in enclosures)
     enclosures = _without_hidden(evidence, at, enclosures)
     oracles: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
