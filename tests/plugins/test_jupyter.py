@@ -162,8 +162,8 @@ def test_an_expression_is_audited_and_has_its_value(outputs: dict[str, Any]) -> 
 def test_a_cell_that_fails_shows_its_exception_as_usual_and_the_report_too(outputs: dict[str, Any]) -> None:
     cell = outputs["failing"]
     assert streams(cell, "stdout") == "before the fault\n"
-    assert "error[crash]: `lost` holds no gradient, and line 7 uses it" in text(cell)
-    assert "--> In[8]:7:7" in text(cell)
+    assert "error[not-watched]: there is no gradient for `x`" in text(cell)  # the crash follows from it
+    assert "--> In[8]:5:8" in text(cell)
     error = shown(cell, "error")
     assert error.ename == "AttributeError"
     trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
