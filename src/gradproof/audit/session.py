@@ -30,7 +30,7 @@ from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.clock import Show, TimeIsOver, doing, shown_by, time_limit, unlimited
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked, untold_faults
-from gradproof.frameworks import Framework, all_frameworks
+from gradproof.frameworks import Framework, all_frameworks, framework
 from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
 from gradproof.frontends.select import attach_all
@@ -66,7 +66,7 @@ class Session:
     _concluding: bool = False  # gradients that are computed meanwhile are ours
     _unspoken: list[str] = field(default_factory=list)  # faults that no gradient tells of
     _remarks: list[str] = field(default_factory=list)
-    _early: list[Framework] = field(default_factory=list)  # that were there before
+    _early: list[Framework] = field(default_factory=list)  # listened to, and there before
     _excluded: Counter[Span] = field(default_factory=Counter)
     # Precision is a setting of the whole process in the library of balls: one examination at a time.
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -77,8 +77,9 @@ class Session:
         return os.getpid() == self._pid
 
     def start(self) -> None:
-        self._early = [one for one in all_frameworks() if one.module in sys.modules]
+        here_now = {one.name for one in all_frameworks() if one.module in sys.modules}
         self.attachments = attach_all(self.receive, self._wants)
+        self._early = [framework(one.framework) for one in self.attachments if one.framework in here_now]
         CHECKS.append(self._receive_check)
 
     def stop(self) -> None:
@@ -232,8 +233,10 @@ class Session:
         return Unchecked(row.span, row.count, reason)
 
     def _unseen(self) -> list[str]:
-        """What may have run unseen, where no gradient was heard of at all."""
-        return [] if self.gradients else [one.unseen_before for one in self._early if one.unseen_before]
+        """What may have run unseen, where no gradient was heard of and only one framework can be meant."""
+        if self.gradients or len(self._early) != 1:
+            return []
+        return [one.unseen_before for one in self._early if one.unseen_before]
 
     def _notes(self) -> tuple[str, ...]:
         """Faults of ours that no gradient speaks of: each once, by its last line."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import pytest
 from jax_runs import captured, judged
 
 import gradproof
+from gradproof.frameworks import framework
 
 scale = 10.0
 
@@ -79,7 +82,8 @@ def test_executions_on_the_short_cut_are_counted():
     assert [capture.run.occurrence for capture in found] == [1, 2, 10]
 
 
-def test_what_was_compiled_before_anybody_watched_is_said_to_be_unseen() -> None:
+def test_what_was_compiled_before_anybody_watched_is_said_to_be_unseen(monkeypatch) -> None:
+    monkeypatch.setattr("gradproof.audit.session.all_frameworks", lambda: (framework("jax"),))
     f = jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(x) ** 2)))
     f(jnp.arange(3.0))
     f(jnp.arange(3.0))
@@ -92,3 +96,11 @@ def test_what_was_compiled_before_anybody_watched_is_said_to_be_unseen() -> None
         f(jnp.arange(3.0))
     assert [str(one.verdict) for one in report.gradients] == ["correct"]
     assert not any("jax.clear_caches()" in note for note in report.notes)
+
+
+def test_beside_another_framework_silence_is_not_laid_on_jax(monkeypatch) -> None:
+    frameworks = (framework("jax"), framework("numpy"), replace(framework("torch"), module="sys"))
+    monkeypatch.setattr("gradproof.audit.session.all_frameworks", lambda: frameworks)
+    with gradproof.watch() as report:
+        pass
+    assert report.notes == ()
