@@ -34,17 +34,20 @@ def named_before(source: ParsedSource, expression: ast.expr, text: str, name: st
 
 
 def without_keyword(source: ParsedSource, call: ast.expr | None, name: str, file: str) -> str:
-    """A call on one line without one of its keyword arguments; empty where it has none, or nothing stands before it."""
+    """A call on one line without one of its keyword arguments; empty where it has none, or stands first of several."""
     found = [one for one in call.keywords if one.arg == name] if isinstance(call, ast.Call) else []
     if not found or not isinstance(call, ast.Call) or call.end_lineno != call.lineno:
         return ""
     parts = sorted((*call.args, *(one.value for one in call.keywords)), key=lambda part: part.col_offset)
     place = parts.index(found[0].value)
-    if place == 0:
+    if place == 0 and len(parts) > 1:
         return ""
     lines = source.text.splitlines(keepends=True)
     line = lines[call.lineno - 1].encode()
-    kept = line[: parts[place - 1].end_col_offset] + line[parts[place].end_col_offset :]
+    if place == 0:
+        kept = line[: call.func.end_col_offset] + b"()" + line[call.end_col_offset :]
+    else:
+        kept = line[: parts[place - 1].end_col_offset] + line[parts[place].end_col_offset :]
     lines[call.lineno - 1] = kept.decode()
     return diff(source, lines, file)
 

@@ -29,6 +29,19 @@ def inserted(source: ParsedSource, before: ast.stmt, text: str, file: str) -> st
     return diff(source, lines, file)
 
 
+def put_off(source: ParsedSource, statement: ast.stmt, last: ast.stmt | None, file: str) -> str:
+    """A statement behind a later one of the same block."""
+    if last is None or source.parents.get(statement) is not source.parents.get(last):
+        return ""
+    lines, end = source.text.splitlines(keepends=True), last.end_lineno or last.lineno
+    first, behind = lines_of(statement)
+    if not behind < last.lineno or lines[first - 1][: statement.col_offset].strip():
+        return ""
+    own = [line if line.endswith("\n") else f"{line}\n" for line in lines[first - 1 : behind]]
+    between = [line if line.endswith("\n") else f"{line}\n" for line in lines[behind:end]]
+    return diff(source, [*lines[: first - 1], *between, *own, *lines[end:]], file)
+
+
 def loops_around(source: ParsedSource, node: ast.AST) -> list[ast.For | ast.While]:
     """The loops that a node stands in, the innermost first, up to the function around it."""
     found: list[ast.For | ast.While] = []

@@ -20,8 +20,6 @@ _MODULES = (
     "tf", "tf.math", "tf.math.special", "tf.nn", "tf.linalg", "tf.signal", "tf.image", "tf.keras.activations",
     "tf.keras.losses",
 )  # fmt: skip
-# Needs a layout or a shape that no signature tells.
-_GIVEN: Mapping[str, Mapping[str, str]] = {}
 
 
 def library() -> SweptLibrary:
@@ -49,7 +47,7 @@ def library() -> SweptLibrary:
 
 
 def _ops() -> list[LibraryOp]:
-    public, raw = Probe(_evaluate, given=_GIVEN), Probe(_evaluate, by_keyword=True, given=_GIVEN)
+    public, raw = Probe(_evaluate), Probe(_evaluate, by_keyword=True)
     found = [probed(public, path, function) for path, function in sorted(_functions())]
     covered, opaque, *_ = coverage()
     names = [name for name in sorted({*covered, *opaque}) if hasattr(tf.raw_ops, name)]

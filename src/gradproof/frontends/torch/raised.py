@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from gradproof.frontends.record.model import GradientCall, OpEvent
+from gradproof.frontends.torch.record.overwritten import change_in_place
 from gradproof.frontends.torch.roles import plain_name
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
@@ -103,10 +104,7 @@ def _changed(call: GradientCall, maker: str) -> Break | None:
     needs = tuple(
         (span, "its gradient needs the number from before") for span in users[:1] if span is not None
     )
-    label = "changes it in place"
-    return Break(
-        "reassigned-variable", found.span, label, (*needs, *_called(call)), {"changed": plain_name(found.op)}
-    )
+    return change_in_place(found.op, found.span, (*needs, *_called(call)))
 
 
 def _is_called(op: str, node: str) -> bool:

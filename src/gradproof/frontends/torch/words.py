@@ -129,12 +129,17 @@ def _integer(name: str, target: str, why: Break) -> Told:
 
 def _rebound(name: str, target: str, why: Break) -> Told:
     if "changed" in why.facts:
-        op = why.facts["changed"]
+        op, is_step = why.facts["changed"], why.facts.get("by") == "step"
+        writer = "a step of the optimizer" if is_step else f"`{op}_`"
         return (
-            f"`{op}_` overwrites a number that the gradient of `{target}` needs",
+            f"{writer} overwrites a number that the gradient of `{target}` needs",
             "PyTorch keeps the numbers an op was given, because its derivative is computed from them. This line "
             "changes such a tensor in place afterwards; the engine sees that its version has moved on, and stops.",
-            f"compute a new tensor here, with `{op}` in the place of `{op}_` or `x = x + y` in that of `x += y`",
+            "let the optimizer step after the last `backward()` that goes through these parameters"
+            if is_step
+            else "change a copy: `x = x.clone()` before this line"
+            if op == "copy"
+            else f"compute a new tensor here, with `{op}` in the place of `{op}_` or `x = x + y` in that of `x += y`",
         )
     if "given away" in why.facts:
         return (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from gradproof.frontends.jax.lower._table import is_discrete, lower
+from gradproof.frontends.recipes import reduce as recipes
 
 
 def _axes(event: Any) -> tuple[int, ...]:
@@ -26,26 +26,12 @@ def _prod(m: Any, event: Any, x: Any) -> Any:
     return m.reshape(m.prod(x, axes=_axes(event)), shape=event.outputs[0].shape)
 
 
-def reduced_last(m: Any, x: Any, reduced: tuple[int, ...]) -> Any:
-    """The axes to be reduced moved to the end and made one."""
-    kept = tuple(axis for axis in range(x.ndim) if axis not in reduced)
-    shape = (*(x.shape[axis] for axis in kept), math.prod(x.shape[axis] for axis in reduced))
-    return m.reshape(m.transpose(x, order=(*kept, *reduced)), shape=shape)
-
-
 def _extreme(name: str, decision: str) -> None:
-    """A maximum is a decision, which entry is largest, and the entry it names."""
-
     @lower(name)
     def extreme(m: Any, event: Any, x: Any) -> Any:
         if is_discrete(x):
             return m.constant(event.outputs[0].array)
-        if not _axes(event):
-            return m.identity(x)
-        rows = reduced_last(m, x, _axes(event))
-        place = getattr(m, decision)(rows, axis=rows.ndim - 1)
-        best = m.take_along(rows, m.reshape(place, shape=(*place.shape, 1)), axis=rows.ndim - 1)
-        return m.reshape(best, shape=event.outputs[0].shape)
+        return recipes.extreme(m, x, _axes(event), decision, event.outputs[0].shape)
 
 
 _extreme("reduce_max", "argmax")
@@ -53,18 +39,9 @@ _extreme("reduce_min", "argmin")
 
 
 def _logical(name: str, op: str) -> None:
-    """Halves are joined until one entry is left."""
-
     @lower(name)
     def logical(m: Any, event: Any, x: Any) -> Any:
-        rows = reduced_last(m, x, _axes(event))
-        last = rows.ndim - 1
-        while (n := rows.shape[last]) > 1:
-            lead = (0,) * last
-            first = m.strided_slice(rows, begin=(*lead, 0), end=(*rows.shape[:last], (n + 1) // 2))
-            second = m.strided_slice(rows, begin=(*lead, n // 2), end=tuple(rows.shape))
-            rows = getattr(m, op)(first, second)
-        return m.reshape(rows, shape=event.outputs[0].shape)
+        return recipes.joined(m, x, _axes(event), op, event.outputs[0].shape)
 
 
 _logical("reduce_and", "logical_and")

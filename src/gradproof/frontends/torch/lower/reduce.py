@@ -98,9 +98,8 @@ def _var_mean(
     keepdim: Any = False,
     correction: Any = None,
 ) -> Any:
-    dim, less = _less_by(dim, unbiased, correction)
-    axes = axes_of(dim, x)
-    spread = kept(m, _variance(m, x, axes, less), x, axes, keepdim)
+    axes = axes_of(_less_by(dim, unbiased, correction)[0], x)
+    spread = _var(m, e, x, dim, unbiased, keepdim, correction)
     return m.sqrt(spread) if "std" in e.op else spread, kept(m, m.mean(x, axes=axes), x, axes, keepdim)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator, Sequence
 
 from gradproof.frontends.record.source import span_of
@@ -10,6 +11,7 @@ from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder
 from gradproof.frontends.torch.roles import plain_name
 from gradproof.ir.capture import Break
+from gradproof.ir.span import Span
 
 
 def overwritten(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> Break | None:
@@ -72,7 +74,11 @@ def _read_backward(run: EngineRun, recorder: TorchRecorder, events: Sequence[Tor
 
 def _told(run: EngineRun, write: TorchEvent, used: TorchEvent) -> Break:
     needs = ((span_of(used.places[0]), "its gradient needs the number from before"),) if used.places else ()
-    label = "changes it in place"
-    return Break(
-        "reassigned-variable", span_of(write.places[0]), label, needs, {"changed": plain_name(write.op)}
-    )
+    return change_in_place(write.op, span_of(write.places[0]), needs)
+
+
+def change_in_place(op: str, at: Span | None, needs: tuple[tuple[Span, str], ...]) -> Break:
+    """What is known of a write: its op, and whether it is a step of an optimizer, which has no op to leave out."""
+    line = "" if at is None else linecache.getline(at.file, at.line)
+    facts = {"changed": plain_name(op)} | ({"by": "step"} if ".step(" in line else {})
+    return Break("reassigned-variable", at, "changes it in place", needs, facts)
