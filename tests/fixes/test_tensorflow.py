@@ -89,7 +89,7 @@ def test_a_program_run_in_tensorflow_has_the_gradient_of_a_rounded_run(text: str
 
 
 def test_an_op_that_tensorflow_does_not_have_is_not_run() -> None:
-    program = program_of("hypot(x, 2)", {"x": 1.0})
+    program = program_of("erfcx(x)", {"x": 1.0})
     assert emit(program, program.inputs[0]) is None
 
 

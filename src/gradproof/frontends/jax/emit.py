@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.emitting import Emitted, emitted, named, of_order, slices, summed_axes, times
 from gradproof.ir.program import Node, Program, descendants
 from gradproof.ir.types import Array
 
@@ -15,19 +17,21 @@ from gradproof.ir.types import Array
 _FUNCTIONS = {
     **{name: f"numpy.{name}" for name in (
         "exp", "exp2", "expm1", "log", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square",
-        "reciprocal", "hypot", "logaddexp", "matmul", "conj", "real", "imag",
+        "reciprocal", "hypot", "logaddexp", "matmul", "conj", "real", "imag", "log2", "log10",
     )},
     **{name: f"scipy.special.{name}" for name in (
         "erf", "erfc", "erfinv", "digamma", "ndtri", "xlogy", "xlog1py", "zeta", "ndtr", "log_ndtr", "erfcx", "spence",
+        "betainc", "exp1", "gamma",
     )},
     **{name: f"nn.{name}" for name in ("softplus", "log_sigmoid", "sigmoid")},
     "asin": "numpy.arcsin", "acos": "numpy.arccos", "atan": "numpy.arctan", "atan2": "numpy.arctan2",
     "asinh": "numpy.arcsinh", "acosh": "numpy.arccosh", "atanh": "numpy.arctanh", "add": "numpy.add",
     "sub": "numpy.subtract", "mul": "numpy.multiply", "div": "numpy.divide", "neg": "numpy.negative",
-    "power": "numpy.power", "select": "numpy.where", "rsqrt": "lax.rsqrt", "stop_gradient": "lax.stop_gradient",
+    "expint": "scipy.special.expi", "pinv": "numpy.linalg.pinv",
+    "select": "numpy.where", "rsqrt": "lax.rsqrt", "stop_gradient": "lax.stop_gradient",
     "complex": "lax.complex", "lgamma": "scipy.special.gammaln", "igamma": "scipy.special.gammainc",
     "igammac": "scipy.special.gammaincc", "det": "numpy.linalg.det", "inverse": "numpy.linalg.inv",
-    "solve": "numpy.linalg.solve",
+    "matrix_exp": "scipy.linalg.expm",
 }  # fmt: skip
 
 
@@ -37,6 +41,33 @@ def _reduced(name: str) -> Callable[..., Any]:
 
 def _along(name: str) -> Callable[..., Any]:
     return lambda jax, x, axes: getattr(jax.nn, name)(x, axis=axes)
+
+
+_NEUTRAL = {"cumsum": 0.0, "cumprod": 1.0, "cumlogsumexp": -np.inf}
+
+
+def _running(name: str) -> Callable[..., Any]:
+    """JAX's running sums include the entry itself; without it, a neutral one goes before and the last falls away."""
+
+    def apply(jax: Any, x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
+        if exclusive:
+            n, parts = x.shape[axis], jax.lax.slice_in_dim
+            neutral = jax.numpy.full_like(parts(x, 0, 1, axis=axis), _NEUTRAL[name])
+            rest = parts(x, 1, n, axis=axis) if reverse else parts(x, 0, n - 1, axis=axis)
+            x = jax.numpy.concatenate([rest, neutral] if reverse else [neutral, rest], axis)
+        return getattr(jax.lax, name)(x, axis, reverse)
+
+    return apply
+
+
+def _placed(jax: Any, indices: Any) -> tuple[Any, ...]:
+    return tuple(jax.numpy.moveaxis(indices, -1, 0))
+
+
+def _alike(jax: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Batches of one length: a system that is solved for many right sides is repeated."""
+    lead = jax.numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return tuple(jax.numpy.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (a, b))
 
 
 _WITH_PARAMS: dict[str, Callable[..., Any]] = {
@@ -56,12 +87,46 @@ _WITH_PARAMS: dict[str, Callable[..., Any]] = {
     "stack": lambda jax, *xs, axis: jax.numpy.stack(xs, axis),
     "tile": lambda jax, x, repeats: jax.numpy.tile(x, repeats),
     "reverse": lambda jax, x, axes: jax.numpy.flip(x, axes),
-    "strided_slice": lambda jax, x, begin, end, stride=None: x[_slices(begin, end, stride)],
+    "strided_slice": lambda jax, x, begin, end, stride=None: x[slices(begin, end, stride)],
     "take_along": lambda jax, x, indices, axis: jax.numpy.take_along_axis(x, indices, axis),
     "take": lambda jax, x, indices, axis: jax.numpy.take(x, indices, axis=axis),
-    "cumsum": lambda jax, x, axis, exclusive=False, reverse=False: (
-        jax.lax.cumsum(x, axis, reverse) if not exclusive else _refused()
+    "cumsum": _running("cumsum"),
+    "cumprod": _running("cumprod"),
+    "cumlogsumexp": _running("cumlogsumexp"),
+    "var": lambda jax, x, axes, ddof=0: jax.numpy.var(x, axis=axes, ddof=ddof),
+    "sum_to": lambda jax, x, shape: jax.numpy.sum(x, axis=summed_axes(x.shape, shape)).reshape(shape),
+    "gather_nd": lambda jax, x, indices: x[_placed(jax, indices)],
+    "scatter_nd": lambda jax, x, indices, shape: (
+        jax.numpy.zeros(shape, x.dtype).at[_placed(jax, indices)].add(x)
     ),
+    "scatter_add": lambda jax, x, indices, size: (
+        jax.numpy.zeros((size, *x.shape[indices.ndim :]), x.dtype).at[indices].add(x)
+    ),
+    "scatter_update": lambda jax, x, indices, updates: x.at[_placed(jax, indices)].set(updates),
+    "roll": lambda jax, x, shifts, axes: jax.numpy.roll(x, shifts, axes),
+    "repeat": lambda jax, x, repeats, axis: jax.numpy.repeat(x, repeats, axis),
+    "pad": lambda jax, x, fill=0, *, widths: jax.numpy.pad(x, widths, constant_values=fill),
+    "diag_part": lambda jax, x, offset=0: jax.numpy.diagonal(x, offset, -2, -1),
+    "log_abs_det": lambda jax, x: jax.numpy.linalg.slogdet(x)[1],
+    "triangular_solve": lambda jax, a, b, lower=True, adjoint=False, unit_diagonal=False: (
+        jax.lax.linalg.triangular_solve(
+            *_alike(jax, a, b),
+            left_side=True,
+            lower=lower,
+            transpose_a=adjoint,
+            conjugate_a=adjoint,
+            unit_diagonal=unit_diagonal,
+        )
+    ),
+    "cholesky": lambda jax, x: jax.numpy.linalg.cholesky(
+        jax.numpy.tril(x) + jax.numpy.tril(x, -1).conj().swapaxes(-1, -2)
+    ),
+    "solve": lambda jax, a, b: jax.numpy.linalg.solve(*_alike(jax, a, b)),
+    "power": lambda jax, x, y, less=0: jax.numpy.power(x, y - less if less else y),
+    "times": times,
+    "xdivy": lambda jax, x, y: jax.numpy.where(x == 0, 0, x / y),
+    "polygamma": lambda jax, n, x, more=0: jax.scipy.special.polygamma(n + more, x),
+    "bessel_i": of_order({0: "scipy.special.i0", 1: "scipy.special.i1"}),
     "einsum": lambda jax, *xs, equation: jax.numpy.einsum(equation, *xs),
     "embed": lambda jax, x, begin, stride, shape: (
         jax.numpy.zeros(shape, x.dtype)
@@ -71,14 +136,7 @@ _WITH_PARAMS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _refused() -> Any:
-    raise NotImplementedError
-
-
-def _slices(begin: Any, end: Any, stride: Any) -> tuple[slice, ...]:
-    """With a negative stride an end of -1 includes the first entry; Python would count it from the back."""
-    strides = stride or (1,) * len(begin)
-    return tuple(slice(b, None if e < 0 else e, s) for b, e, s in zip(begin, end, strides))
+_KERNELS = {**named(_FUNCTIONS), **_WITH_PARAMS}
 
 
 def gradient_in(is_compiled: bool, program: Program, wrt: int) -> Array | None:
@@ -112,12 +170,9 @@ def value_in(jax: Any, node: Node, values: Mapping[int, Any], depends: bool) -> 
     """What does not depend on the source, and every decision, is as it was recorded."""
     if node.value is not None and (not depends or node.is_discrete):
         return jax.numpy.asarray(node.value)
-    args = [values[id] for id in node.inputs]
-    if node.op in _WITH_PARAMS:
-        return _WITH_PARAMS[node.op](jax, *args, **node.params)
-    if node.op not in _FUNCTIONS or node.params:
-        raise NotImplementedError(node.op)
-    function = jax
-    for part in _FUNCTIONS[node.op].split("."):
-        function = getattr(function, part)
-    return function(*args)
+    domain = Emitted("JAX", jax, _KERNELS, partial(_constant, jax))
+    return emitted(domain, node, [values[id] for id in node.inputs])
+
+
+def _constant(jax: Any, array: Array, like: Any) -> Any:
+    return jax.numpy.asarray(array, None if like is None else like.dtype)

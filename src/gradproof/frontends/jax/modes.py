@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.jax.emit import value_in
 from gradproof.ir import types
 from gradproof.ir.types import Array
@@ -79,7 +80,7 @@ def _running(feed: Feed) -> Iterator[list[Any]]:
     try:
         with unobserved(), jax.enable_x64(is_wide or jax.config.jax_enable_x64):
             yield [jax.numpy.asarray(value) for value in feed.given.values()]
-    except NotImplementedError as error:
+    except NoFunction as error:
         raise NotRun(f"JAX has no function for `{error}` here") from error
     except Exception as error:
         raise NotRun(

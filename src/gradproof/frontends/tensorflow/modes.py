@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.tensorflow.emit import value_in
 from gradproof.frontends.tensorflow.unlogged import unlogged
 from gradproof.ir.types import Array
@@ -73,7 +74,7 @@ def _running(feed: Feed, way: dict[str, Any] | None) -> Iterator[tuple[list[Any]
     try:
         with unlogged(), tf.device(device or None):
             yield [tf.constant(value) for value in feed.given.values()], run
-    except NotImplementedError as error:
+    except NoFunction as error:
         raise NotRun(f"TensorFlow has no function for `{error}` here") from error
     except Exception as error:
         raise NotRun(f"TensorFlow refuses the program: {_first_line(error)}") from error

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.torch.record.arrays import array_of, tensor_of
 from gradproof.frontends.torch.record.observation import unobserved
 from gradproof.frontends.torch.replay import value_in
@@ -71,7 +72,7 @@ def _running(feed: Feed, way: Way) -> Iterator[tuple[list[Any], Callable[..., An
         torch.use_deterministic_algorithms(way.get("strict", strict))
         with unobserved(), torch.enable_grad(), casting:
             yield [tensor_of(value).to(device) for value in feed.given.values()], run
-    except NotImplementedError as error:
+    except NoFunction as error:
         raise NotRun(f"PyTorch has no function for `{error}` here") from error
     except Exception as error:
         raise NotRun(f"PyTorch refuses the program: {_first_line(error)}") from error
