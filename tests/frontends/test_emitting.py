@@ -30,8 +30,8 @@ WITHOUT = {
 # Samples at which the framework's own rule returns something else: ties, zeros, writes that are overwritten.
 OWN_RULE = {
     "tensorflow": {"integer_power 12", "power 3", "xdivy 1", "xlogy 1", "xlog1py 1", "bessel_i 3", "logaddexp 1",
-                   "betainc 0", "betainc 1", "zeta 0", "zeta 1", "scatter_update 0", "scatter_update 2", "recurrence 2", "cumprod 1",
-                   "cumprod 2", "cumprod 3", "pad 1", "pad 2", "expint 1"},
+                   "betainc 0", "betainc 1", "zeta 0", "zeta 1", "scatter_update 0", "scatter_update 2", "recurrence 2",
+                   "cumprod 1", "cumprod 2", "cumprod 3", "pad 1", "pad 2", "expint 1"},
     "torch": {"xdivy 1", "det 2", "scatter_update 0", "scatter_update 2", "recurrence 2", "cast 1"},
     "jax": {"xdivy 1", "bessel_i 1", "spence 1"},
 }  # fmt: skip
