@@ -72,6 +72,9 @@ class Alignment:
 
     def _parts(self, expression: ast.expr, node: Node) -> Iterator[tuple[ast.expr, int]]:
         match expression:
+            case ast.BinOp(left=left, op=ast.Div(), right=right) if (below := self._below(node)) is not None:
+                yield from ((left, id) for id in node.inputs if id != below and node.op == "mul")
+                yield right, self.program[below].inputs[0]
             case ast.BinOp(left=left, right=right) if node.op in _BINARY:
                 yield from self._operands((left, right), node)
             case ast.BinOp(left=left):
@@ -85,6 +88,13 @@ class Alignment:
                     [function.value] if _is_method(function) and isinstance(function, ast.Attribute) else []
                 )
                 yield from self._arguments([*method, *args], self._inputs(node))
+
+    def _below(self, node: Node) -> int | None:
+        """The reciprocal that a quotient was computed with: `2 / x` may be run as 2 times 1 / x."""
+        for id in (node.id, *(node.inputs if node.op == "mul" else ())):
+            if self.program[id].op == "reciprocal" and self.program[id].span == node.span:
+                return id
+        return None
 
     def _operands(self, sides: tuple[ast.expr, ast.expr], node: Node) -> Iterator[tuple[ast.expr, int]]:
         """`1 + x` may have been computed as `x + 1`, by the method of the array."""

@@ -105,8 +105,7 @@ class Graph:
                 yield Shown("square", args[:1])
             case "mul":
                 for factor, other in (args, args[::-1]):
-                    if self.number(factor) == -1:
-                        yield Shown("neg", (other,))
+                    yield from self._multiplied(factor, other)
             case "add":
                 for kept, other in (args, args[::-1]):
                     yield from (Shown("sub", (kept, opposite)) for opposite in self._opposites(other))
@@ -119,10 +118,32 @@ class Graph:
                 yield from _powers(args[0], exponent)
             case "reciprocal":
                 yield Shown("div", (1, args[0]))
+                yield from self._sigmoids(args[0])
             case "rsqrt":
                 yield Shown("div", (1, Shown("sqrt", args)))
             case "div" if self.number(args[1]) == 2:
                 yield Shown("mul", (args[0], 0.5))
+            case "div" if self.number(args[0]) == 1:
+                yield from self._sigmoids(args[1])
+
+    def _multiplied(self, factor: Term, other: Term) -> Iterator[Shown]:
+        """A sign, and a quotient: some frameworks compute `a / b` with a number `a` as a product with 1 / b."""
+        if self.number(factor) == -1:
+            yield Shown("neg", (other,))
+        node = self.program[self._skipped(other.id)] if isinstance(other, Id) else None
+        if node is not None and node.op == "reciprocal":
+            yield Shown("div", (factor, Id(node.inputs[0])))
+            if self.number(factor) == 1:
+                yield from self._sigmoids(Id(node.inputs[0]))
+
+    def _sigmoids(self, below: Term) -> Iterator[Shown]:
+        """1 / (1 + exp(t)), which is the sigmoid of -t."""
+        for whole in self.shown(below):
+            for one, rest in (whole.args, whole.args[::-1]) if whole.op == "add" else ():
+                for power in self.shown(rest) if self.number(one) == 1 else ():
+                    if power.op == "exp":
+                        yield from (Shown("sigmoid", (plain,)) for plain in self._opposites(power.args[0]))
+                        yield Shown("sigmoid", (Shown("neg", power.args),))
 
     def _opposites(self, term: Term) -> Iterator[Term]:
         """What a term is the negative of, where it is written so."""
