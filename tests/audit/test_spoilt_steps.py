@@ -31,3 +31,16 @@ def test_nan_that_was_given_is_an_error_where_no_earlier_gradient_explains_it() 
 
     (found,) = audited(program).diagnostics
     assert (found.severity, found.kind) == ("error", "invalid-domain")
+
+
+def test_nan_in_other_entries_is_no_consequence() -> None:
+    def program() -> None:
+        w = torch.tensor([0.0, 1.0], requires_grad=True)
+        for step in range(2):
+            data = torch.tensor([1.0, 1.0 if step == 0 else float("nan")])
+            loss = torch.sqrt(w * w).sum() if step == 0 else (w * w * data).sum()
+            (g,) = torch.autograd.grad(loss, w)
+            assert g.isnan().tolist() == ([True, False] if step == 0 else [False, True])
+
+    told = [one for one in audited(program).diagnostics if one.kind == "invalid-domain"]
+    assert [(one.severity, "since an earlier step" in one.headline) for one in told] == [("error", False)]

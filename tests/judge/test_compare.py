@@ -100,11 +100,19 @@ def test_noise_beside_a_value_that_may_be_zero_asks_for_more_digits() -> None:
     assert _compare(1e-12, 1e-14, 1e-15, sizes=1.0).outcome == "beyond"
 
 
-@pytest.mark.parametrize("dtype", types.REAL_BITS)
+@pytest.mark.parametrize("dtype", [one for one in types.REAL_BITS if one != "float16"])
 def test_what_lies_below_the_smallest_number_of_the_dtype_is_found_by_zero(dtype: str) -> None:
     smallest = types.SMALLEST[dtype]
     assert _compare(0.0, 0.5 * smallest, 0.1 * smallest, dtype).outcome == "within"
     assert _compare(0.0, 8.0 * smallest, 0.0, dtype).outcome == "beyond"
+
+
+def test_a_gradient_that_is_all_lost_below_the_range_of_float16_is_not_found() -> None:
+    smallest = types.SMALLEST["float16"]
+    assert _compare(0.0, 0.5 * smallest, 0.1 * smallest, "float16").outcome == "beyond"
+    assert _compare(0.0, 0.0, 0.0, "float16").outcome == "within"
+    beside = np.array([0.0, 4 * smallest]), np.array([0.4 * smallest, 4 * smallest])
+    assert _compare(*beside, dtype="float16").outcome == "within"
 
 
 def test_nothing_compares_with_nothing() -> None:

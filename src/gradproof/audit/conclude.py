@@ -11,6 +11,7 @@ from gradproof.audit.unknown_name import diagnose, differences, examined, find_u
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frontends.attachment import Attachment
+from gradproof.ir.capture import Capture
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
@@ -64,7 +65,14 @@ def _prevented(
     for attachment in attachments:
         known = attachment.crashed(error)
         if known is not None:
-            found = [report for capture in known.captures for report in examine(capture, options)]
             how = known.mended or "computed from what had run,"
-            return Conclusion([never_computed(one, text, how) for one in found], known.diagnostic)
+            found = [one for capture in known.captures for one in _told(capture, options, text, how)]
+            return Conclusion(found, known.diagnostic)
     return Conclusion()
+
+
+def _told(capture: Capture, options: Options, text: str, how: str) -> Iterable[GradientReport]:
+    """Entries of a call that was not reached; nothing was run for one whose own cause explains the exception."""
+    for one in examine(capture, options):
+        is_explained = capture.program is None and one.verdict is Verdict.MISSING and bool(one.diagnostics)
+        yield replace(one, computed=False) if is_explained else never_computed(one, text, how)

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir.capture import Capture
-from gradproof.ir.surroundings import History
-from gradproof.judge.verdict import Verdict
+from gradproof.ir.surroundings import History, Spoilt
 
 MOST_KEPT = 16  # executions that are checked thin out; so many cover more steps than a program takes
 
@@ -26,18 +27,21 @@ class Histories:
     """The steps seen so far, by the place of the call and the name of its target."""
 
     _steps: dict[tuple[str, int, str], list[_Step]] = field(default_factory=lambda: defaultdict(list))
-    _spoilt: set[tuple[int, ...]] = field(default_factory=set)
+    _spoilt: dict[str, Spoilt] = field(default_factory=dict)
 
     def learn(self, gradients: Iterable[GradientReport]) -> None:
         """From now on it is known which gradients came back NaN or infinite: an update may have used them."""
-        self._spoilt.update(g.shape for g in gradients if g.verdict is Verdict.NONFINITE)
+        for one in gradients:
+            lost = None if one.observed is None else ~np.isfinite(np.asarray(one.observed))
+            if lost is not None and lost.any():
+                self._spoilt[one.source] = Spoilt(one.source, lost)
 
     def noted(self, capture: Capture) -> Capture:
         """The capture with its history; from now on it is part of that of later ones."""
         steps = self._steps[capture.call.file, capture.call.line, capture.target]
         earlier = [step for step in steps if step.occurrence < capture.run.occurrence]
         here = _Step(capture.run.occurrence, capture.run.targets, len(capture.run.made_of))
-        spoilt = frozenset(self._spoilt)
+        spoilt = tuple(self._spoilt.values())
         if not capture.run.targets:
             known = replace(capture.around, history=History(spoilt=spoilt) if spoilt else None)
             return replace(capture, around=known)

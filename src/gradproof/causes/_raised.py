@@ -15,6 +15,9 @@ from gradproof.ir.capture import Break
 def raised_by_rule(case: Case, kind: str) -> Iterator[Diagnostic]:
     """The diagnostic, if an exception came out of a rule of this kind and ended the gradient call."""
     raised = broken(case, kind)
+    if raised is not None and "headline" in raised.facts:
+        yield from diagnose(case, raised, headline="", why="", fix=None)
+        return
     if raised is None or "exception" not in raised.facts:
         return
     op, exception = raised.facts["op"], raised.facts["exception"]

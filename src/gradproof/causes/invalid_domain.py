@@ -27,6 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from gradproof.causes._evidence import Rows, subject
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
 from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
@@ -97,8 +99,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     what = f"`{named}`" if named is not None else "a number that was given"
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
-    history = case.capture.around.history
-    if history is not None and found.program[first.id].shape in history.spoilt:
+    if _is_left_behind(case, found, first):
         shown = None if node.span is None else Annotation(node.span, f"{value} comes in here{entry}")
         yield _from_an_earlier_step(case, f"{what} is {value}", shown)
         return
@@ -119,13 +120,22 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     )
 
 
+def _is_left_behind(case: Case, found: Nonfinite, first: Place) -> bool:
+    """Whether an earlier gradient for the same thing had no numbers where it has none now."""
+    history, value = case.capture.around.history, found.program[first.id].value
+    names = dict(found.program.names) | {s.node: s.name for s in case.capture.sources if s.node is not None}
+    if history is None or value is None:
+        return False
+    return any(one.explains(names.get(first.id), np.asarray(value)) for one in history.spoilt)
+
+
 def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> Diagnostic:
     """What an update with NaN has left behind is no fault of its own."""
     return Diagnostic(
         kind="invalid-domain",
         severity="note",
         certainty="likely",
-        headline=f"{what} since an earlier step: a gradient of its shape came back so, and was used",
+        headline=f"{what} since an earlier step: a gradient with the same entries came back so, and was used",
         primary=primary,
         subject=subject(case),
         why=(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradproof.ir.program import Program
 from gradproof.ir.span import Span
 from gradproof.ir.types import Array
@@ -98,17 +100,30 @@ class ModeGap:
     span: Span | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Spoilt:
+    """A gradient that came back with NaN or infinite entries: for what, and which entries they are."""
+
+    name: str
+    entries: Array
+
+    def explains(self, name: str | None, value: Array) -> bool:
+        """Whether an update with it shows in a value: in the same name, if it has one, and in all of these entries."""
+        is_same = value.shape == self.entries.shape and name in (None, self.name)
+        return is_same and not np.isfinite(value[self.entries]).any()
+
+
 @dataclass(frozen=True)
 class History:
     """Earlier executions of the same gradient call: one whose target this one contains (0: none), and their sizes.
 
-    `sizes` pairs the number of an execution with the number of ops its target was computed from. `spoilt` are the
-    shapes of gradients of any call that came back NaN or infinite before: what they updated has such numbers too.
+    `sizes` pairs the number of an execution with the number of ops its target was computed from. `spoilt` are
+    gradients of any call that came back NaN or infinite before: what they updated has such numbers too.
     """
 
     contains: int = 0
     sizes: tuple[tuple[int, int], ...] = ()
-    spoilt: frozenset[tuple[int, ...]] = frozenset()
+    spoilt: tuple[Spoilt, ...] = ()
 
     @property
     def grows(self) -> bool:

@@ -23,6 +23,7 @@ BLOCK = 1 << 15  # entries compared at a time: the ten temporaries of a block fi
 # A ball around zero that is below this share of the terms it is the sum of is zero for every purpose: 24 digits
 # cancelled. Balls of 128 bits get there through some twenty layers, whose radii grow from each to the next.
 ZERO_LIKE = 2.0**-80
+NARROW_RANGE = "float16"  # ends at 6e-8; gradients of ordinary size get there, those of wider dtypes do not
 # Roundings of its terms that a value which should be zero may consist of: a short chain of ops makes so many.
 ROUNDINGS_OF_ZERO = 32
 
@@ -108,6 +109,11 @@ class _Entries:
     zero: tuple[Array, Array] | None
     dtype: str
 
+    @property
+    def are_lost(self) -> bool:
+        """Whether all is 0 in a dtype whose range programs scale to stay in: then 0 is not the best there is."""
+        return self.dtype == NARROW_RANGE and not np.any(self.observed)
+
 
 # Observed, midpoints, radii, the sizes of terms and their scale if given; the floor of the scale; the smallest number.
 Bounds = Callable[[list[Array], tuple[float, float], float], Array]
@@ -119,11 +125,12 @@ def _worst_error(entries: _Entries, bounds: Bounds) -> _Worst:
     flat = [np.ravel(x) for x in (entries.observed, reference.mid, reference.rad, *(entries.zero or ()))]
     most, least = _largest(flat[1], flat[2])
     floors = entries.share * most, entries.share * least
+    smallest = 0.0 if entries.are_lost else types.SMALLEST[entries.dtype]
 
     def worst(start: int) -> _Worst:
         part = [array[start : start + BLOCK] for array in flat]
         with np.errstate(all="ignore"):
-            errors = bounds(part, floors, types.SMALLEST[entries.dtype])
+            errors = bounds(part, floors, smallest)
         place = int(np.argmax(errors))  # NaN, if there is one
         size = float(errors[place])
         return _Worst(size if size == size else np.inf, start + place)

@@ -96,6 +96,7 @@ SAMPLES |= {
         lambda x: x * torch.rand_like(x) * 0 + x + torch.empty_like(x).zero_() + torch.randn_like(x) * 0,
         (X,),
     ),
+    "detach": (lambda x: x * x + x.detach() * 0, (X,)),
     "add": (lambda x, y: torch.add(x, y, alpha=2 + 1j), (X, Y)),
     "add a number": (lambda x: x + (1 - 2j), (X,)),
     "sub": (lambda x, y: torch.sub(x, y, alpha=3), (X, Y)),

@@ -187,14 +187,37 @@ def test_a_wrong_rule_inside_vmap_is_never_called_right() -> None:
     assert "correct" not in {one.verdict.value for one in audited(program).gradients}
 
 
-def test_batched_rows_of_the_older_kind_are_said_not_to_be_told_apart() -> None:
+def test_many_weights_at_once_are_judged_row_by_row() -> None:
     def program() -> None:
         w = torch.tensor([1.0, 2.0], requires_grad=True)
         y = torch.tanh(w)
-        (rows,) = torch.autograd.grad(y, w, torch.eye(2), is_grads_batched=True)
+        (rows,) = torch.autograd.grad(y, w, torch.eye(2), is_grads_batched=True, retain_graph=True)
         assert rows.shape == (2, 2)
+        weights = torch.tensor([[1.0, 2.0], [0.0, 1.0], [3.0, 3.0]])
+        torch.autograd.grad(y, w, weights, is_grads_batched=True)
+        torch.autograd.functional.jacobian(torch.tanh, w.detach(), vectorize=True)
 
     report = audited(program)
     assert report.notes == ()
-    assert [one.verdict.value for one in report.gradients] == ["unverified"]
-    assert "vmap" in str(report.gradients[0].reason)
+    assert [one.verdict.value for one in report.gradients] == ["correct"] * 5
+    assert [one.shape for one in report.gradients] == [(2, 2), (2,), (2,), (2,), (2, 2)]
+
+
+def test_a_wrong_rule_for_many_weights_is_not_called_correct() -> None:
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] ** 2 * g
+
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        torch.autograd.grad(Cube.apply(w), w, torch.eye(2), is_grads_batched=True)
+
+    (one,) = audited(program).gradients
+    assert one.verdict.value == "unverified"
+    assert "differs from the true one" in str(one.reason)

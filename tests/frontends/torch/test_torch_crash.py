@@ -11,6 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gradproof.frontends.torch.crash import explain
+from gradproof.frontends.torch.prevented import prevented
+from gradproof.ir.capture import Capture
 
 pytestmark = pytest.mark.torch
 
@@ -74,3 +76,69 @@ def test_other_exceptions_are_left_alone() -> None:
     with pytest.raises(RuntimeError) as caught:
         torch.ones(2) @ torch.ones(3)
     assert explain(caught.value) is None
+
+
+def _overwritten() -> None:
+    w = _leaf()
+    loss = (w**2).sum()
+    w -= 0.1
+    loss.backward()
+
+
+def _integers() -> None:
+    w = torch.tensor([1, 2], requires_grad=True)
+    loss = (w**2).sum()
+    loss.backward()
+
+
+def _to_numpy() -> None:
+    w = _leaf()
+    loss = torch.from_numpy((w * 2).numpy()).sum()
+    loss.backward()
+
+
+def _cast() -> None:
+    w = _leaf().to(torch.float64)
+    torch.optim.SGD([w], lr=0.1)
+    loss = (w**2).sum()
+    loss.backward()
+
+
+def _updated() -> None:
+    w = _leaf()
+    loss = (w**2).sum()
+    loss.backward()
+    w -= 0.1 * w.grad
+
+
+def _prevented(program: Callable[[], None]) -> Capture | None:
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        program()
+    crash = explain(caught.value)
+    assert crash is not None
+    assert crash.diagnostic is not None
+    return prevented(caught.value, crash.diagnostic)
+
+
+@pytest.mark.parametrize(
+    ("program", "kind"),
+    [
+        (_overwritten, "reassigned-variable"),
+        (_integers, "integer-dtype"),
+        (_to_numpy, "left-framework"),
+        (_cast, "reassigned-variable"),
+    ],
+)
+def test_the_gradient_that_was_not_reached_has_an_entry(program: Callable[[], None], kind: str) -> None:
+    capture = _prevented(program)
+    assert capture is not None
+    assert capture.target == "loss"
+    assert capture.call.line == max(line for *_, line in program.__code__.co_lines() if line)
+    (source,) = capture.sources
+    assert source.name == "w"
+    assert source.missing is not None
+    assert source.missing.kind == kind
+
+
+def test_a_gradient_that_came_back_is_not_missing_because_of_what_came_after() -> None:
+    assert _prevented(_updated) is None

@@ -84,7 +84,7 @@ def test_names_are_the_users() -> None:
 
     (call,) = recorded(program)
     assert {source.name for source in call.sources} == {
-        "0.weight", "0.bias", "1.weight", "1.bias", "scale", "parts[0]",
+        "net.0.weight", "net.0.bias", "net.1.weight", "net.1.bias", "scale", "parts[0]",
     }  # fmt: skip
     assert call.targets[0].name == "loss"
 

@@ -63,9 +63,16 @@ class Comebacks:
 
     @property
     def are_possible(self) -> bool:
-        """Whether it is worth looking: a tensor was read, or NumPy may have read one."""
+        """Whether it is worth looking: a tensor of this call was read, or NumPy may have read one."""
         spans = {span for event in self.call.events for span in event.stack if event.phase == "forward"}
-        return bool(self.leaves) or any(map(_may_read, spans))
+        return any(leave.value.id in self._known for leave in self.leaves) or any(map(_may_read, spans))
+
+    @cached_property
+    def _known(self) -> set[int]:
+        """Everything that takes part in this call: a loss of the step before, which was printed, does not."""
+        ran = [value for e in (*self.call.older, *self.call.events) for value in (*e.inputs, *e.outputs)]
+        inside = [value for one in self.call.calls for value in (*one.inputs, *one.outputs)]
+        return {value.id for value in (*ran, *inside)} | {one.value.id for one in self.call.sources}
 
     def connected(self, m: Lowering, nodes: Mapping[int, Any], event: OpEvent, value: Value) -> Traced | None:
         """What a constant that went into an op is, told by numbers that had left; None where nothing shows it."""

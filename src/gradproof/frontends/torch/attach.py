@@ -39,8 +39,11 @@ def _ended(observation: TorchObservation) -> None:
 
 def _crashed(observation: TorchObservation, error: BaseException) -> Crash | None:
     from gradproof.frontends.torch.crash import explain
+    from gradproof.frontends.torch.prevented import prevented
 
-    return explain(error)
+    known = explain(error)
+    capture = None if known is None or known.diagnostic is None else prevented(error, known.diagnostic)
+    return known if capture is None else Crash(None, (capture,))  # one fault is told once
 
 
 def _place(key: Hashable) -> Span | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from gradproof.frontends.record.model import GradientCall, OpEvent
 from gradproof.frontends.torch.record.overwritten import change_in_place
 from gradproof.frontends.torch.roles import plain_name
+from gradproof.frontends.torch.second_order import ONCE, without_graph
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
 
@@ -28,6 +29,8 @@ def raised(call: GradientCall, k: int) -> Break | None:
     text = call.exception or ""
     if _AGAIN in text:
         return _again(call)
+    if ONCE in text:
+        return without_graph(call, k)
     if any(part in text for part in _NO_GRAPH):
         from gradproof.frontends.missing.why import find_break
 

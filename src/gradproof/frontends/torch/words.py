@@ -6,13 +6,15 @@ from dataclasses import replace
 
 from gradproof.frontends.missing.why import rebinds
 from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.torch.second_order import without_graph
 from gradproof.ir.capture import Break
 
 
 def said(call: GradientCall, k: int, why: Break) -> Break:
     """The reason with headline, explanation and advice as facts; others speak of tapes."""
-    if "why" in why.facts:
-        return why
+    unheard = without_graph(call, k) if why.kind in _PERHAPS_A_RULE else None
+    if unheard is not None or "why" in why.facts:
+        return unheard or why
     name = call.sources[k].name
     why = why if call.sources[k].is_collected else _on_the_way(call, k)
     if why.kind == "outside-tape" and call.sources[k].value.id not in {id for id, _ in call.tape.watched}:
@@ -36,6 +38,7 @@ def said(call: GradientCall, k: int, why: Break) -> Break:
     return replace(why, facts=facts, label=label)
 
 
+_PERHAPS_A_RULE = ("outside-tape", "not-connected", "not-watched")
 _LABELS = {"outside-tape": "computed where no graph is kept"}
 
 

@@ -42,8 +42,9 @@ def asked_for(
         for k, leaf in enumerate(run.leaves.values(), 1)
         if id(leaf) in names or not run.is_inside  # what stands for an argument there is nobody's
     ]
-    if is_plain(run):
-        # Of a loss without a graph, or with none but itself, those wait for gradients that its number came from.
+    if is_plain(run) or (run.error is not None and not run.leaves.keys() & names.keys()):
+        # Of a loss without a graph, or with none but itself, those wait for gradients that its number came from;
+        # likewise where PyTorch has put leaves of its own into the graph, to raise when it comes to them.
         leaves = list(_wanted_of_plain(run, named, made_of, read)) or leaves
     return leaves + list(_bystanders(run, made_of, read))
 

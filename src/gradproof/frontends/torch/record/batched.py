@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,6 +43,34 @@ def as_jacobians(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
             yield _selected(run, call, common, "jacobian", _rows(call.targets[0].value.shape or ()))
     else:
         yield call
+
+
+MOST_ROWS = 16  # of calls in one that are told one by one
+
+
+def as_rows(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
+    """`is_grads_batched`: a Jacobian where the weights are a basis, or one gradient for each row of them."""
+    shape = call.targets[0].value.shape or ()
+    weights = [None if one is None else array_of(one) for one in run.rows]
+    if len(run.outputs) != 1 or len(weights) != 1 or weights[0] is None or weights[0].shape[1:] != shape:
+        yield call
+        return
+    rows, results = weights[0], [None if one is None else array_of(one) for one in run.results]
+    plainly = replace(call, pullbacks=(), doubt=None if call.doubt == IN_VMAP else call.doubt)
+    if len(rows) == math.prod(shape) and np.array_equal(rows.reshape(len(rows), -1), np.eye(len(rows))):
+        whole = [
+            None if one is None else Observed(value_of(one.reshape(*shape, *one.shape[1:])))
+            for one in results
+        ]
+        yield replace(plainly, api="jacobian", observed=tuple(whole), output_gradients=None)
+    elif len(rows) > MOST_ROWS:
+        yield call
+    else:
+        for k, row in enumerate(rows):
+            own = tuple(None if one is None else Observed(value_of(one[k])) for one in results)
+            yield replace(
+                plainly, id=next(numbers), observed=own, output_gradients=(value_of(np.asarray(row)),)
+            )
 
 
 def as_columns(primal: Any, source: Any, direction: Any, tangent: Any) -> Any | None:

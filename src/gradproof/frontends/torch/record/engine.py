@@ -58,6 +58,7 @@ class EngineRun:
     is_batched: bool = False
     is_opaque: bool = False  # for many examples at once, in tensors that cannot be looked into
     held: dict[int, Any] = field(default_factory=dict)  # gradients that leaves still had from steps before
+    rows: tuple[Any, ...] = ()  # weights of many calls in one, a row for each
     results: tuple[Any, ...] = ()
     error: BaseException | None = None
 
@@ -78,7 +79,34 @@ class Engine:
 
     def patches(self) -> list[Patch]:
         runs = [wrap(owner, "_engine_run_backward", self._run) for owner in (autograd_graph, torch.autograd)]
-        return [*runs, wrap(torch.autograd, "_make_grads", self._weighed)]
+        batches = wrap(torch._vmap_internals, "_vmap", self._for_many)
+        return [*runs, batches, wrap(torch.autograd, "_make_grads", self._weighed)]
+
+    def _for_many(self, original: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """The older `vmap`, around a run of the engine for many weights: what it was given and gave are plain again."""
+        batched, recorder = original(function, *args, **kwargs), self._recorder
+
+        def heard(*given: Any) -> Any:
+            before, recorder.opaque = recorder.opaque, []
+            runs, results = recorder.opaque, ()
+            try:
+                results = batched(*given)
+                return results
+            finally:
+                recorder.opaque = before
+                for run in runs:
+                    self._told_later(run, given, results)
+
+        return heard
+
+    def _told_later(self, run: EngineRun, given: Any, results: Any) -> None:
+        try:
+            with self._recorder.silence(), torch.no_grad():
+                if run.error is None and isinstance(results, tuple) and len(given) == 1:
+                    run.rows, run.results = tuple(given[0]), results
+                self._finished(run)
+        except Exception:
+            self._failed()
 
     def _weighed(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Before the engine runs, PyTorch looks at what it is asked with; a refusal is a call that raised."""
@@ -148,6 +176,9 @@ class Engine:
                 handle.remove()
             if run is not None:
                 recorder.within.remove(run.id)
+            if run is not None and run.is_opaque and recorder.opaque is not None:
+                recorder.opaque.append(run)
+            elif run is not None:
                 try:
                     with recorder.silence(), torch.no_grad():
                         self._finished(run)

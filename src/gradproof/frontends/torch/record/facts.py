@@ -1,4 +1,4 @@
-"""What else is known of one gradient call: the precision of its policy, doubts, gradients that were retained."""
+"""What else is known of one gradient call: its own ops, the precision of its policy, doubts, retained gradients."""
 
 from __future__ import annotations
 
@@ -7,13 +7,33 @@ from typing import Any
 
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
-from gradproof.frontends.torch.record.recorder import TorchEvent
-from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched
+from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder
+from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, plain
 from gradproof.ir import types
 from gradproof.ir.span import Span
 
 OLDER = "a part of the target was computed before this line was listened to, so that its ops are not known"
 HIDDEN = "a part of the target was computed inside of `{op}`, where the ops are not heard"
+
+
+def going_back(run: EngineRun, recorder: TorchRecorder) -> list[TorchEvent]:
+    """The events of the engine's run that a rule or a gradient was computed by.
+
+    Others serve what happens to gradients afterwards, as DDP's buckets do, which other threads write into.
+    """
+    own = [event for event in recorder.events if run.id in event.within]
+    if run.error is not None or run.held or run.is_batched:
+        return own
+    rules = [cell for rule in run.nodes.values() for cell in (*rule.upstream, *rule.results)]
+    hooks = [cell for hook in recorder.hooks if hook.run == run.id for cell in (hook.given, hook.result)]
+    results = [recorder.memory.read(plain(one), True) for one in run.results if one is not None]
+    needed = {cell.id for cell in (*rules, *hooks, *results, *run.gradients.values()) if cell is not None}
+    found = []
+    for event in reversed(own):
+        if event.scope is not None or any(cell.id in needed for cell in event.outputs):
+            found.append(event)
+            needed.update(cell.id for cell in event.inputs)
+    return found[::-1]
 
 
 def policy_of(events: Sequence[TorchEvent]) -> str | None:
@@ -25,13 +45,11 @@ def policy_of(events: Sequence[TorchEvent]) -> str | None:
 
 def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None) -> str | None:
     """What has a history that nobody recorded cannot be taken for a constant."""
-    if run.is_batched or are_batched(run.results):
-        return IN_VMAP
     made = {cell.id for event in events for cell in event.outputs}
     forward = [event for event in events if run.id not in event.within]
     used = [cell for event in forward for cell in event.inputs] + list(run.targets)
     if not any(cell.unseen and cell.id not in made for cell in used):
-        return None
+        return IN_VMAP if run.is_batched or are_batched(run.results) else None
     return OLDER if hidden_in is None else HIDDEN.format(op=hidden_in)
 
 

@@ -19,7 +19,7 @@ from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine import EngineRun
-from gradproof.frontends.torch.record.facts import doubt_of, freed_of, policy_of, retained
+from gradproof.frontends.torch.record.facts import doubt_of, freed_of, going_back, policy_of, retained
 from gradproof.frontends.torch.record.hooks import HookSteps
 from gradproof.frontends.torch.record.lost import MOST_LEAVES
 from gradproof.frontends.torch.record.memory import Cell
@@ -49,12 +49,16 @@ class Finish:
         """`also` are values whose history is wanted too; `rule` is the method that differentiates."""
         self.also, self.rule_name = also, rule
         self.run, self.recorder = run, recorder
+        if is_plain(
+            run
+        ):  # `loss.requires_grad_()`: what it was computed from is what a gradient is wanted for
+            run.targets = tuple(cell.before or cell for cell in run.targets)
         self.values: dict[int, Value] = {}
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
         self.rules = TorchRules(run, recorder, self.places, self.optional)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
-        self.backward = [event for event in recorder.events if run.id in event.within]
+        self.backward = going_back(run, recorder)
         self.forward = [
             event for event in recorder.events if run.id not in event.within and event.index < run.first
         ]

@@ -44,6 +44,7 @@ class Cell:
     unseen: bool = False  # it has a history that was not recorded
     numbers: np.ndarray[Any, Any] | None = None
     memory: int | None = None  # the piece of memory it was read from
+    before: Cell | None = None  # what a leaf was when it was computed, before it was told to be one
 
     def array(self) -> np.ndarray[Any, Any]:
         if self.numbers is None:
@@ -155,8 +156,8 @@ class Memory:
         if not tensor.requires_grad or cell.leaf is tensor:
             return cell
         if is_leaf(tensor):
-            cell = self._new(tensor, store)
-            cell.leaf, cell.requires_grad = tensor, True
+            before, cell = cell, self._new(tensor, store)
+            cell.leaf, cell.requires_grad, cell.before = tensor, True, before
             self._know(tensor, cell)
         while cell.origin is not None:
             cell = cell.origin

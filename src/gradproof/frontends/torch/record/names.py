@@ -92,7 +92,10 @@ def _is_plain_object(value: Any) -> bool:
 
 
 def _parameters(modules: dict[int, tuple[str, Any]]) -> dict[int, Named]:
-    """Parameters and buffers by their path in the outermost module; with its name where there are several such."""
+    """Parameters and buffers by their path in the outermost module.
+
+    With the module's name where there are several such, or where the path begins with a number, as in `Sequential`.
+    """
     inner = {id(part) for _, module in modules.values() for part in module.modules() if part is not module}
     roots = [(path, module) for key, (path, module) in modules.items() if key not in inner]
     found: dict[int, tuple[str, str, Any]] = {}
@@ -102,6 +105,6 @@ def _parameters(modules: dict[int, tuple[str, Any]]) -> dict[int, Named]:
             found.setdefault(id(tensor), (root, path.replace("_orig_mod.", ""), tensor))
     several = len({root for root, _, _ in found.values()}) > 1
     return {
-        key: Named(tensor, f"{root}.{path}" if several else path, f"{root}.{path}")
+        key: Named(tensor, f"{root}.{path}" if several or path[0].isdecimal() else path, f"{root}.{path}")
         for key, (root, path, tensor) in found.items()
     }

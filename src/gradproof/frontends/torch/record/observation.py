@@ -18,7 +18,7 @@ from gradproof.frontends.record.on_import import on_import
 from gradproof.frontends.record.patches import Patch, apply, wrap
 from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_ten
 from gradproof.frontends.torch.record import transforms
-from gradproof.frontends.torch.record.batched import as_jacobians
+from gradproof.frontends.torch.record.batched import as_jacobians, as_rows
 from gradproof.frontends.torch.record.engine import Engine, EngineRun, is_finite
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.forward import ForwardMode
@@ -136,8 +136,8 @@ class TorchObservation:
     def _finished(self, run: EngineRun) -> None:
         finish = Finish(run, self.recorder)
         call = self._calls.beside(finish.call())
-        if run.is_batched and not run.is_opaque:
-            for one in as_jacobians(run, call):
+        if run.is_batched:
+            for one in as_rows(run, call) if run.is_opaque else as_jacobians(run, call):
                 self._deliver(one)
             self._settle()
             return

@@ -110,6 +110,7 @@ class TorchRecorder(threading.local):
             0  # of the user's that are running: what they compute is no part of a node's derivative
         )
         self.legacy_batches = 0  # of the older `vmap` that are under way
+        self.opaque: list[Any] | None = None  # runs of the engine inside one, told when it is over
         self.leftovers = Leftovers()
         self.freed: dict[int, tuple[int, Any]] = {}  # values whose graph a call has freed: when, and where
         self.previous = 0  # the event at which the previous gradient call began

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from gradproof.frontends.record.patches import Patch
+from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.source import user_places
 from gradproof.frontends.torch.record.custom_ops import written_as
 from gradproof.frontends.torch.record.memory import Cell
@@ -31,7 +31,35 @@ class Scopes:
 
     def patches(self) -> list[Patch]:
         before = _Chain.last
-        return [(_Chain, "last", staticmethod(partial(self._heard, before))), (_APPLY, "__code__", _TOLD)]
+        return [
+            (_Chain, "last", staticmethod(partial(self._heard, before))),
+            (_APPLY, "__code__", _TOLD),
+            wrap(torch._C._functions, "DelayedError", self._once),
+        ]
+
+    def _once(self, original: Any, *args: Any) -> Any:
+        """What `once_differentiable` returns has a graph that only raises: the numbers are those of the rule."""
+        raises = original(*args)
+
+        def marked(*given: Any) -> Any:
+            results = raises(*given)
+            try:
+                if not self._recorder.quiet and self._is_on():
+                    with self._recorder.silence(), torch.no_grad():
+                        self._join(list(tensors_in(given)), list(tensors_in(results)))
+            except Exception:
+                self._failed()
+            return results
+
+        return marked
+
+    def _join(self, given: list[Any], results: list[Any]) -> None:
+        for before, after in zip(given, results):
+            made_by_rule = [
+                one for one in self._recorder.memory.candidates(plain(before)) if not one.requires_grad
+            ]
+            if made_by_rule:
+                self._recorder.memory.alias(plain(after), made_by_rule[0])
 
     def _heard(self, original: Any, cls: Any, *args: Any, **kwargs: Any) -> Any:
         if self._recorder.quiet or not self._is_on() or cls.__module__ == _MADE_BY_TRANSFORMS:
