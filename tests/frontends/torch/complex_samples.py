@@ -96,7 +96,6 @@ SAMPLES |= {
         lambda x: x * torch.rand_like(x) * 0 + x + torch.empty_like(x).zero_() + torch.randn_like(x) * 0,
         (X,),
     ),
-    "detach": (lambda x: x * x + x.detach() * 0, (X,)),
     "add": (lambda x, y: torch.add(x, y, alpha=2 + 1j), (X, Y)),
     "add a number": (lambda x: x + (1 - 2j), (X,)),
     "sub": (lambda x, y: torch.sub(x, y, alpha=3), (X, Y)),
@@ -184,6 +183,6 @@ SAMPLES |= {
     "fill": (lambda x, y: torch.fill(x, y[0]) * x, (V, W)),
     "full_like": (lambda x: x * torch.full_like(x, 2j) + torch.ones_like(x) + torch.zeros_like(x), (X,)),
     "new": (lambda x: x * x.new_ones(4) + x.new_zeros(4), (X,)),
-    "detach": (lambda x: x * Y.detach() + x - Y, (X,)),
+    "detach": (lambda x: x * Y.detach() + x.detach() * 0 + x - Y, (X,)),
     "hypothenuse": (lambda x: (x.real.square() + x.imag.square()).sqrt(), (X,)),
 }  # fmt: skip
