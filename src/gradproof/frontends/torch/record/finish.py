@@ -112,9 +112,7 @@ class Finish:
     def made(self) -> set[int]:
         """The values whose graph this call has gone through."""
         return (
-            set()
-            if self.run.keeps_graph
-            else {cell.id for event in self.relevant() for cell in event.outputs}
+            set() if self.run.keeps_graph else {one.id for event in self.relevant() for one in event.outputs}
         )
 
     def read_all(self) -> None:
