@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
 from gradproof.ir.syntax import tree_of
 
+Loop = tuple[ast.expr, ast.expr, Sequence[ast.AST]]
+"""What is gone through, the names it is given, and what is done with it."""
 _PLACE = re.compile(r"\[(\d+)\]")
 
 
@@ -40,6 +42,7 @@ def grad_reads(file: str) -> GradReads:
     if tree is None:
         return GradReads(frozenset(), frozenset(), False)
     names = {plain_path(ast.unparse(node.value)) for node in ast.walk(tree) if _is_read(node)}
+    names |= set(_listed(tree))
     compared = (node.left for node in ast.walk(tree) if isinstance(node, ast.Compare) and _is_none(node))
     return GradReads(frozenset(names), frozenset(_walked(tree)), any(_is_read(node) for node in compared))
 
@@ -77,24 +80,39 @@ def _is_none(node: ast.Compare) -> bool:
     return any(isinstance(one, ast.Constant) and one.value is None for one in node.comparators)
 
 
-def _walked(tree: ast.AST) -> Iterator[str]:
-    """`model` in `for name, p in model.named_parameters(): print(p.grad)`."""
+def _loops(tree: ast.AST) -> Iterator[Loop]:
     for node in ast.walk(tree):
         if isinstance(node, ast.For):
-            yield from _of_loop(node.iter, node.target, node.body)
+            yield node.iter, node.target, node.body
         elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
-            for one in node.generators:
-                yield from _of_loop(one.iter, one.target, [node.elt])
+            yield from ((one.iter, one.target, [node.elt]) for one in node.generators)
         elif isinstance(node, ast.DictComp):
-            for one in node.generators:
-                yield from _of_loop(one.iter, one.target, [node.value])
+            yield from ((one.iter, one.target, [node.value]) for one in node.generators)
 
 
-def _of_loop(source: ast.expr, target: ast.expr, body: list[ast.stmt] | list[ast.expr]) -> Iterator[str]:
-    called = source.func if isinstance(source, ast.Call) else None
-    if not isinstance(called, ast.Attribute) or called.attr not in ("parameters", "named_parameters"):
-        return
+def _reads_each(loop: Loop) -> bool:
+    """Whether a loop reads `.grad` of what it goes through."""
+    _, target, body = loop
     own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     read = (node.value for part in body for node in ast.walk(part) if _is_read(node))
-    if any(isinstance(value, ast.Name) and value.id in own for value in read):
-        yield plain_path(ast.unparse(called.value))
+    return any(isinstance(value, ast.Name) and value.id in own for value in read)
+
+
+def _walked(tree: ast.AST) -> Iterator[str]:
+    """`model` in `for name, p in model.named_parameters(): print(p.grad)`."""
+    for loop in filter(_reads_each, _loops(tree)):
+        called = loop[0].func if isinstance(loop[0], ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in ("parameters", "named_parameters"):
+            yield plain_path(ast.unparse(called.value))
+
+
+def _listed(tree: ast.AST) -> Iterator[str]:
+    """`w` and `b` in `for p in (w, b): print(p.grad)`, and with a name beside each."""
+    for loop in filter(_reads_each, _loops(tree)):
+        for one in loop[0].elts if isinstance(loop[0], ast.List | ast.Tuple) else ():
+            parts = one.elts if isinstance(one, ast.Tuple) else [one]
+            yield from (
+                plain_path(ast.unparse(part))
+                for part in parts
+                if isinstance(part, ast.Name | ast.Attribute | ast.Subscript)
+            )
