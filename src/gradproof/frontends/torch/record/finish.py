@@ -93,10 +93,7 @@ class Finish:
             output_gradients=tuple(self._weights()) if run.weights else None,
             events=made[before:],
             older=made[:before],
-            pullbacks=(
-                *self.rules.pullbacks(events),
-                *hooks.pullbacks,
-            ),
+            pullbacks=(*self.rules.pullbacks(events), *hooks.pullbacks),
             scopes=(*self._scopes(events), *hooks.scopes),
             leaves=tuple(self.leaves()),
             exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
