@@ -100,6 +100,12 @@ NOT_SMOOTH: list[Any] = [
     pytest.param(lambda m, x: m.sqrt(m.mul(x, x)), 0.0, "sides differ", id="|x|"),
     pytest.param(lambda m, x: m.div(x, m.sqrt(m.mul(x, x))), 0.0, "jump", id="sign"),
     pytest.param(lambda m, x: m.mul(x, m.log(m.mul(x, x))), 0.0, "unbounded", id="x log x^2"),
+    pytest.param(
+        lambda m, x: m.mul(m.add(x, m.sqrt(m.mul(x, x))), m.log(m.mul(x, x))),
+        0.0,
+        "unbounded",
+        id="(x + |x|) log x^2, which is flat on one side",
+    ),
     pytest.param(lambda m, x: m.sqrt(m.sqrt(m.mul(x, x))), 0.0, "unbounded", id="sqrt(|x|)"),
     pytest.param(lambda m, x: m.div(1.0, x), 0.0, "unbounded", id="1/x"),
     pytest.param(lambda m, x: m.sqrt(x), 0.0, "unbounded", id="sqrt, which has one side only"),

@@ -39,6 +39,7 @@ VANISHES = 2.0**-200  # what is no larger two steps of 2**-64 further on, and st
 SEED = 20
 
 LEAPS = 2.0**8  # what grows so much from step to step is no oscillation: a pole, a root, their powers
+STEADY = 2.0**-20  # nor is what grows by the same amount, as a logarithm does; so equal are they by no chance
 
 Kind = Literal["limit", "no value", "jump", "sides differ", "unbounded", "one side", "undecided"]
 
@@ -153,7 +154,7 @@ class _Tendency:
     differs: Array
     grows: Array
     has_one_side: Array
-    leaps: Array  # on one side at least, so fast that it is beyond doubt
+    leaps: Array  # on one side at least, so fast or so steadily that it is beyond doubt
 
 
 def _kind(values: _Tendency, gradients: list[_Tendency]) -> Kind:
@@ -247,9 +248,19 @@ def _tends_to(steps: list[list[Array]]) -> _Tendency:
         error=np.where(settles, 2.0 * late, np.inf),
         differs=alone.all(axis=0) & ~settles,
         grows=known.any(axis=0) & (grows | ~known).all(axis=0),
-        leaps=np.asarray((grows & (sizes[2] > LEAPS * sizes[1]) & (sizes[1] > LEAPS * sizes[0])).any(axis=0)),
+        leaps=np.asarray((grows & (_leaps(*sizes) | _is_steady(*sizes))).any(axis=0)),
         has_one_side=~known.all(axis=0) & known.any(axis=0) & (alone | ~known).all(axis=0),
     )
+
+
+def _leaps(first: Array, second: Array, third: Array) -> Array:
+    return np.asarray((third > LEAPS * second) & (second > LEAPS * first))
+
+
+def _is_steady(first: Array, second: Array, third: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # where nothing is known there is no difference either
+        early, late = second - first, third - second
+    return np.asarray((early > 0.0) & (np.abs(late - early) <= STEADY * early))
 
 
 def _settles(late: Array, early: Array, sizes: Array) -> Array:
