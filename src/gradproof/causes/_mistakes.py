@@ -12,18 +12,27 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.ir import types
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 from gradproof.judge.mistake import Mistake
 
 
 @dataclass(frozen=True)
 class Said:
-    """`fault` completes "the gradient of `f` ...", `label` stands under the rule, `edit` changes its result."""
+    """`fault` completes "the gradient of `f` ...", `label` stands under the rule, `instead` changes its result."""
 
     fault: str
     label: str
     why: str
     fix: str = ""
-    edit: str = ""  # the text that takes the place of the returned expression, with {value} and {upstream}
+    instead: Instead | None = None
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What takes the place of a returned expression: as text with {value} and {upstream}, and as arithmetic."""
+
+    text: str
+    apply: Callable[[Array, Array], Array]  # the value that was returned, the gradient that came in
 
 
 def say(case: Case, mistake: Mistake) -> Said:
@@ -47,7 +56,7 @@ def _sign(case: Case, mistake: Mistake) -> Said:
         "The rule returns the derivative of its forward times -1, here and at the other points tried. Whoever "
         "descends along it climbs.",
         "turn the sign of what the rule returns around",
-        "-({value})",
+        Instead("-({value})", lambda value, upstream: -value),
     )
 
 
@@ -71,7 +80,7 @@ def _factor(case: Case, mistake: Mistake) -> Said:
         "The rule returns the derivative of its forward times the same number at every point and entry tried: a "
         "constant factor was forgotten, or counted twice.",
         f"multiply what the rule returns by {number}",
-        f"{number} * ({{value}})",
+        Instead(f"{number} * ({{value}})", lambda value, upstream: float(number) * value),
     )
 
 
@@ -134,7 +143,7 @@ def _transposed(case: Case, mistake: Mistake) -> Said:
         "A gradient has the shape of its argument, and every entry stands where the entry stands that it belongs "
         "to. The rule returns the right numbers with rows and columns exchanged.",
         "transpose what the rule returns",
-        "{module}.transpose({value})",
+        Instead("{module}.transpose({value})", lambda value, upstream: np.transpose(value)),
     )
 
 
@@ -167,7 +176,7 @@ def _ignores(case: Case, mistake: Mistake) -> Said:
         "one returns the slope alone, so everything between its result and the loss is dropped. It is right only "
         "where that gradient happens to be 1.",
         "multiply with the gradient that comes in",
-        "{upstream} * ({value})",
+        Instead("{upstream} * ({value})", lambda value, upstream: upstream * value),
     )
 
 

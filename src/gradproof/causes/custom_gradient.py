@@ -32,7 +32,6 @@ Stays silent when
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -40,24 +39,19 @@ from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._misfit import called, misfits, none_for_argument
 from gradproof.causes._mistakes import Said, entry, op_span, say, unless_overwritten
 from gradproof.causes._raised import raised_by_rule
+from gradproof.causes._remedied import remedied
 from gradproof.causes._rounding import loss_of
-from gradproof.causes._source import returned, upstream_parameter
 from gradproof.causes._unheard_rules import forward_rule, without_history
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.loss import Loss, custom_scope
-from gradproof.fixes.edit import replaced
-from gradproof.fixes.source import parsed
-from gradproof.frameworks import framework
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault
-from gradproof.judge.mistake import find_mistakes
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
-from gradproof.options import Options
 
 _WITHOUT_ADVICE = ("entries", "other", "not linear")  # the derivative itself says more than words could
 
@@ -237,44 +231,7 @@ def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
             if fault.mistake.kind in _WITHOUT_ADVICE
             else replace(case.remedy.rule_fix, text=said.fix)
         )
-    patch = _patch(case, fault, said, span)
-    return Fix(said.fix, patch, _checked(fault, said))
-
-
-def _patch(case: Case, fault: CustomFault, said: Said, span: Span | None) -> str:
-    found = returned(case, span) if said.edit else None
-    upstream = upstream_parameter(case, span)
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    if found is None or span is None or upstream is None or source is None:
-        return ""
-    module = framework(case.capture.framework).alias
-    edits = []
-    for part in _returned_for(fault, found[0]):
-        value = ast.get_source_segment(source.text, part) or ""
-        plain = value.isidentifier() or value.replace(".", "").isdecimal()
-        edit = said.edit.replace("({value})", "{value}") if plain else said.edit
-        edits.append((part, edit.format(value=value, upstream=upstream, module=module)))
-    return replaced(source, edits, span.file) if edits else ""
-
-
-def _returned_for(fault: CustomFault, value: ast.expr) -> list[ast.expr]:
-    """The parts of what a rule returns that have the mistake: that for one input, and others with the same mistake."""
-    mistake = fault.mistake
-    if not isinstance(value, ast.Tuple | ast.List):
-        return [value] if len(fault.scope.inputs) == 1 else []
-    # A rule returns None for what is no array.
-    parts = [one for one in value.elts if not (isinstance(one, ast.Constant) and one.value is None)]
-    if len(parts) != len(mistake.rule.inputs):
-        return []
-    same = {one.input for one in find_mistakes(mistake.rule, Options()) if one.kind == mistake.kind}
-    return [part for k, part in enumerate(parts) if k == mistake.input or k in same]
-
-
-def _checked(fault: CustomFault, said: Said) -> str:
-    """The relation that the fix rests on was tried; a rule is only as good as the points it was tried at."""
-    if not said.edit:
-        return ""
-    return "with this change the rule returns the derivative here and at the other points and gradients tried"
+    return remedied(case, fault, said, span)
 
 
 CAUSE = Cause(name="custom-gradient", find=unless_overwritten(find), doc=__doc__ or "")

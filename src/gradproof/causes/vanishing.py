@@ -38,6 +38,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.dead_units import Closed, closed_at
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.growth import Growth
+from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
@@ -97,7 +98,8 @@ def _is_lost(case: Case) -> bool:
     observed, true = case.source.observed, case.true
     if observed is None or true is None or not observed.size or np.any(observed):
         return False
-    return bool((np.abs(true.mid) > true.rad).any())
+    size = np.abs(true.mid)
+    return bool((size > true.rad).any()) and float(size.max()) <= types.SMALLEST[case.source.dtype]
 
 
 def _lost(case: Case) -> Diagnostic:

@@ -17,6 +17,7 @@ from gradproof.domains import ball_special, matrix
 from gradproof.domains.flint_matrix import UNKNOWN, from_flint, to_flint
 from gradproof.domains.pieces import PIECE, in_pieces
 from gradproof.errors import NotSupported
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 ZERO = arb(0)
@@ -60,7 +61,7 @@ class BallDomain:
 
     def leave(self, x: Array) -> tuple[Array, Array]:
         x = np.asarray(x)
-        if any(isinstance(entry, acb) for entry in x.flat):
+        if any(isinstance(entry, acb) for entry in x.reshape(-1)):
             return _leave_complex(x)
         mid = np.empty(x.shape)
         rad = np.empty(x.shape)
@@ -118,7 +119,7 @@ class BallDomain:
 
     def matmul(self, a: Array, b: Array) -> Array:
         a, b = np.asarray(a, dtype=object), np.asarray(b, dtype=object)
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = joint_shape(a.shape[:-2], b.shape[:-2])
         y = np.full((*batch, a.shape[-2], b.shape[-1]), ZERO, dtype=object)
         if a.shape[-1] == 0 or y.size == 0:
             return y
@@ -187,7 +188,7 @@ def _leave_complex(x: Array) -> tuple[Array, Array]:
 
 def _matrix_product(a: Array, b: Array) -> Array:
     y = from_flint(to_flint(a) * to_flint(b))
-    if all(entry.is_finite() for entry in y.flat):
+    if all(entry.is_finite() for entry in y.reshape(-1)):
         return y
     # An unknown entry spoils exactly those sums in which it meets something that is not zero.
     unknown_a, unknown_b = _mask(_is_unknown, a), _mask(_is_unknown, b)

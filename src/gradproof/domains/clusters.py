@@ -21,7 +21,7 @@ def enclose_values(a: Array) -> list[Any]:
     sorted diagonal by no more than the norm of what is off the diagonal, and by Ostrowski those of `a` differ
     from those of b by factors between 1 - e and 1 + e, e being the norm of q^T q - 1. Neither asks for gaps.
     """
-    if not all(entry.is_finite() for entry in a.flat):
+    if not all(entry.is_finite() for entry in a.reshape(-1)):
         return [UNKNOWN] * a.shape[0]
     q = _nearly_diagonalising(_mid(a))
     b = np.dot(np.dot(q.T, a), q)
@@ -81,7 +81,7 @@ def _rotation(first: Any, second: Any, off: Any) -> tuple[Any, Any]:
 
 def _norm(x: Array) -> Any:
     """An upper bound of the Frobenius norm, and so of the spectral one."""
-    return sum((entry.abs_upper() ** 2 for entry in x.flat), arb(0)).sqrt().abs_upper()
+    return sum((entry.abs_upper() ** 2 for entry in x.reshape(-1)), arb(0)).sqrt().abs_upper()
 
 
 def _mid(x: Array) -> Array:

@@ -16,6 +16,7 @@ from gradproof.domains.ball64 import Ball64, as_ball
 from gradproof.domains.elementary64 import FUNCTIONS
 from gradproof.domains.enclosure64 import Elementary, enclose
 from gradproof.domains.whole_powers import with_products
+from gradproof.ir.shapes import jointly
 from gradproof.ir.types import Array
 
 FEW = 64  # below this many entries calls of `arb` are cheaper than the passes over a vector
@@ -57,7 +58,7 @@ def _through_arb(function: Callable[..., Any]) -> Callable[..., Ball64]:
     """An entrywise function done ball by ball in arbitrary precision: slow, and rigorous for every function."""
 
     def kernel(*xs: Any, **params: Any) -> Ball64:
-        balls = np.broadcast_arrays(*(part for x in xs for part in (as_ball(x).mid, as_ball(x).radius())))
+        balls = jointly(*(part for x in xs for part in (as_ball(x).mid, as_ball(x).radius())))
         mid, rad = np.empty(balls[0].shape), np.empty(balls[0].shape)
         before, flint.ctx.prec = flint.ctx.prec, ARB_BITS
         try:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradproof.domains.cores import on_all_cores
 from gradproof.domains.rounding64 import UNIT
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 Result = TypeVar("Result")
@@ -111,7 +112,7 @@ def in_blocks(
     kernel: Kernel, careful: Callable[[Parts, Parts], tuple[Array, Array]], a: Parts, b: Parts
 ) -> tuple[Array, Array]:
     """Midpoints and radii of a binary operation with broadcasting; `careful` is asked where the kernel is unsure."""
-    shape = a[0].shape if a[0].shape == b[0].shape else np.broadcast(a[0], b[0]).shape
+    shape = a[0].shape if a[0].shape == b[0].shape else joint_shape(a[0].shape, b[0].shape)
     mid, rad = np.empty(shape), np.empty(shape)
     if mid.size == 0:
         return mid, rad

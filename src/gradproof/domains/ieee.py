@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.domains import matrix_ieee
 from gradproof.domains.entrywise_ieee import SPELLINGS
 from gradproof.ir import types
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 
@@ -37,7 +38,7 @@ class Ieee:
     def complex(self, real: Any, imag: Any) -> Array:
         """complex64 from floats of up to 32 bits, else complex128."""
         wide: Any = np.complex64 if max(real.dtype.itemsize, imag.dtype.itemsize) <= 4 else np.complex128
-        y = np.empty(np.broadcast_shapes(real.shape, imag.shape), wide)
+        y = np.empty(joint_shape(real.shape, imag.shape), wide)
         y.real, y.imag = real, imag
         return y
 

@@ -20,6 +20,7 @@ from gradproof.domains.flint_matrix import (
     unknown,
 )
 from gradproof.domains.matrix_root import matrix_sqrt
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 
@@ -28,7 +29,7 @@ def per_matrix(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def stacked(*xs: Array, **params: Any) -> Any:
         xs = tuple(np.asarray(x) for x in xs)
-        lead = np.broadcast_shapes(*(x.shape[:-2] for x in xs))
+        lead = joint_shape(*(x.shape[:-2] for x in xs))
         if not lead:
             return kernel(*xs, **params)
         spread = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in xs]
@@ -86,7 +87,7 @@ def _adjugate(a: Array) -> Array:
     if a.size == 0:
         return a
     y = np.asarray(_inverse(a) * _det(a), dtype=object)
-    if all(entry.is_finite() for entry in y.flat):
+    if all(entry.is_finite() for entry in y.reshape(-1)):
         return y
     before = flint.ctx.prec
     flint.ctx.prec = 2 * before + GUARD_BITS  # the recursion cancels; exact input pays nothing for it

@@ -59,7 +59,7 @@ def _leave(x: Array) -> Ball64:
 
 def _is_known(results: Any) -> bool:
     parts = results if isinstance(results, tuple) else (results,)
-    return all(entry.is_finite() for part in parts for entry in np.asarray(part, dtype=object).flat)
+    return all(entry.is_finite() for part in parts for entry in np.asarray(part, dtype=object).reshape(-1))
 
 
 def quickly(prove: Callable[..., Ball64 | None], kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 
@@ -34,7 +35,7 @@ def _attempt(function: Callable[..., Any], arrays: list[Array], params: dict[str
     try:
         return function(*arrays, **params)
     except np.linalg.LinAlgError:
-        lead = np.broadcast_shapes(*(x.shape[:-2] for x in arrays))
+        lead = joint_shape(*(x.shape[:-2] for x in arrays))
         if not lead:
             y = function(*map(_harmless, arrays), **params)  # only to learn the shapes
             return tuple(part * np.nan for part in y) if isinstance(y, tuple) else y * np.nan

@@ -58,7 +58,7 @@ def _approximate(a: Array) -> Array | None:
     x = np.asarray(np.frompyfunc(acb if is_complex(a) else arb, 1, 1)(rough), dtype=object)
     for _ in range(MOST_STEPS):
         step = _mid(_newton_step(x, np.dot(x, x) - mids))
-        if not all(entry.is_finite() for entry in step.flat):
+        if not all(entry.is_finite() for entry in step.reshape(-1)):
             return None
         x = _mid(x - step)
         if _largest(step) <= _largest(x) * arb(2) ** (-flint.ctx.prec // 2):
@@ -87,7 +87,7 @@ def _ball_of(correction: Array, factor: float) -> Array:
 
 
 def _contains(box: Array, image: Array) -> bool:
-    return all(b.contains(i) and i.is_finite() for b, i in zip(box.flat, image.flat))
+    return all(b.contains(i) and i.is_finite() for b, i in zip(box.reshape(-1), image.reshape(-1)))
 
 
 def _in_right_half_plane(x: Array) -> bool:
@@ -110,7 +110,7 @@ def _leading_minor(p: Array, k: int) -> Any:
 
 
 def _largest(x: Array) -> Any:
-    sizes = [abs(entry).abs_upper() for entry in x.flat]
+    sizes = [abs(entry).abs_upper() for entry in x.reshape(-1)]
     return max(sizes) if all(size.is_finite() for size in sizes) else arb("nan")
 
 

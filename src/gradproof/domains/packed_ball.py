@@ -30,6 +30,7 @@ from gradproof.domains.packed import (
 from gradproof.domains.packed_product import sliced_product
 from gradproof.domains.whole_powers import with_products
 from gradproof.errors import NotSupported
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 # Functions that the library knows under the same name and with the same meaning.
@@ -103,7 +104,7 @@ def as_packed(x: Any) -> Packed:
 def binary(name: str, a: Any, b: Any) -> Packed:
     """a (name) b with broadcasting; name is add, sub, mul or div."""
     one, other = as_packed(a).cells, as_packed(b).cells
-    shape = np.broadcast_shapes(one.shape, other.shape)
+    shape = joint_shape(one.shape, other.shape)
     left, right = (words_of(np.broadcast_to(cells, shape)) for cells in (one, other))
     found, y = _library(), np.zeros_like(left)
     if in_parts(found, lambda part: found.binary(name, y[part], left[part], right[part]), len(y)):
@@ -250,7 +251,7 @@ class PackedBallDomain:
 
     def matmul(self, a: Any, b: Any) -> Packed:
         a, b = as_packed(a), as_packed(b)
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = joint_shape(a.shape[:-2], b.shape[:-2])
         y = np.zeros((*batch, a.shape[-2], b.shape[-1]), CELL)
         if y.size == 0 or a.shape[-1] == 0:
             return Packed(y)

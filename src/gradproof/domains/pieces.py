@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.clock import tick
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 PIECE = (
@@ -23,7 +24,7 @@ def in_pieces(function: Callable[..., Any], *xs: Any) -> Array:
         bound *= x.size if type(x) is np.ndarray else 1
     if bound <= PIECE:
         return np.asarray(function(*xs), dtype=object)
-    shape = np.broadcast_shapes(*map(np.shape, xs))
+    shape = joint_shape(*map(np.shape, xs))
     size = math.prod(shape)
     flat = [np.broadcast_to(np.asarray(x), shape).reshape(-1) for x in xs]
     y = np.empty(size, dtype=object)

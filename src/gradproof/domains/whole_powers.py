@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
 Kernel = Callable[..., Any]
@@ -19,7 +20,7 @@ def with_products(kernel: Kernel, read: Callable[[Any], tuple[Array, Array]]) ->
     def power(x: Any, e: Any, less: int = 0) -> Any:
         mid, rad = read(e)
         n = _whole(mid, rad, less)
-        if n is None or np.broadcast_shapes(x.shape, mid.shape) != tuple(x.shape):
+        if n is None or joint_shape(x.shape, mid.shape) != tuple(x.shape):
             return kernel(x, e, less=less)
         return _product(x, n) if n > 0 else 1 / _product(x, -n)
 
@@ -30,7 +31,7 @@ def _whole(mid: Array, rad: Array, less: int) -> int | None:
     """The exponent, if it is the same small whole number everywhere, known exactly, and not zero."""
     if not mid.size or np.any(rad) or mid.min() != mid.max():
         return None
-    exponent = float(mid.flat[0]) - less
+    exponent = float(mid.reshape(-1)[0]) - less
     return int(exponent) if exponent.is_integer() and 1 <= abs(exponent) <= MOST else None
 
 

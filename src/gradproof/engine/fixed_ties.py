@@ -17,6 +17,7 @@ from gradproof.engine.origins import Origins
 from gradproof.engine.run import Run
 from gradproof.engine.ties import snapped
 from gradproof.ir.program import Node
+from gradproof.ir.shapes import jointly
 from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic
 
@@ -51,7 +52,7 @@ class Moving:
             self.masks[node.id] = self._chosen(*node.inputs)
         elif op is not None and op.slopes is not None:
             parts = [self.of(id) for id in node.inputs if id in self.active]
-            self.masks[node.id] = np.logical_or.reduce(np.broadcast_arrays(*parts))
+            self.masks[node.id] = np.logical_or.reduce(jointly(*parts))
         elif op is not None and _is_known(node, op.moves_only) and (node.op == "take_along" or not unsure):
             self.masks[node.id] = self._moved(node)
 

@@ -138,7 +138,7 @@ def has_value(result: Run) -> bool:
     """Whether the scalar output of a run is a number, be it too large for float64."""
     y = result.values[result.program.outputs[0]]
     if isinstance(y, np.ndarray) and y.dtype == object:
-        return all(bool(entry.is_finite()) for entry in y.flat)
+        return all(bool(entry.is_finite()) for entry in y.reshape(-1))
     return bool(np.isfinite(result.m.domain.leave(y)).all())
 
 

@@ -184,7 +184,7 @@ def _dtype_of_passes(program: Program) -> str:
 def _is_of_safe_size(value: Any) -> bool:
     if value is None or value.dtype.kind in "biu":
         return True
-    sizes = np.abs(value.flat[:: max(1, value.size // SAMPLE)], dtype=np.float32)
+    sizes = np.abs(value.reshape(-1)[:: max(1, value.size // SAMPLE)], dtype=np.float32)
     largest = float(sizes.max(initial=0.0))
     return largest == 0.0 or SAFE_LEAST < largest < SAFE_MOST
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.ir.program import Node
+from gradproof.ir.shapes import jointly
 from gradproof.ir.types import Array
 from gradproof.ops import Arithmetic, Op
 
@@ -21,7 +22,7 @@ def snapped(node: Node, op: Op, bounds: Sequence[Bounds], tied: Array) -> list[A
     """The midpoints of a decision's operands, exactly equal (or exactly on the grid) where they tie."""
     mids = [mid for mid, _ in bounds]
     if op.compares == "pair":
-        a, b = np.broadcast_arrays(*mids)
+        a, b = jointly(*mids)
         return [a, np.where(tied, a, b)]
     if op.compares == "grid":
         return [np.where(tied, np.rint(2.0 * mids[0]) / 2.0, mids[0])]

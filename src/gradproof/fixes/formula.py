@@ -12,6 +12,7 @@ from gradproof.fixes.render_term import Unwritten, number_expression
 from gradproof.fixes.spelling import COMPARISONS, spell
 from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 from gradproof.ops import TABLE
 
@@ -123,7 +124,7 @@ class Formula:
         if node.op in (*_THROUGH, "broadcast"):
             return self._shape(node.inputs[0])
         if node.op in _ENTRYWISE or (node.op in TABLE and TABLE[node.op].slopes is not None):
-            return np.broadcast_shapes(*(self._shape(x) for x in node.inputs if self._number(x) != 1.0))
+            return joint_shape(*(self._shape(x) for x in node.inputs if self._number(x) != 1.0))
         written = [self._shape(x) for x in node.inputs]
         if written != [self.program[x].shape for x in node.inputs]:
             raise Unwritten

@@ -28,6 +28,7 @@ from gradproof.fixes.pattern import (
 from gradproof.fixes.rule import RewriteRule
 from gradproof.ir import types
 from gradproof.ir.program import Builder, Node, Program, prune
+from gradproof.ir.shapes import joint_shape
 from gradproof.ops.reduce import kept
 
 MOST_MATCHES = 4  # ways in which one rule fits one node that are tried
@@ -97,7 +98,7 @@ def tracing(program: Program, node: Node) -> Tracer:
 def finished(tracer: Tracer, node: Node, y: Any) -> list[Node]:
     """What was written down, with the result in the dtype and the shape of the node it replaces."""
     if y.shape != node.shape:
-        wider = np.broadcast_shapes(y.shape, node.shape) == node.shape
+        wider = joint_shape(y.shape, node.shape) == node.shape
         y = (tracer.broadcast if wider else tracer.reshape)(y, shape=node.shape)
     if types.dtype_name(y.value) != node.dtype:
         y = tracer.cast(y, dtype=node.dtype)

@@ -11,6 +11,7 @@ from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
 from gradproof.ir.program import Node, Program, descendants
+from gradproof.ir.shapes import joint_shape
 from gradproof.judge.blame import Departure
 from gradproof.judge.mistake import Mistake, find_mistakes
 from gradproof.judge.rule import HandWrittenRule, needed, read
@@ -221,7 +222,7 @@ def shape_hint(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     if found == wanted[::-1]:
         return "it is transposed"
     try:
-        repeated = np.broadcast_shapes(found, wanted) == found
+        repeated = joint_shape(found, wanted) == found
     except ValueError:
         return ""
     return "the copies that broadcasting made are not summed" if repeated else ""

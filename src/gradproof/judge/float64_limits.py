@@ -30,7 +30,7 @@ def known_in_balls(evidence: Evidence, k: int) -> Array:
     except GradproofError:
         return np.zeros(evidence.program[wrt[0]].shape, bool)
     balls = np.asarray(gradient, object)
-    finite = np.array([bool(ball.is_finite()) for ball in balls.flat]).reshape(balls.shape)
+    finite = np.array([bool(ball.is_finite()) for ball in balls.reshape(-1)]).reshape(balls.shape)
     return np.asarray(finite & ~hidden)
 
 

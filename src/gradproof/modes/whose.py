@@ -15,6 +15,7 @@ from gradproof.diagnosis import words
 from gradproof.engine.allowance import share, smallest
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 from gradproof.modes.model import Whose
 from gradproof.modes.rewritings import rewritings
@@ -211,7 +212,7 @@ def _is_tiny(x: Array) -> Array:
 
 def _spreads(x: Array, shape: tuple[int, ...]) -> bool:
     try:
-        return np.broadcast_shapes(x.shape, shape) == shape
+        return joint_shape(x.shape, shape) == shape
     except ValueError:
         return False
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradproof.errors import NotSupported
 from gradproof.ir import types
+from gradproof.ir.shapes import joint_shape
 from gradproof.ops._margin import least_of, midpoint
 from gradproof.ops._op import ANY, Sample, op
 
@@ -155,7 +156,7 @@ op(
 
 
 def _select(m: Any, condition: Any, a: Any, b: Any) -> Any:
-    shape = np.broadcast_shapes(np.shape(condition), a.shape, b.shape)
+    shape = joint_shape(np.shape(condition), a.shape, b.shape)
     condition = np.broadcast_to(condition, shape)
     return m.domain.lift(lambda u, v: np.where(condition, u, v), a, b)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.ir.shapes import jointly
 from gradproof.ops._op import ANY, Sample, op
 
 _ROW = (0.5, -2.0, 7.0, 3.0)
@@ -57,7 +58,7 @@ def _flat_along(indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
     """Places in the flattened array of `shape` that `indices` name along an axis."""
     grid = list(np.ogrid[tuple(slice(n) for n in indices.shape)])
     grid[axis] = np.where(indices < 0, indices + shape[axis], indices)
-    return np.ravel_multi_index(np.broadcast_arrays(*grid), shape)
+    return np.ravel_multi_index(jointly(*grid), shape)
 
 
 def _scatter_along(m: Any, x: Any, indices: Any, axis: int, size: int) -> Any:

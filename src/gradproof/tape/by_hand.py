@@ -12,6 +12,7 @@ import numpy as np
 from gradproof.errors import InvalidInput
 from gradproof.frontends.check.request import WrongShape
 from gradproof.ir.capture import Capture, Scope
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.span import Span
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
@@ -165,7 +166,7 @@ def _shape_hint(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     if found == wanted[::-1]:
         return "it is transposed"
     try:
-        broadcast = np.broadcast_shapes(found, wanted) == found
+        broadcast = joint_shape(found, wanted) == found
     except ValueError:
         return ""
     return "the axes that broadcasting repeated are not summed" if broadcast else ""

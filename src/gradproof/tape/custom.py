@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidInput
+from gradproof.ir.shapes import joint_shape
 from gradproof.ir.span import Span
 from gradproof.tape.array import Array
 from gradproof.tape.functions._operands import converted
@@ -216,7 +217,7 @@ def _as_traced(m: RecordTracer, gradient: Any, source: Record) -> Any:
     if traced.value.dtype.kind in "biu":
         traced = m.cast(traced, dtype=source.value.dtype.name)
     if traced.shape != source.value.shape:
-        if np.broadcast_shapes(traced.shape, source.value.shape) != source.value.shape:
+        if joint_shape(traced.shape, source.value.shape) != source.value.shape:
             raise InvalidInput(
                 f"a gradient rule returned shape {traced.shape} for shape {source.value.shape}; "
                 "sum over the axes that broadcasting repeated"

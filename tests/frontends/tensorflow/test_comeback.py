@@ -106,6 +106,15 @@ def test_numbers_that_only_look_as_if_they_came_back_are_not_spoken_of(name: str
     assert (str(gradient.verdict), lost(gradient)) == ("correct", [])
 
 
+def test_round_numbers_that_numpy_took_out_of_a_tensor_unseen_are_noted(tmp_path: Path) -> None:
+    text = script(["loss = squared(x) + x"]).replace("tf.Variable(1.7)", "tf.Variable(2.0)")
+    head, rest = text.split("x = tf.Variable", 1)
+    [gradient] = audited(
+        tmp_path, f"{head}def squared(a):\n    return np.square(a)\n\nx = tf.Variable{rest}"
+    ).gradients
+    assert (str(gradient.verdict), lost(gradient)) == ("correct", [("left-framework", "note")])
+
+
 def test_another_variable_of_the_same_value_is_no_part_of_this_one(tmp_path: Path) -> None:
     body = ["w = tf.Variable(1.7)", "t = tf.sin(w).numpy()", "loss = (tf.sin(x) - t) ** 2"]
     [gradient] = audited(tmp_path, script(body)).gradients

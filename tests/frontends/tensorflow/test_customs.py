@@ -46,6 +46,30 @@ with tf.GradientTape() as tape:
 tape.gradient(y, x)
 """
 
+WITH_VARIABLES = """
+import tensorflow as tf
+v = tf.Variable(3.0)
+
+@tf.custom_gradient
+def product(x):
+    def backward(up, *, variables=None):
+        return 4.0 * v * up, [{factor} * x * up]
+    return x * v, backward
+
+@tf.custom_gradient
+def mixed(x, w):
+    def backward(up):
+        return up @ tf.transpose(w), tf.ones_like(w)
+    return x @ w, backward
+
+x, w = tf.Variable(6.0), tf.Variable(tf.ones((4, 3)))
+with tf.GradientTape(persistent=True) as tape:
+    y = product(x)
+    z = tf.reduce_sum(mixed(tf.ones((2, 4)), w))
+tape.gradient(y, x)
+tape.gradient(z, w)
+"""
+
 
 @tf.custom_gradient
 def square(x):
@@ -312,3 +336,20 @@ def test_the_step_of_a_difference_is_found_where_the_argument_is_a_variable(tmp_
     (row,) = audited(script)[0].gradients
     (cause,) = row.diagnostics
     assert (row.verdict.value, cause.kind, cause.primary.span.line) == ("inaccurate", "step-size", 7)
+
+
+@pytest.mark.parametrize(
+    ("factor", "changed"), [("5.0", "[5.0 * x * up]"), ("4.0", "[0.25 * (4.0 * x * up)]")]
+)
+def test_a_change_is_printed_as_checked_only_for_what_it_makes_right(
+    tmp_path: Path, factor: str, changed: str
+):
+    script = tmp_path / "several.py"
+    script.write_text(WITH_VARIABLES.replace("{factor}", factor))
+    report, _ = audited(script)
+    product, mixed = (row.diagnostics[0] for row in report.gradients)
+    assert f"return 0.25 * (4.0 * v * up), {changed}" in product.fix.patch
+    assert product.fix.checked
+    # The rule ignores what comes in, and a product with it is not the derivative of a matrix product either.
+    assert "ignores" in mixed.headline
+    assert not mixed.fix.patch and not mixed.fix.checked

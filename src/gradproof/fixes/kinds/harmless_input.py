@@ -21,6 +21,7 @@ from gradproof.fixes.verify import is_equal
 from gradproof.frameworks import framework
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors
+from gradproof.ir.shapes import joint_shape
 from gradproof.ops import TABLE
 
 HARMLESS = 1.0  # inside the domain of every function with an edge at 0, and no root of a common denominator
@@ -81,7 +82,7 @@ def _is_guilty(found: Nonfinite, node: Node) -> bool:
 
 def _apply(program: Program, guard: Guard) -> Program | None:
     argument, deciding = program[guard.op.inputs[guard.index]], program[guard.deciding]
-    if np.broadcast_shapes(argument.shape, deciding.shape) != argument.shape or argument.op == "constant":
+    if joint_shape(argument.shape, deciding.shape) != argument.shape or argument.op == "constant":
         return None
     next_id = max(node.id for node in program.nodes) + 1
     dtype = types.numpy_dtype(argument.dtype)

@@ -117,7 +117,7 @@ class _Record:
                     yield LostPart("stored", store.op, store.span, event.span, behind)
 
     def _returned(self) -> Iterator[LostPart]:
-        """Constants that the source of the program shows to be made of tensors, with numbers that nobody writes."""
+        """Constants that the source of the program shows to be made of tensors, or with numbers that nobody writes."""
         made = {value.id for event in self.forward for value in event.outputs} | self.own
         for event in self._heard():
             for place, value in enumerate(event.inputs):
@@ -129,13 +129,16 @@ class _Record:
             for operand in operand_at(span, place, len(event.inputs)):
                 if not self._is_tensor(operand, span.file):
                     behind, left = self._behind(operand, span.file, event.index)
-                    is_seen = self._is_read(left) or may_read(span.file, operand)
-                    if behind and (is_seen or _is_computed(value, event)):
+                    is_seen = _are_long(value) and self._is_read(left)
+                    if behind and (is_seen or _is_computed(value, event) or may_read(span.file, operand)):
                         yield LostPart("left-framework", "", left, event.span, behind)
                         return
 
     def _is_read(self, left: Span | None) -> bool:
-        """Whether numbers were seen to leave at a place: then they may be such as stand in the program's text, too."""
+        """Whether numbers were seen to leave at a place: then they may be such as stand in the program's text, too.
+
+        Short ones may still be flags and counts, which have no slope to lose.
+        """
         return left is not None and any(leave.span == left for leave in self.call.leaves)
 
     @cached_property
@@ -203,7 +206,11 @@ class _Record:
 
 def _may_return(value: Value) -> bool:
     array = value.array
-    return array is not None and types.is_real(value.dtype) and bool(array.size) and are_long(array)
+    return array is not None and types.is_real(value.dtype) and bool(array.size)
+
+
+def _are_long(value: Value) -> bool:
+    return value.array is not None and are_long(value.array)
 
 
 def _is_computed(value: Value, event: OpEvent) -> bool:

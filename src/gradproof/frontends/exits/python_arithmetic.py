@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.engine.trace import Traced
 from gradproof.frontends.assemble.lowering import Lowering
 from gradproof.frontends.exits.assignments import ADDED, MOST_ASSIGNMENTS, assignments
+from gradproof.ir.syntax import tree_of
 
 DEEPEST = 12  # names and operators followed from where a number comes back to where it had left
 NEAR = 2  # names followed to see whether it is worth looking at all
@@ -236,7 +237,19 @@ def may_read(file: str, node: ast.expr, depth: int = 0) -> bool:
             values = [value for _, value, _ in assignments(file, inner)][:MOST_ASSIGNMENTS]
             if any(may_read(file, value, depth + 1) for value in values):
                 return True
+        returned = _returned_by(file, inner) if isinstance(inner, ast.Call) and depth < NEAR else ()
+        if any(may_read(file, value, depth + 1) for value in returned):
+            return True
     return False
+
+
+def _returned_by(file: str, call: ast.Call) -> Iterator[ast.expr]:
+    """What a function of the same file returns, where a call is one of it."""
+    tree = tree_of(file) if isinstance(call.func, ast.Name) else None
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == call.func.id:  # type: ignore[attr-defined]
+            returns = (one for one in ast.walk(node) if isinstance(one, ast.Return))
+            yield from (one.value for one in returns if one.value is not None)
 
 
 def _function(node: ast.Call) -> tuple[str, ast.expr | None]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import NotSupported
+from gradproof.ir.shapes import joint_shape
 from gradproof.tape.functions._operands import axes_of, operand, require_numbers, values
 from gradproof.tape.functions._table import lowers
 from gradproof.tape.functions.decisions import absolute
@@ -22,7 +23,7 @@ def _matmul(m: Any, y: Any, a: Any, b: Any, **options: Any) -> Any:
     a, b = operand(m, a, y.dtype), operand(m, b, y.dtype)
     rows = a if a.ndim > 1 else m.reshape(a, shape=(1, *a.shape))
     columns = b if b.ndim > 1 else m.reshape(b, shape=(*b.shape, 1))
-    shape = (*np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2]), rows.shape[-2], columns.shape[-1])
+    shape = (*joint_shape(rows.shape[:-2], columns.shape[:-2]), rows.shape[-2], columns.shape[-1])
     return m.reshape(m.record("matmul", [rows, columns], np.reshape(y, shape), {}), shape=y.shape)
 
 

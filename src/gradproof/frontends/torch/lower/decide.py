@@ -8,6 +8,7 @@ import numpy as np
 
 from gradproof.engine.trace import Traced
 from gradproof.frontends.torch.lower._table import is_complex, lower, number, pair
+from gradproof.ir.shapes import joint_shape
 
 
 def _compare(op: str, *names: str) -> None:
@@ -132,7 +133,7 @@ def _copysign(m: Any, e: Any, x: Any, sign: Any) -> Any:
     x, sign = pair(m, x, sign)
     size = m.select(m.greater_equal(x, 0), x, -x)
     # The sign of a zero is a fact of the run: no number is behind it.
-    negative = np.signbit(np.broadcast_to(sign.value, np.broadcast_shapes(x.shape, sign.shape)))
+    negative = np.signbit(np.broadcast_to(sign.value, joint_shape(x.shape, sign.shape)))
     at_zero = m.select(m.literal(negative), -size, size)
     return m.select(m.greater(sign, 0), size, m.select(m.less(sign, 0), -size, at_zero))
 

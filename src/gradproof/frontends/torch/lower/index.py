@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.engine.trace import Traced
 from gradproof.frontends.torch.lower._table import ints, lower, number, shape_of
 from gradproof.frontends.torch.lower.shape import put_at
+from gradproof.ir.shapes import joint_shape, jointly
 
 
 def _flat(m: Any, x: Any) -> Any:
@@ -92,7 +93,7 @@ def _places_along(index: np.ndarray[Any, Any], shape: Sequence[int], axis: int) 
         return np.zeros(index.shape, np.int64)
     grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[axis] = np.where(index < 0, index + shape[axis], index)
-    return np.asarray(np.ravel_multi_index(np.broadcast_arrays(*grid), tuple(shape)))
+    return np.asarray(np.ravel_multi_index(jointly(*grid), tuple(shape)))
 
 
 @lower("gather")
@@ -183,7 +184,7 @@ def _embedding_backward(
 
 @lower("masked_select")
 def _masked_select(m: Any, e: Any, x: Any, mask: Any) -> Any:
-    shape = np.broadcast_shapes(x.shape, mask.shape)
+    shape = joint_shape(x.shape, mask.shape)
     wide, chosen = m.broadcast(x, shape=shape), np.broadcast_to(ints(mask), shape)
     return m.take(_flat(m, wide), np.flatnonzero(chosen), axis=0)
 

@@ -9,6 +9,7 @@ import numpy as np
 from gradproof.frontends.torch.lower._table import is_complex, lower, number
 from gradproof.frontends.torch.lower.lu import kept_factors, turned
 from gradproof.ir import types
+from gradproof.ir.shapes import joint_shape
 from gradproof.ops.eigen import anchors_of
 from gradproof.ops.factorise import hermitian_part
 from gradproof.ops.linalg import adjoint
@@ -195,7 +196,7 @@ def _pinv(m: Any, e: Any, a: Any, *_: Any, **__: Any) -> Any:
 
 @lower("linalg_cross", "cross")
 def _cross(m: Any, e: Any, a: Any, b: Any, dim: Any = -1) -> Any:
-    shape = np.broadcast_shapes(a.shape, b.shape)
+    shape = joint_shape(a.shape, b.shape)
     a, b = m.broadcast(a, shape=shape), m.broadcast(b, shape=shape)
     axis = (shape.index(3) if dim is None else dim) % len(shape)
     next_a, next_b = (m.take(x, np.asarray([1, 2, 0]), axis=axis) for x in (a, b))
