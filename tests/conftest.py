@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradproof.audit import session
+from gradproof.audit import facts
 from gradproof.diagnosis.report import Report
 from gradproof.judge.verdict import Verdict
 
@@ -14,7 +14,7 @@ from gradproof.judge.verdict import Verdict
 @pytest.fixture(autouse=True, scope="session")
 def _every_verdict_says_why() -> Iterator[None]:
     """A verdict other than `correct` has a cause or a reason; a reader is never left with the word alone."""
-    finish = session.finished
+    finish = facts.finished
 
     def finished(report: Report) -> Report:
         made = finish(report)
@@ -25,5 +25,5 @@ def _every_verdict_says_why() -> Iterator[None]:
         return made
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "finished", finished)
+        patch.setattr(facts, "finished", finished)
         yield

@@ -14,7 +14,7 @@ import gradproof
 ROOT = Path(gradproof.__file__).parent
 # A layer may import itself and everything before it.
 LAYERS = [
-    {"errors", "options", "clock", "frameworks", "internal_error"},
+    {"errors", "options", "clock", "frameworks", "internal_error", "whole_file"},
     {"ir"},
     {"domains"},
     {"ops"},
@@ -26,7 +26,7 @@ LAYERS = [
     {"frontends", "tape"},
     {"audit"},
     {"cluster"},
-    {"sweep"},
+    {"deferred", "sweep"},
     {"checking", "comparing", "cli", "plugins", "keras", "lightning", "transformers", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -22,6 +22,8 @@ from gradproof.audit.session import Session
 from gradproof.audit.shapes import shape_report
 from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import imported_frameworks
+from gradproof.deferred.keeping import keeper_in
+from gradproof.deferred.model import Ended
 from gradproof.diagnosis.report import GradientReport, Report, untold_faults
 from gradproof.errors import InvalidInput
 from gradproof.frontends.check.request import Output, Request, definition_of
@@ -138,18 +140,25 @@ def request_name(function: Callable[..., Any]) -> str:
 
 
 @contextmanager
-def watch(checks: str = "powers", options: Options | None = None) -> Iterator[Report]:
+def watch(
+    checks: str = "powers", options: Options | None = None, defer: str | os.PathLike[str] | None = None
+) -> Iterator[Report]:
     """Audit every gradient that is computed inside; the report is complete when the block has ended.
 
-    `checks` says which executions of one line are checked, as the option of `gradproof run` does.
+    `checks` says which executions of one line are checked, as the option of `gradproof run` does. With `defer` nothing
+    is judged: what is to be judged is kept in that folder, for `gradproof examine`.
     """
     session = Session(options_of(options), policy=parse_checks(checks))
+    keeper = None if defer is None else keeper_in(os.fspath(defer), session.options)
+    session.keeper = keeper
     report = Report(())
     session.start()
     try:
         yield report
     finally:
         session.stop()
+        if keeper is not None:
+            keeper.end(Ended(session.known()))
         finished = relative_to(session.report(), os.getcwd())
         # The report was handed out before there was anything to say; it is frozen from here on.
         for field in fields(Report):

@@ -37,6 +37,14 @@ class UnreadableReport(GradproofError):
     """A file that is not a report gradproof has written; the message says where it departs from one."""
 
 
+class UnreadableCapture(GradproofError):
+    """A file that a deferred check has not written as it is: cut short, damaged, forged, or of another version."""
+
+
+class NotData(GradproofError):
+    """Something that cannot be written down, since only the running program can do it; the message names its type."""
+
+
 class NotWritten(GradproofError):
     """A report that could not be written; an older one in its place is untouched."""
 

@@ -20,16 +20,16 @@ from tests.cli.running import FAULTY, interruptible
 # Says when the first check begins: how long it takes until then depends on the machine.
 TOLD = """\
 import gradproof.audit.session as session
-examine = session.examine
+examined = session.examined
 
 
 def told(*args):
-    session.examine = examine
+    session.examined = examined
     print("ready", flush=True)
-    return examine(*args)
+    return examined(*args)
 
 
-session.examine = told
+session.examined = told
 """
 # A check of many seconds; the second gradient is right and quick.
 LONG_CHECK = (

@@ -25,11 +25,10 @@ class Conclusion:
 
 
 def with_rules_tried(
-    gradients: list[GradientReport], attachments: Iterable[Attachment], options: Options
+    gradients: Iterable[GradientReport], tried: Iterable[GradientReport]
 ) -> list[GradientReport]:
     """The entries again, those that have hand-written rules which never ran with what the rules return."""
-    captures = [capture for attachment in attachments for capture in attachment.tried()]
-    again = {_key(report): report for capture in captures for report in examine(capture, options)}
+    again = {_key(report): report for report in tried}
     return [_better(gradient, again.get(_key(gradient), gradient)) for gradient in gradients]
 
 

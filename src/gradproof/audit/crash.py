@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any
@@ -24,11 +24,35 @@ _PYTHON = "NoneType"  # in what Python says when it is handed None
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
+@dataclass(frozen=True)
+class ProgramEnd:
+    """The exception that ended a program: its type, what it says, where it was raised, and the names that held None."""
+
+    kind: str
+    text: str
+    span: Span | None
+    empty: frozenset[str]
+
+
+def ending_of(exception: BaseException | None) -> ProgramEnd | None:
+    """What is to be known of an exception when the program is gone."""
+    if exception is None:
+        return None
+    place = last_place(exception.__traceback__)
+    span, empty = (None, frozenset[str]()) if place is None else (place[1], frozenset(_empty_names(place[0])))
+    return ProgramEnd(type(exception).__name__, str(exception), span, empty)
+
+
 def connect(report: Report, exception: BaseException | None, found: Diagnostic | None = None) -> Report:
     """The report with the explanation of the crash: `found`, or the missing gradient it stumbled over."""
-    if exception is None or report.script is None:
+    return explained(report, ending_of(exception), found)
+
+
+def explained(report: Report, ending: ProgramEnd | None, found: Diagnostic | None = None) -> Report:
+    """The same where the program is gone, and how it ended was written down."""
+    if ending is None or report.script is None:
         return report
-    crash = found or _over_missing_gradient(report, exception)
+    crash = found or _over_missing_gradient(report, ending)
     if crash is None:
         return report
     return with_sources(replace(report, script=replace(report.script, crash=crash)))
@@ -41,20 +65,18 @@ def _signs(missing: list[GradientReport]) -> Iterator[str]:
         yield from framework(used).signs_of_none
 
 
-def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnostic | None:
+def _over_missing_gradient(report: Report, ending: ProgramEnd) -> Diagnostic | None:
     missing = [gradient for gradient in report.gradients if gradient.verdict is Verdict.MISSING]
-    place = last_place(exception.__traceback__)
-    if not missing or place is None or not any(sign in str(exception) for sign in _signs(missing)):
+    span, empty = ending.span, ending.empty
+    if not missing or span is None or not any(sign in ending.text for sign in _signs(missing)):
         return None
-    frame, span = place
-    empty = set(_empty_names(frame))
     guilty = [gradient for gradient in missing if empty & _assigned(gradient, report)]
     at_once = [gradient for gradient in missing if gradient.computed and _is_inside(gradient.call, span)]
     # Of others, those of the last call: a crash is close to what it comes from.
     named = at_once or guilty or [one for one in missing if one.call == missing[-1].call]
     gradients = capped_list([f"{name(gradient)} at line {gradient.call.line}" for gradient in named])
     headline = "the program was probably handed a gradient that is None"
-    if _NONE_AT_ALL in str(exception):
+    if _NONE_AT_ALL in ending.text:
         headline = "the optimiser was given no gradient for any variable"
     elif at_once:
         headline = f"line {span.line} uses the gradient it asks for, and there is none"
@@ -69,9 +91,9 @@ def _over_missing_gradient(report: Report, exception: BaseException) -> Diagnost
     return Diagnostic(
         kind=CRASH,
         severity="error",
-        certainty="measured" if at_once or guilty or _NONE_AT_ALL in str(exception) else "likely",
+        certainty="measured" if at_once or guilty or _NONE_AT_ALL in ending.text else "likely",
         headline=headline,
-        primary=Annotation(span, f"fails with {type(exception).__name__}"),
+        primary=Annotation(span, f"fails with {ending.kind}"),
         secondary=()
         if at_once or first.call == span
         else (Annotation(first.call, "no gradient came back from here"),),

@@ -13,7 +13,7 @@ from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.drawing.drawing import Allowance, draw
 from gradproof.diagnosis.drawing.sketch import Sketch, sketched
 from gradproof.diagnosis.figures import Figures
-from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.frontends.select import modes_in
 from gradproof.internal_error import fault_reason
 from gradproof.ir.program import Program
@@ -64,6 +64,22 @@ class Nothing:
 
     def __call__(self) -> Figures:
         return _nothing(self.reason)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnFigures:
+    """In the place of a drawing: what it has made already."""
+
+    figures: Figures
+
+    def __call__(self) -> Figures:
+        return self.figures
+
+
+def drawn(gradient: GradientReport) -> GradientReport:
+    """The same gradient with its pictures made, for one that goes where they cannot be."""
+    figures = gradient.figures
+    return gradient if figures is None else replace(gradient, drawing=DrawnFigures(figures))
 
 
 def _nothing(reason: str) -> Figures:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gradproof.audit.by_norm import softened
 from gradproof.audit.draw import drawing_of
 from gradproof.audit.evidence import with_facts
 from gradproof.audit.faults import with_faults
@@ -66,6 +67,11 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
         except TimeIsOver as over:
             with unlimited():
                 return unexamined(replace(capture, failure=str(over)))
+
+
+def examined(capture: Capture, options: Options) -> list[GradientReport]:
+    """The same as they stand in the report of a run."""
+    return [softened(report, options) for report in examine(capture, options)]
 
 
 def _named(capture: Capture) -> str:

@@ -36,6 +36,11 @@ class Histories:
             if lost is not None and lost.any():
                 self._spoilt[one.source] = Spoilt(one.source, lost)
 
+    @property
+    def spoilt(self) -> frozenset[tuple[int, ...]]:
+        """The shapes of gradients that came back so."""
+        return frozenset(self._spoilt)
+
     def noted(self, capture: Capture) -> Capture:
         """The capture with its history; from now on it is part of that of later ones."""
         steps = self._steps[capture.call.file, capture.call.line, capture.target]
@@ -54,3 +59,11 @@ class Histories:
             spoilt,
         )
         return replace(capture, around=replace(capture.around, history=history))
+
+
+def after_spoilt(capture: Capture, spoilt: frozenset[tuple[int, ...]]) -> Capture:
+    """A capture that was noted before it was known which gradients came back NaN or infinite before it."""
+    if not spoilt:
+        return capture
+    history = replace(capture.around.history or History(), spoilt=spoilt)
+    return replace(capture, around=replace(capture.around, history=history))

@@ -12,29 +12,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradproof import __version__
 from gradproof.audit.asked_for import is_asked_for
 from gradproof.audit.budget import Budget, Policy, powers
-from gradproof.audit.by_norm import softened
 from gradproof.audit.conclude import conclusion, with_rules_tried
 from gradproof.audit.condense import condensed
-from gradproof.audit.examine import examine, unexamined
+from gradproof.audit.examine import examine, examined, unexamined
+from gradproof.audit.facts import Heard, report_of
 from gradproof.audit.history import Histories
-from gradproof.audit.impure import calmed
-from gradproof.audit.intended import finished
+from gradproof.audit.keeper import Keeper
 from gradproof.audit.numerical import check_reports
 from gradproof.audit.silenced import is_undisturbed, undisturbed
-from gradproof.audit.versions import imported_frameworks, version_notes
+from gradproof.audit.versions import imported_frameworks
 from gradproof.blackbox.announce import LISTENERS as CHECKS
 from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.clock import Show, TimeIsOver, doing, shown_by, time_limit, unlimited
 from gradproof.diagnosis.diagnostic import Diagnostic
-from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked, untold_faults
+from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
 from gradproof.frameworks import Framework, all_frameworks, framework
 from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
 from gradproof.frontends.select import attach_all
-from gradproof.internal_error import fault_note, fault_reason
+from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options
@@ -60,6 +58,7 @@ class Session:
     show: Show | None = None  # shows what is being checked; `hide` is called before the program goes on
     hide: Callable[[], None] = lambda: None
     heard: Callable[[], None] = lambda: None  # called when gradients were added
+    keeper: Keeper | None = None  # keeps what was captured for a later judgement
     withheld: tuple[str, ...] = ()  # what was not run again after the program's end, and why
     _pid: int = field(default_factory=os.getpid)
     _histories: Histories = field(default_factory=Histories)
@@ -104,7 +103,7 @@ class Session:
         self._concluding = True
         with withheld() as left_out, self._checking(), doing("what the program left unused"):
             try:
-                self.gradients = with_rules_tried(self.gradients, self.attachments, self.options)
+                self._try_rules()
                 if error is not None:
                     found = conclusion(error, self.attachments, self.options)
                     self.gradients += found.gradients
@@ -120,13 +119,24 @@ class Session:
             finally:
                 self._concluding = False  # what observers have waited with to the end comes after this
         self.withheld = tuple(left_out)
+        self._hand_over()
         return crash
+
+    def _try_rules(self) -> None:
+        """Look again at gradients with hand-written rules that never ran, with what the rules return."""
+        captures = [capture for attachment in self.attachments for capture in attachment.tried()]
+        if captures and (self.keeper is None or not self.keeper.keep(captures, are_tried=True)):
+            tried = [report for capture in captures for report in examine(capture, self.options)]
+            if self.keeper is not None:
+                self.keeper.tell(tried, are_tried=True)
+            self.gradients = with_rules_tried(self.gradients, tried)
 
     def _receive_check(self, check: NumericalCheck, function: Callable[..., Any]) -> None:
         """A check by finite differences has its own verdict; it is only written down."""
         if self.is_ours and not self._concluding:
             with self._lock:
                 self.gradients += check_reports(check, function, span_of(here()) or Span("<unknown>", 0))
+                self._hand_over()
 
     def _wants(self, occurrence: int) -> bool:
         """The first execution of a line is always wanted: even without time left, the report names it."""
@@ -154,7 +164,19 @@ class Session:
                 self.faults.append(traceback.format_exc())
                 self.gradients += self._unexamined(unread, fault_reason(error))
             self.gradients = condensed(self.gradients)
+            self._hand_over()
         self.heard()
+
+    def _hand_over(self) -> None:
+        """What was judged at once, where the rest is kept for later: kept in its place among it."""
+        if self.keeper is None or not self.gradients:
+            return
+        told, self.gradients = self.gradients, []
+        try:
+            self.keeper.tell(told)
+        except Exception:
+            self.faults.append(traceback.format_exc())
+            self._unspoken.append(self.faults[-1])
 
     def _is_excluded(self, unread: Callable[[str], Capture]) -> bool:
         if self.excludes is None:
@@ -190,9 +212,11 @@ class Session:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
         captures = [self._histories.noted(capture) for capture in read()]
-        found = [report for capture in captures for report in examine(capture, self.options)]
+        if self.keeper is not None and self.keeper.keep(captures):
+            return []
+        found = [report for capture in captures for report in examined(capture, self.options)]
         self._histories.learn(found)
-        return [softened(report, self.options) for report in found]
+        return found
 
     def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:
         try:
@@ -205,21 +229,26 @@ class Session:
 
     def report(self, script: Script | None = None, timing: Mapping[str, float] | None = None) -> Report:
         """All that is known now, with the text of the files it speaks of."""
+        return report_of(self.gradients, self.known(), script, timing)
+
+    def known(self) -> Heard:
+        """What is known beside the gradients."""
         skipped = [skipped for attachment in self.attachments for skipped in attachment.skipped()]
-        frameworks = imported_frameworks(gradient.framework for gradient in self.gradients)
-        return finished(
-            Report(
-                gradients=tuple(calmed(self.gradients)),
-                version=__version__,
-                frameworks=frameworks,
-                script=script,
-                unchecked=(
-                    *(self._unchecked(row) for row in skipped),
-                    *(Unchecked(call, n, EXCLUDED) for call, n in self._excluded.items()),
-                ),
-                timing={**(timing or {}), "checks": self.budget.spent},
-                notes=(*version_notes(frameworks), *self._notes(), *self._unseen()),
-            )
+        named = {gradient.framework for gradient in self.gradients}
+        named |= set() if self.keeper is None else self.keeper.frameworks
+        return Heard(
+            frameworks=imported_frameworks(named),
+            unchecked=(
+                *(self._unchecked(row) for row in skipped),
+                *(Unchecked(call, n, EXCLUDED) for call, n in self._excluded.items()),
+            ),
+            failures=(
+                *(failure for attachment in self.attachments for failure in attachment.failures()),
+                *self._unspoken,
+            ),
+            remarks=tuple(self._remarks),
+            last=() if named else self._unseen(),
+            spent=self.budget.spent,
         )
 
     def _unchecked(self, row: Skipped) -> Unchecked:
@@ -232,18 +261,8 @@ class Session:
             reason += f"; {row.nonfinite:,} of them returned NaN or infinity"
         return Unchecked(row.span, row.count, reason)
 
-    def _unseen(self) -> list[str]:
-        """What may have run unseen, where no gradient was heard of and only one framework can be meant."""
-        if self.gradients or len(self._early) != 1:
-            return []
-        return [one.unseen_before for one in self._early if one.unseen_before]
-
-    def _notes(self) -> tuple[str, ...]:
-        """Faults of ours that no gradient speaks of: each once, by its last line."""
-        failures = [failure for attachment in self.attachments for failure in attachment.failures()]
-        failures += self._unspoken
-        counts = Counter(map(fault_note, failures))
-        counts.update(untold_faults(self.gradients))
-        return tuple(f"{text} ({n:,} times)" if n > 1 else text for text, n in counts.items()) + tuple(
-            self._remarks
-        )
+    def _unseen(self) -> tuple[str, ...]:
+        """What may have run unseen, where only one framework can be meant."""
+        if len(self._early) != 1:
+            return ()
+        return tuple(one.unseen_before for one in self._early if one.unseen_before)

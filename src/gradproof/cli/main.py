@@ -24,6 +24,7 @@ COMMANDS = {
     "tour": "the examples one after the other, with what each teaches",
     "render": "show a saved report again, or write it in another form",
     "compare": "one gradient in every execution mode and precision, or two saved reports",
+    "examine": "judge what `gradproof run --defer DIR` has kept, here or on a cluster",
     "sweep": "every differentiable op of a library, at ordinary and edge inputs",
     "explain": "the long explanation of a cause, or the list of all causes",
     "doctor": "versions, frameworks found, what is supported",

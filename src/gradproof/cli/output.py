@@ -165,6 +165,22 @@ def say(text: str) -> None:
         return  # nobody can be told; the exit status still says it
 
 
+class PassingLine:
+    """A line on a terminal that the next one takes the place of; nothing where the stream is no terminal."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        is_shown = stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._stream = stream if is_shown else None
+
+    def show(self, text: str) -> None:
+        if self._stream is not None:
+            self._stream.write(f"\r\x1b[2K{text}")
+            self._stream.flush()
+
+    def clear(self) -> None:
+        self.show("")
+
+
 def say_written(paths: Iterable[str], folder: str, fix: str | None = None, n_fixes: int = 0) -> None:
     """Which files were written, the shorter way to each, and how many fixes there are in that of the fixes."""
     shown = []

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradproof.audit.budget import Budget, parse_checks
-from gradproof.audit.crash import connect
+from gradproof.audit.crash import ending_of
 from gradproof.audit.patched_run import with_tried_patches
-from gradproof.audit.relocate import relative_to
+from gradproof.audit.run_report import not_looked_at, run_report
 from gradproof.audit.runner import INTERRUPTED, Outcome, before_hard_exit, run
 from gradproof.audit.second_run import Mended, RerunProgram, with_second_run
 from gradproof.audit.session import Session
@@ -24,6 +24,8 @@ from gradproof.cli.apply import apply_fixes
 from gradproof.cli.github import tell_github
 from gradproof.cli.progress import on_errors
 from gradproof.cli.run_arguments import configure
+from gradproof.deferred.keeping import FolderKeeper, keeper_in, kept_line
+from gradproof.deferred.model import Ended
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
 from gradproof.errors import InvalidInput, NotWritten
@@ -49,6 +51,7 @@ class _Audit:
     is_reported: bool = False
     written: list[str] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
+    keeper: FolderKeeper | None = None
 
     @property
     def wants_fixes(self) -> bool:
@@ -62,6 +65,8 @@ class _Audit:
         if self.is_reported or not self.session.is_ours:
             return outcome.exit_status
         self.is_reported = True
+        if self.keeper is not None:
+            return self._kept(self.keeper, outcome, is_sudden)
         report, is_interrupted = self.concluded(outcome, is_sudden)
         if not is_sudden:
             _flush_output()
@@ -100,8 +105,35 @@ class _Audit:
             return INTERRUPTED
         return report.exit_status(self.given.fail_on) if is_told else output.NOT_WRITTEN
 
+    def _kept(self, keeper: FolderKeeper, outcome: Outcome, is_sudden: bool) -> int:
+        """Nothing is judged here: say where everything is kept, and how to go on."""
+        crash, is_interrupted = self._conclude(outcome, is_sudden)
+        if not is_sudden:
+            _flush_output()
+        try:
+            keeper.end(
+                Ended(
+                    self.session.known(),
+                    self.script(outcome),
+                    ending_of(outcome.exception),
+                    crash,
+                    self.own_seconds,
+                    self.session.withheld,
+                )
+            )
+        except NotWritten as error:
+            output.say_error(str(error))
+            return output.NOT_WRITTEN
+        if self.given.detail != "quiet":
+            output.say(kept_line(keeper, self.given.defer))
+        return INTERRUPTED if is_interrupted else outcome.exit_status
+
     def concluded(self, outcome: Outcome, is_sudden: bool = False) -> tuple[Report, bool]:
         """The report, and whether Ctrl-C has ended the program or what we did after it."""
+        crash, is_interrupted = self._conclude(outcome, is_sudden)
+        return self.report(outcome, crash), is_interrupted
+
+    def _conclude(self, outcome: Outcome, is_sudden: bool) -> tuple[Diagnostic | None, bool]:
         is_interrupted, crash = isinstance(outcome.exception, KeyboardInterrupt), None
         # Code of the user's may run here: never where the program ended in mid-air, or Ctrl-C ended it.
         if not is_sudden and not is_interrupted:
@@ -110,16 +142,12 @@ class _Audit:
             except KeyboardInterrupt:
                 is_interrupted = True
         self.session.stop()
-        return self.report(outcome, crash), is_interrupted
+        return crash, is_interrupted
 
     def _with_withheld(self, report: Report) -> Report:
         """What was not run again here: run in a child process, or named."""
         if not self.given.rerun:
-            left_out = tuple(
-                f"not looked at: {what}; `gradproof run --rerun` looks, in a second process"
-                for what in self.session.withheld
-            )
-            return replace(report, notes=(*report.notes, *left_out))
+            return not_looked_at(report, self.session.withheld)
         return with_second_run(report, self._program(), time.perf_counter() - self.started)
 
     def _program(self) -> RerunProgram:
@@ -158,23 +186,26 @@ class _Audit:
         return True
 
     def report(self, outcome: Outcome, crash: Diagnostic | None = None) -> Report:
-        spent = self.session.budget.spent
-        own = max(time.perf_counter() - self.started - spent, 0.0)
-        report = self.session.report(
-            Script(
-                self.target.name,
-                outcome.words,
-                outcome.exit_status,
-                unserved=tuple(unserved(self.session.attachments)),
-            ),
-            {"script": own},
-        )
-        if spent >= NOTICED:
+        known, own = self.session.known(), self.own_seconds
+        if known.spent >= NOTICED:
             cost = (
-                f"checking took {spent:.1f} s, the script itself {own:.1f} s; --checks and --budget limit it"
+                f"checking took {known.spent:.1f} s, the script itself {own:.1f} s; "
+                "--checks and --budget limit it"
             )
-            report = replace(report, notes=(*report.notes, cost))
-        return relative_to(connect(report, outcome.exception, crash), self.folder)
+            known = replace(known, last=(*known.last, cost))
+        ending = ending_of(outcome.exception)
+        return run_report(
+            self.session.gradients, known, self.script(outcome), own, ending, crash, self.folder
+        )
+
+    def script(self, outcome: Outcome) -> Script:
+        served = tuple(unserved(self.session.attachments))
+        return Script(self.target.name, outcome.words, outcome.exit_status, unserved=served)
+
+    @property
+    def own_seconds(self) -> float:
+        """What the program itself has taken."""
+        return max(time.perf_counter() - self.started - self.session.budget.spent, 0.0)
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -183,15 +214,25 @@ def execute(given: argparse.Namespace) -> int:
         raise InvalidInput("`--fix` needs a file for the diff, or `--apply`: gradproof run --fix FILE SCRIPT")
     paths, fix = output.writable_paths(given), output.writable_path(given.fix or None)
     target, arguments = _target(given)
+    _demand_deferrable(given)
     session, settings = _session(given, folder)
     progress = on_errors(session.budget, given.detail == "quiet")
     if progress is not None:
         session.show, session.hide = progress.show, progress.hide
     audit = _Audit(given, target, paths, folder, session, fix, settings=settings)
+    if given.defer is not None:
+        audit.keeper = session.keeper = keeper_in(given.defer, session.options, settings)
     audit.session.start()
     with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):
         outcome = run(target, arguments)
         return audit.finish(outcome)
+
+
+def _demand_deferrable(given: argparse.Namespace) -> None:
+    """What is made of a report is asked of the command that makes the report."""
+    asked = [f"--{name}" for name in (*output.FORMATS, "fix", "apply", "rerun") if getattr(given, name)]
+    if given.defer is not None and asked:
+        raise InvalidInput(f"--defer makes no report; {asked[0]} is for `gradproof examine {given.defer}`")
 
 
 def _session(given: argparse.Namespace, folder: str) -> tuple[Session, Settings]:

@@ -33,6 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
     )
+    parser.add_argument(
+        "--defer",
+        metavar="DIR",
+        help="judge nothing now: keep what is to be judged in this folder, for `gradproof examine DIR`",
+    )
     output.add_witness(parser)
     parser.add_argument(
         "--rerun",

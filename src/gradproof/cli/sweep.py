@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from gradproof.cli.output import PassingLine
 from gradproof.cli.quiet import QUIET
 from gradproof.cli.writing import write_whole
 from gradproof.diagnosis.words import framework_name, printable
@@ -79,19 +80,18 @@ def execute(given: argparse.Namespace) -> int:
 def _swept(progress: Iterable[Progressed]) -> list[dict[str, Any]]:
     """The results; where the error stream is a terminal, a line tells how far it is and how long it will take."""
     found, began, n_stored = [], time.monotonic(), 0
-    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    line = PassingLine(sys.stderr)
     for step in progress:
         found.append(step.result)
         n_stored += step.was_stored
-        if is_shown and not step.was_stored:
+        if not step.was_stored:
             n_fresh = step.n_done - n_stored
             left = (time.monotonic() - began) / n_fresh * (step.n_all - step.n_done)
             text = (
                 f"{step.n_done:,} of {step.n_all:,} ops, about {left / 60:.0f} min left  {step.result['op']}"
             )
-            print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
-    if is_shown:
-        print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+            line.show(text)
+    line.clear()
     return found
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 
 from gradproof.errors import NotWritten
+from gradproof.whole_file import replace_file
 
 _STREAMS = ("/dev/", "/proc/")  # where a path names an open stream, which a new file cannot replace
 
@@ -20,7 +20,7 @@ def write_whole(text: str, path: str) -> None:
                 stream.write(data)
         else:
             # The file behind a link, since the link itself is not what the user wants replaced.
-            _replace(os.path.realpath(path), data)
+            replace_file(os.path.realpath(path), [data])
     except OSError as error:
         raise NotWritten(f"`{path}` could not be written: {error.strerror or error}") from error
 
@@ -33,21 +33,3 @@ def is_stream(path: str) -> bool:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
         return False
-
-
-def _replace(path: str, data: bytes) -> None:
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp")
-    # Created as any new file is, with the rights that the user's mask leaves.
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(path):
-            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
-        os.replace(temporary, path)
-    except BaseException:  # Ctrl-C too leaves nothing behind
-        os.unlink(temporary)
-        raise

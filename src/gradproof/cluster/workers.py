@@ -6,11 +6,13 @@ import importlib.util
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from gradproof.errors import InvalidInput
 
 REACHED_IN = 10  # seconds in which a scheduler has to answer
+AHEAD = 3  # tasks for each worker that are under way: one is done, the others wait at its door
 LOSSES = 3  # workers that a task may take with it before it is given up
 
 
@@ -21,7 +23,10 @@ class Failed:
     reason: str
 
 
-Done = Callable[[Callable[..., Any], Mapping[str, tuple[Any, ...]]], Iterator[tuple[str, Any]]]
+Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
+"""Of one task; large ones are made when its turn has come."""
+
+Done = Callable[[Callable[..., Any], Mapping[str, Arguments]], Iterator[tuple[str, Any]]]
 """Does a function for the arguments of each task; a result, or `Failed`, comes with the task's name."""
 
 
@@ -39,13 +44,17 @@ def workers(jobs: int = 1, scheduler: str | None = None) -> Iterator[Done]:
         yield lambda function, tasks: _there(client, function, tasks)
 
 
-def _here(function: Callable[..., Any], tasks: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
+def _here(function: Callable[..., Any], tasks: Mapping[str, Arguments]) -> Iterator[tuple[str, Any]]:
     for name, args in tasks.items():
         try:
-            result = function(*args)
+            result = function(*_made(args))
         except Exception as error:
             result = Failed(f"{type(error).__name__}: {error}")
         yield name, result
+
+
+def _made(args: Arguments) -> tuple[Any, ...]:
+    return args if isinstance(args, tuple) else args()
 
 
 @contextmanager
@@ -73,28 +82,41 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 
 def _there(
-    client: Any, function: Callable[..., Any], tasks: Mapping[str, tuple[Any, ...]]
+    client: Any, function: Callable[..., Any], tasks: Mapping[str, Arguments]
 ) -> Iterator[tuple[str, Any]]:
     """A worker that is lost takes nothing with it: its tasks are done by another one.
 
     A task that waited behind the one which ends its workers is lost as often as that: what was lost is tried alone.
+    As many tasks are under way as keep all workers busy; the others take no memory yet.
     """
     from distributed import as_completed
 
-    lost: list[str] = []
-    futures = {client.submit(function, *args, pure=False): name for name, args in tasks.items()}
+    waiting, lost = iter(tasks), list[str]()
+    names: dict[Any, str] = {}
+    running = as_completed()
+
+    def start(name: str) -> None:
+        future = client.submit(function, *_made(tasks[name]), pure=False)
+        names[future] = name
+        running.add(future)
+
     try:
-        for future in as_completed(list(futures)):
+        for name in islice(waiting, AHEAD * max(sum(client.nthreads().values()), 1)):
+            start(name)
+        for future in running:
+            name = names.pop(future)
+            for following in islice(waiting, 1):
+                start(following)
             if _is_lost(future):
-                lost.append(futures[future])
+                lost.append(name)
             else:
-                yield futures[future], _result(future)
+                yield name, _result(future)
         for name in lost:
-            alone = client.submit(function, *tasks[name], pure=False)
-            futures[alone] = name
+            alone = client.submit(function, *_made(tasks[name]), pure=False)
+            names[alone] = name
             yield name, _result(alone)
     finally:
-        client.cancel(list(futures))
+        client.cancel(list(names))
 
 
 def _is_lost(future: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from gradproof.errors import InvalidInput
@@ -36,3 +36,13 @@ def intended(function: F) -> F:
 def is_declared(span: Span) -> bool:
     """Whether a place lies in a function that was declared so."""
     return any(file == span.file and first <= span.line <= last for file, first, last in _declared)
+
+
+def declared() -> frozenset[tuple[str, int, int]]:
+    """All that were declared so, for a report that is made in another process."""
+    return frozenset(_declared)
+
+
+def declare(places: Iterable[tuple[str, int, int]]) -> None:
+    """Take over what was declared in another process."""
+    _declared.update(places)

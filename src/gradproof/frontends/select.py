@@ -99,15 +99,20 @@ def replay_in(capture: Capture) -> Callable[[Program, int], Any] | None:
     if capture.framework == "numpy":
         return rounded_gradient  # the tape computes its gradients with NumPy's own arithmetic
     name = f"gradproof.frontends.{capture.framework}.replay"
-    if capture.framework not in FRAMEWORKS or importlib.util.find_spec(name) is None:
+    if not is_installed(capture.framework) or importlib.util.find_spec(name) is None:
         return None
     replay: Callable[[Program, int], Any] = importlib.import_module(name).replay_of(capture)
     return replay
 
 
+def is_installed(framework: str) -> bool:
+    """Whether a framework that is served is here: what it has computed may be judged where it is not."""
+    return framework in FRAMEWORKS and importlib.util.find_spec(_framework(framework).module) is not None
+
+
 def modes_in(framework: str) -> Mapping[str, Callable[[Program, int], Any]]:
     """The usual ways a framework has of running a program, by name; what each returns is as of `replay_in`."""
-    if framework == "numpy" or framework not in FRAMEWORKS:
+    if framework == "numpy" or not is_installed(framework):
         return {}
     modes: Sequence[Mode] = importlib.import_module(_MODES[framework]).MODES
     title = _framework(framework).title
@@ -154,4 +159,13 @@ def library_of(framework: str) -> SweptLibrary:
     """The framework as a sweep sees it; imports the framework."""
     module = importlib.import_module(f"gradproof.frontends.{framework}.library")
     found: SweptLibrary = module.library()
+    return found
+
+
+def records_of(framework: str) -> tuple[type[Any], ...]:
+    """The classes of a frontend whose objects a capture may hold, all of them data; imports the framework."""
+    if framework not in WITH_COVERAGE:
+        return ()
+    module = importlib.import_module(f"gradproof.frontends.{framework}.kernels")
+    found: tuple[type[Any], ...] = getattr(module, "RECORDS", ())
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from gradproof import __version__
 from gradproof.errors import InvalidInput
 from gradproof.sweep.one_op import FORMAT
 from gradproof.sweep.plan import Plan
+from gradproof.whole_file import replace_file
 
 
 def stored(folder: str, framework: str, op: str, plan: Plan, version: str | None) -> dict[str, Any] | None:
@@ -31,10 +31,7 @@ def store(folder: str, result: dict[str, Any]) -> None:
     """Whole or not at all."""
     path = _path(folder, result["framework"], result["op"])
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(result, file, indent=1)
-    os.replace(temporary, path)
+    replace_file(path, [json.dumps(result, indent=1).encode()])
 
 
 def all_results(folder: str) -> Iterator[dict[str, Any]]:

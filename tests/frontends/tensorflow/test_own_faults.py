@@ -26,7 +26,7 @@ STAGES = [
     "gradproof.frontends.assemble.capture:_with_program",
     "gradproof.frontends.tensorflow.eager.reads:_inputs",
     "gradproof.audit.examine:judge_call",
-    "gradproof.audit.session:examine",
+    "gradproof.audit.session:examined",
     "gradproof.judge.judge:find_reference",
     "gradproof.judge.judge:_judgement",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -205,12 +206,11 @@ def _jacobian(made: Assembly) -> Capture:
     if made.call.api == "batch_jacobian" and y.shape[:1] != program[reached[0]].shape[:1]:
         raise GradproofError("a batch Jacobian needs a target and a source of as many examples")
 
-    def copied(of: Program) -> rows.RowCopies:
-        if made.call.api == "jacobian":
-            return rows.jacobian(of, of.outputs[0], reached)
-        return rows.batch_jacobian(of, of.outputs[0], reached[0])
-
-    copies = copied(program)
+    make: Callable[[Program], Program]
+    if made.call.api == "jacobian":
+        copies, make = rows.jacobian(program, y.id, reached), rows.ByEntries(tuple(reached))
+    else:
+        copies, make = rows.batch_jacobian(program, y.id, reached[0]), rows.ByExamples(reached[0])
     places = dict(zip(reached, copies.inputs))
     moved = tuple(
         source
@@ -219,7 +219,7 @@ def _jacobian(made: Assembly) -> Capture:
         for source in sources
     )
     by_rows = reached[0] if made.call.api == "batch_jacobian" else None
-    kept = Copies(program, lambda of: copied(of).program, by_rows)
+    kept = Copies(program, make, by_rows)
     return _with_program(made, moved, whole, copies.program, kept)
 
 
@@ -244,7 +244,7 @@ def _directional(made: Assembly) -> Capture:
         recorded = None if seen is None else _recorded(made, seen)
         broken = _broken(call, 0) if seen is None and call.sources else None
         sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded, broken))
-    kept = Copies(program, lambda of: rows.along(of, of.outputs, tangents).program)
+    kept = Copies(program, rows.AlongTangents(tangents))
     return _with_program(made, tuple(sources), whole, copies.program, kept)
 
 

@@ -50,6 +50,7 @@ class Dialect:
     a call ended with an exception of the framework's own; `said(call, k, why)` has its words for a reason, and
     `spelled(op)` the name that users know an op by.
     With `sees_reads` no number is read off a tensor unseen: a constant that no door handed out was never a tensor.
+    With `replays_ops` a changed program is tried with the very ops that ran, so that a capture keeps them.
     """
 
     table: Lowerings
@@ -60,6 +61,7 @@ class Dialect:
     raised: Callable[[GradientCall, int], Break | None] = _nothing
     said: Callable[[GradientCall, int, Break], Break] = lambda call, k, why: why
     sees_reads: bool = False
+    replays_ops: bool = False
     spelled: Callable[[str], str] = lambda op: op
 
     def role(self, event: OpEvent) -> Role:

@@ -7,7 +7,7 @@ singular points too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,36 @@ class RowCopies:
 
     program: Program
     inputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ByEntries:
+    """How the program of a Jacobian is made of that of its target."""
+
+    sources: tuple[int, ...]
+
+    def __call__(self, of: Program) -> Program:
+        return jacobian(of, of.outputs[0], self.sources).program
+
+
+@dataclass(frozen=True)
+class ByExamples:
+    """How the program of a batch Jacobian is made of that of its target."""
+
+    source: int
+
+    def __call__(self, of: Program) -> Program:
+        return batch_jacobian(of, of.outputs[0], self.source).program
+
+
+@dataclass(frozen=True, eq=False)
+class AlongTangents:
+    """How the program of a directional derivative is made of that of its targets."""
+
+    tangents: Mapping[int, Any]
+
+    def __call__(self, of: Program) -> Program:
+        return along(of, of.outputs, self.tangents).program
 
 
 def jacobian(program: Program, target: int, sources: Sequence[int]) -> RowCopies:
@@ -57,7 +87,7 @@ def batch_jacobian(program: Program, target: int, source: int) -> RowCopies:
     return _assembled(m, program, target, {source: stand_in}, inputs)
 
 
-def along(program: Program, targets: Sequence[int], tangents: dict[int, Any]) -> RowCopies:
+def along(program: Program, targets: Sequence[int], tangents: Mapping[int, Any]) -> RowCopies:
     """Gradients of the targets' shapes: how each entry changes when the sources move along their tangents."""
     m, inputs = _inputs([np.zeros(program[id].shape, program[id].value.dtype) for id in targets])
     total = None

@@ -129,7 +129,8 @@ class Assembly:
             return
         before = len(self.m.builder.nodes)
         self._note(event, self._results(event))
-        self.ran += ran_as(event, self.nodes, self.m.builder.nodes[before:])
+        if self.dialect.replays_ops:
+            self.ran += ran_as(event, self.nodes, self.m.builder.nodes[before:])
 
     def _note(self, event: OpEvent, results: Iterable[Known | None]) -> None:
         for output, result in zip(event.outputs, results):

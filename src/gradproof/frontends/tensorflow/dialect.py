@@ -43,4 +43,6 @@ ROLES: dict[str, Role] = {
     **dict.fromkeys(_DRAWING, "draw"),
 }
 
-DIALECT = Dialect(TABLE, ROLES, kernel_of, returned_none, refused, raised, said, spelled=spelled)
+DIALECT = Dialect(
+    TABLE, ROLES, kernel_of, returned_none, refused, raised, said, replays_ops=True, spelled=spelled
+)

@@ -131,6 +131,10 @@ class OpKernel:
         return tuple(flat)
 
 
+RECORDS: tuple[type[Any], ...] = (OpKernel,)
+"""What a capture may hold of this framework, all of it data."""
+
+
 def _item_kind(kind: str) -> str:
     return kind.removeprefix("list(").removesuffix(")")
 

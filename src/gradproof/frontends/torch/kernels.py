@@ -33,7 +33,7 @@ def kernel_of(event: OpEvent, output: int) -> TorchKernel | None:
     known = all(types.is_discrete(value.dtype) or value.dtype in _FLOATS for value in event.inputs)
     if not known or event.outputs[output].dtype not in _FLOATS or "args" not in event.attrs:
         return None
-    return TorchKernel(event, output, function)
+    return TorchKernel(event, output)
 
 
 def _function(op: str) -> Any:
@@ -50,7 +50,6 @@ class TorchKernel:
 
     event: OpEvent
     output: int
-    function: Any
 
     @property
     def dtype(self) -> str:
@@ -98,9 +97,13 @@ class TorchKernel:
     def _outputs(self, tensors: Sequence[Any]) -> list[Any]:
         args, kwargs = (_filled(self.event.attrs[name], tensors) for name in ("args", "kwargs"))
         try:
-            return list(tensors_in(self.function(*args, **kwargs)))
+            return list(tensors_in(_function(self.event.op)(*args, **kwargs)))
         except (RuntimeError, TypeError, NotImplementedError) as error:
             raise ValueError(str(error)) from error  # outside what the op accepts: it has no value there
+
+
+RECORDS: tuple[type[Any], ...] = (TorchKernel, Ref)
+"""What a capture may hold of this framework, all of it data."""
 
 
 def _filled(structure: Any, tensors: Sequence[Any]) -> Any:

@@ -1,0 +1,77 @@
+"""One capture judged by whoever has time: what a worker is given, and what it gives back."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import linecache
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gradproof import __version__
+from gradproof.audit.examine import examine, examined, unexamined
+from gradproof.audit.history import after_spoilt
+from gradproof.audit.silenced import undisturbed
+from gradproof.deferred.classes import TABLE
+from gradproof.deferred.folder import block_of, read_block
+from gradproof.deferred.model import Judged, KeptCall, Text
+from gradproof.diagnosis.report import GradientReport
+from gradproof.frameworks import framework
+from gradproof.frontends.select import is_installed
+from gradproof.internal_error import fault_reason
+from gradproof.ir.capture import Capture
+from gradproof.ir.pack import pack
+from gradproof.options import Options
+
+Shapes = frozenset[tuple[int, ...]]
+
+# Precision is a setting of the whole process in the library of balls: one examination at a time.
+_ALONE = threading.RLock()
+
+
+def key_of(size: int, modified: int, options: Options, spoilt: Shapes) -> str:
+    """Says which file is judged, how, by which gradproof, and after which gradients that were not finite."""
+    told = [__version__, size, modified, repr(options), sorted(spoilt)]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def show_texts(texts: Sequence[Text]) -> None:
+    """Have the user's files read as they were when they ran, whatever has become of them."""
+    for one in texts:
+        lines = one.text.splitlines(keepends=True)
+        linecache.cache[one.file] = (len(one.text), None, lines, one.file)
+
+
+def judged(
+    source: str | bytes, index: int, texts: Sequence[Text], options: Options, spoilt: Shapes, key: str
+) -> bytes:
+    """The block of a `Judged`. `source` is the path of a file or, for a machine that cannot read it, its bytes."""
+    with _ALONE:
+        started = time.perf_counter()
+        show_texts(texts)
+        kept = read_block(block_of(source) if isinstance(source, str) else source, KeptCall)
+        reports, faults = _reports(kept.captures[index], kept.are_tried, options, spoilt)
+        found = Judged(key, tuple(reports), tuple(faults), time.perf_counter() - started)
+        return b"".join(pack(found, TABLE))
+
+
+def _reports(
+    capture: Capture, is_tried: bool, options: Options, spoilt: Shapes
+) -> tuple[list[GradientReport], list[str]]:
+    with undisturbed():
+        try:
+            if is_installed(capture.framework):  # what mends a fault is tried in it, as in the run itself
+                importlib.import_module(framework(capture.framework).module)
+            look = examine if is_tried else examined
+            return look(after_spoilt(capture, spoilt), options), []
+        except Exception as error:
+            return not_judged(capture, fault_reason(error)), [traceback.format_exc()]
+
+
+def not_judged(capture: Capture, reason: str) -> list[GradientReport]:
+    """What the facts alone say of a capture."""
+    return unexamined(replace(capture, failure=reason))

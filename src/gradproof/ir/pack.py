@@ -1,0 +1,260 @@
+"""Frozen records as one block of bytes and back: no pickle, classes from a closed table, arrays mapped and not copied.
+
+A block begins with a magic word and the sizes and check sums of its two parts. The first part is JSON: the classes that
+occur with the names of their fields, the dtypes and shapes of the arrays, and the records in an order in which each
+refers only to earlier ones. The second part is the arrays, each on a boundary of 64 bytes. An object that occurs twice
+is written once, and is one object again when it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradproof.errors import InvalidProgram, NotData, UnreadableCapture
+from gradproof.ir import types
+from gradproof.ir.field_types import check_fields
+from gradproof.ir.types import Array
+
+MAGIC = b"GRADPRF1"
+ALIGN = 64
+MOST_HEADER = 1 << 30  # bytes of JSON; what is larger is no record of a program that ran
+_HEAD = struct.Struct("<8sQQII")  # magic, length of the JSON, of the arrays, and their check sums
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How objects of one class are written: by their fields, unless `take` and `make` say otherwise."""
+
+    cls: type[Any]
+    names: tuple[str, ...]
+    take: Callable[[Any], Iterable[Any]]
+    make: Callable[..., Any]
+
+
+def plain(cls: type[Any]) -> Packing:
+    """Of a dataclass, by its fields; of an enumeration, by its value."""
+    if issubclass(cls, Enum):
+        return Packing(cls, ("value",), lambda one: (one.value,), cls)
+    names = tuple(field.name for field in fields(cls))
+    return Packing(cls, names, lambda one: (getattr(one, name) for name in names), cls)
+
+
+class Packings(Protocol):
+    """The classes that may occur: a closed table, which nothing in a block can add to."""
+
+    def name_of(self, cls: type[Any]) -> str | None: ...
+
+    def named(self, name: str) -> Packing | None: ...
+
+
+def pack(value: Any, packings: Packings) -> list[bytes | memoryview]:
+    """The block in pieces that follow each other; `NotData` where something in it is no data."""
+    writer = _Writer(packings)
+    root = writer.data(value)
+    header = json.dumps(
+        {"classes": writer.used, "arrays": writer.table, "records": writer.records, "root": root},
+        separators=(",", ":"),
+    ).encode("ascii")
+    head_size = _aligned(_HEAD.size + len(header)) - _HEAD.size
+    header += b" " * (head_size - len(header))
+    check, length = 0, 0
+    for part in writer.parts:
+        check, length = zlib.crc32(part, check), length + len(part)
+    return [_HEAD.pack(MAGIC, len(header), length, zlib.crc32(header), check), header, *writer.parts]
+
+
+def unpack(block: Any, packings: Packings) -> Any:
+    """What a block of bytes holds; anything that is not one is refused by `UnreadableCapture`."""
+    whole = memoryview(block).cast("B")
+    header, data = _parts(whole)
+    try:
+        found = json.loads(bytes(header))
+        return _Reader(found, data, packings).value(found["root"])
+    except InvalidProgram as error:
+        raise UnreadableCapture(f"damaged or forged: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        raise UnreadableCapture(f"damaged or forged: {type(error).__name__}: {error}") from error
+
+
+def _parts(whole: memoryview) -> tuple[memoryview, memoryview]:
+    if len(whole) < _HEAD.size or bytes(whole[:7]) != MAGIC[:7]:
+        raise UnreadableCapture("not written by gradproof")
+    magic, n_header, n_data, header_check, data_check = _HEAD.unpack(whole[: _HEAD.size])
+    if magic != MAGIC:
+        raise UnreadableCapture("written in another version of the format; this gradproof reads version 1")
+    if n_header > MOST_HEADER or len(whole) != _HEAD.size + n_header + n_data:
+        raise UnreadableCapture(
+            f"cut short: {len(whole):,} of {_HEAD.size + n_header + n_data:,} bytes are there"
+        )
+    header, data = whole[_HEAD.size : _HEAD.size + n_header], whole[_HEAD.size + n_header :]
+    if zlib.crc32(header) != header_check or zlib.crc32(data) != data_check:
+        raise UnreadableCapture("damaged: its check sum is another one")
+    return header, data
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGN) * ALIGN
+
+
+class _Writer:
+    def __init__(self, packings: Packings) -> None:
+        self._packings = packings
+        self._records: dict[int, int] = {}
+        self._arrays: dict[Any, int] = {}
+        self._alive: list[Any] = []  # what is known by its address must not go away
+        self.used: dict[str, tuple[str, ...]] = {}
+        self.table: list[list[Any]] = []
+        self.records: list[list[Any]] = []
+        self.parts: list[bytes | memoryview] = []
+
+    def data(self, value: Any) -> Any:
+        """The value as JSON: a list is a tuple, an object with one key is anything else."""
+        kind = type(value)
+        if value is None or kind in (bool, int, float, str):
+            return value
+        if kind is tuple:
+            return [self.data(item) for item in value]
+        if kind is np.ndarray:
+            return {"a": self._array(value)}
+        name = self._packings.name_of(kind)
+        return self._rare(value) if name is None else {"r": self._record(value, name)}
+
+    def _rare(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {"d": [[self.data(key), self.data(item)] for key, item in value.items()]}
+        if type(value) is list:
+            return {"l": [self.data(item) for item in value]}
+        if isinstance(value, frozenset | set):
+            return {"s": [self.data(item) for item in value], "frozen": isinstance(value, frozenset)}
+        if isinstance(value, str):
+            return str(value)  # the version of a framework may be a word of its own kind
+        if type(value) is complex:
+            return {"c": [value.real, value.imag]}
+        if type(value) is bytes:
+            return {"b": value.hex()}
+        if isinstance(value, np.generic):
+            return {"n": self._array(np.asarray(value))}
+        raise NotData(f"{type(value).__module__}.{type(value).__qualname__}")
+
+    def _record(self, value: Any, name: str) -> int:
+        known = self._records.get(id(value))
+        if known is not None:
+            return known
+        packing = self._packings.named(name)
+        assert packing is not None
+        self.used[name] = packing.names
+        entry = [name, *(self.data(item) for item in packing.take(value))]
+        self._alive.append(value)
+        self.records.append(entry)
+        self._records[id(value)] = len(self.records) - 1
+        return len(self.records) - 1
+
+    def _array(self, array: Array) -> int:
+        place = (array.__array_interface__["data"][0], array.dtype.str, array.shape, array.strides)
+        known = self._arrays.get(place)
+        if known is not None:
+            return known
+        name = _dtype_name(array.dtype)
+        # The order in memory is the order in which sums are made: another one may round differently.
+        order = "F" if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        flat = np.ascontiguousarray(array.T if order == "F" else array)
+        raw: Any = flat.reshape(-1).view(np.uint8).data if flat.size else b""
+        self.table.append([name, list(array.shape), order])
+        self.parts += [raw, bytes(_aligned(len(raw)) - len(raw))]
+        self._alive += [array, flat]
+        self._arrays[place] = len(self.table) - 1
+        return len(self.table) - 1
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    if dtype.kind in "SU" and dtype.itemsize:
+        return dtype.str  # words, as parameters of ops may be
+    try:
+        return types.dtype_name(np.empty((), dtype))
+    except Exception as error:
+        raise NotData(f"an array of dtype {dtype}") from error
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    if name[:2] in ("|S", "<U") and name[2:].isdecimal():
+        return np.dtype(name)
+    if types.is_real(name) or types.is_complex(name) or types.is_discrete(name):
+        return types.numpy_dtype(name)
+    raise ValueError(f"{name!r} is no dtype of numbers")
+
+
+class _Reader:
+    def __init__(self, found: Any, data: memoryview, packings: Packings) -> None:
+        self._packings: dict[str, Packing] = {}
+        for name, names in found["classes"].items():
+            packing = packings.named(name)
+            if packing is None or list(packing.names) != names:
+                raise UnreadableCapture(
+                    f"written by another version of gradproof, which has another `{name}`"
+                )
+            self._packings[name] = packing
+        self._arrays = _arrays(found["arrays"], data)
+        self._records: list[Any] = []
+        for name, *parts in found["records"]:
+            self._records.append(self._made(name, [self.value(part) for part in parts]))
+
+    def _made(self, name: str, parts: list[Any]) -> Any:
+        packing = self._packings[name]
+        if len(parts) != len(packing.names):
+            raise ValueError(f"a record of {name!r} has {len(parts)} fields")
+        made = packing.make(*parts)
+        check_fields(made)
+        return made
+
+    def value(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return tuple(self.value(item) for item in data)
+        if not isinstance(data, dict):
+            return data
+        if "r" in data:
+            return self._records[_index(data["r"])]
+        if "a" in data:
+            return self._arrays[_index(data["a"])]
+        if "d" in data:
+            return {self.value(key): self.value(item) for key, item in data["d"]}
+        return self._rare(data)
+
+    def _rare(self, data: dict[str, Any]) -> Any:
+        if "l" in data:
+            return [self.value(item) for item in data["l"]]
+        if "s" in data:
+            items = (self.value(item) for item in data["s"])
+            return frozenset(items) if data["frozen"] else set(items)
+        if "c" in data:
+            return complex(*data["c"])
+        if "b" in data:
+            return bytes.fromhex(data["b"])
+        return self._arrays[_index(data["n"])][()]
+
+
+def _index(data: Any) -> int:
+    if type(data) is not int or data < 0:
+        raise ValueError(f"{data!r} is no place of a record")
+    return data
+
+
+def _arrays(table: Any, data: memoryview) -> list[Array]:
+    found, start = [], 0
+    for name, shape, order in table:
+        dtype, sizes = _dtype(name), tuple(_index(size) for size in shape)
+        length = math.prod(sizes) * dtype.itemsize
+        if start + length > len(data) or order not in ("C", "F"):
+            raise ValueError("an array reaches beyond the end")
+        flat = np.frombuffer(data[start : start + length], dtype=dtype) if length else np.empty(0, dtype)
+        found.append(flat.reshape(sizes[::-1]).T if order == "F" else flat.reshape(sizes))
+        start += _aligned(length)
+    return found

@@ -1,0 +1,261 @@
+"""What is judged later is judged as in place, by whoever does it, and whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradproof.cli.main import INTERRUPTED, main
+from gradproof.deferred import examine
+from gradproof.deferred.examine import judge_all, opened
+from gradproof.deferred.folder import ProcessFolder
+from gradproof.deferred.joined import joined
+from gradproof.render.from_json import from_json
+from tests.cli.running import FAULTY, RIGHT, gradproof
+from tests.deferred.recording import comparable
+
+ROOT = Path(__file__).parents[2]
+SPOILT = """\
+import numpy as np
+import gradproof as gp
+w = np.array([800.0, 1.0])
+for _ in range(2):
+    x = gp.Variable(w, name="x")
+    with np.errstate(all="ignore"), gp.GradientTape() as tape:
+        loss = np.log(np.sum(np.exp(x)))
+    w = w - 0.1 * np.asarray(tape.gradient(loss, x))
+"""
+CRASHING = """\
+import numpy as np
+import gradproof as gp
+x = np.array([1.0, 2.0])
+with gp.GradientTape() as tape:
+    loss = np.sum(np.exp(x))
+g = tape.gradient(loss, x)
+print(x - 0.1 * g)
+"""
+DECLARED = """\
+import numpy as np
+import gradproof as gp
+
+@gp.intended
+@gp.custom_gradient
+def through(x):
+    return np.round(x), lambda dy: dy
+
+x = gp.Variable(np.array([0.3, 1.7]), name="x")
+with gp.GradientTape() as tape:
+    loss = np.sum(through(x) ** 2)
+tape.gradient(loss, x)
+"""
+
+
+def _deferred(folder: Path, script: str) -> Path:
+    """The folder that a script's calls are kept in."""
+    (folder / "script.py").write_text(script)
+    done = gradproof(folder, "run", "--defer", "kept", "script.py")
+    assert "gradproof examine kept" in done.stderr
+    return folder / "kept"
+
+
+@pytest.mark.parametrize("script", [FAULTY, CRASHING])
+def test_the_report_is_that_of_the_run(script: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(script)
+    now = gradproof(tmp_path, "run", "--json", "now.json", "script.py")
+    kept = gradproof(tmp_path, "run", "--defer", "kept", "script.py")
+    later = gradproof(tmp_path, "examine", "kept", "--json", "later.json")
+    assert kept.stdout == now.stdout
+    assert later.returncode == now.returncode
+    if "checking took" not in now.stderr:  # on a machine that is slow
+        assert later.stdout.strip() in now.stderr
+    first, second = (
+        comparable(from_json((tmp_path / name).read_bytes())) for name in ("now.json", "later.json")
+    )
+    assert first == second
+    assert first["gradients"]
+
+
+def _scripts() -> list[Path]:
+    """Of every framework some, with faults of many kinds."""
+    cases = ROOT / "tests" / "causes" / "cases"
+    frameworks = ROOT / "tests" / "frontends"
+    found = sorted(cases.glob("*/guilty_*_np.py"))[::4]
+    for module, scripts in (
+        ("tensorflow", sorted(cases.glob("*/guilty_*_tf.py"))[::9]),
+        ("torch", sorted((frameworks / "torch" / "scripts").glob("*.py"))[::8]),
+        ("jax", sorted((frameworks / "jax" / "scripts").glob("*.py"))[::8]),
+    ):
+        assert len(scripts) > 2, module
+        found += scripts[:5]
+    return found
+
+
+@pytest.mark.tensorflow
+@pytest.mark.torch
+def test_a_cluster_says_of_every_framework_what_the_run_says(tmp_path: Path) -> None:
+    for module in ("tensorflow", "torch", "jax", "distributed"):
+        pytest.importorskip(module)
+    scripts = _scripts()
+    for name, text in (("spoilt", SPOILT), ("declared", DECLARED), ("right", RIGHT), ("crashing", CRASHING)):
+        (tmp_path / f"{name}.py").write_text(text)
+        scripts.append(tmp_path / f"{name}.py")
+    folder = str(tmp_path / "kept")
+    _python("tests.deferred.recording", folder, *map(str, scripts))
+    found = json.loads(_python("tests.deferred.comparing", folder).splitlines()[-1])
+    assert found["differing"] == {}
+    assert found["scripts"] == len(scripts)
+    assert found["judged"] >= len(scripts)
+    assert found["not_kept"] == 0
+
+
+def _python(module: str, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", module, *words], capture_output=True, text=True, timeout=600, cwd=ROOT,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_worker_that_is_lost_costs_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    kept = _deferred(tmp_path, RIGHT)
+    assert _python("tests.deferred.losing", str(kept)).endswith("[0, 1, 2, 3]\n")
+    work = opened(str(kept))
+    assert [step.n_done for step in judge_all(work)] == [3]
+    assert [gradient.occurrence for gradient in joined(work).gradients] == [1, 2, 10]
+    assert (kept / "main" / "lost").exists()
+
+
+def test_several_processes_make_the_report_of_one(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    _deferred(tmp_path, FAULTY)
+    several = gradproof(tmp_path, "examine", "kept", "--jobs", "2")
+    again = gradproof(tmp_path, "examine", "kept")
+    assert several.stdout == again.stdout
+    assert (several.returncode, again.returncode) == (1, 1)
+    assert "script.py:7: inaccurate: d loss / d x" in several.stderr
+    assert "inaccurate" not in again.stderr  # what was judged before is not told as news
+
+
+def test_an_examination_that_was_interrupted_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = _deferred(tmp_path, RIGHT)
+    asked: list[str] = []
+
+    def interrupted(source: str, *rest: Any) -> bytes:
+        asked.append(os.path.basename(source))
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return judge(source, *rest)
+
+    judge = examine.judged
+    monkeypatch.setattr(examine, "judged", interrupted)
+    assert main(["examine", str(kept)]) == INTERRUPTED
+    assert main(["examine", str(kept)]) == 0
+    assert asked == [f"{k:08}.gradproof" for k in (1, 2, 2, 3)]
+    assert main(["examine", str(kept)]) == 0
+    assert len(asked) == 4
+    assert "3 gradients" in capsys.readouterr().out
+
+
+def test_a_scheduler_that_does_not_answer_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("gradproof.cluster.workers.REACHED_IN", 1)
+    kept = _deferred(tmp_path, FAULTY)
+    assert main(["examine", str(kept), "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_judged(tmp_path: Path) -> None:
+    kept = _deferred(tmp_path, RIGHT)
+    path = kept / "main" / "00000002.gradproof"
+    path.write_bytes(path.read_bytes()[:-100])
+    done = gradproof(tmp_path, "examine", "kept", "--json", "report.json")
+    assert done.returncode == 2
+    assert "00000002.gradproof` was not judged: cut short" in done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [row["occurrence"] for row in report["gradients"]] == [1, 10]
+    assert any("cut short" in note for note in report["notes"])
+
+
+def test_a_program_that_did_not_end_is_judged_as_far_as_it_came(tmp_path: Path) -> None:
+    kept = _deferred(tmp_path, FAULTY)
+    (kept / "main" / "ended.gradproof").unlink()
+    done = gradproof(tmp_path, "examine", "kept")
+    assert done.returncode == 1
+    assert "the program has not ended" in done.stdout
+
+
+def test_a_changed_source_does_not_change_the_report(tmp_path: Path) -> None:
+    kept = _deferred(tmp_path, FAULTY)
+    before = gradproof(tmp_path, "examine", "kept").stdout
+    for path in (kept / "main" / "results").iterdir():
+        path.unlink()
+    (tmp_path / "script.py").unlink()
+    assert gradproof(tmp_path, "examine", "kept").stdout == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["examine", "nowhere"], "cannot be read"),
+        (["examine", "."], "holds nothing that `gradproof run --defer` has written"),
+        (["examine", "kept", "--jobs", "0"], "--jobs is a whole number"),
+        (["run", "--defer", "kept", "script.py"], "holds what an earlier run has written"),
+        (
+            ["run", "--defer", "other", "--json", "a.json", "script.py"],
+            "--json is for `gradproof examine other`",
+        ),
+    ],
+)
+def test_misuse_is_said(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(FAULTY)
+    ProcessFolder(str(tmp_path / "kept" / "main")).begin(examine.Begun("0", str(tmp_path)))
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_call_that_only_the_process_can_judge_is_judged_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where an op without an exact meaning can be computed by an object of the running program only."""
+    import numpy as np
+
+    import gradproof
+    from gradproof.deferred import keeping
+    from gradproof.errors import NotData
+
+    def refuse(value: Any, *rest: Any) -> int:
+        if value.__class__.__name__ == "KeptCall" and value.captures:
+            raise NotData("an object of the program")
+        return write(value, *rest)
+
+    write = keeping.write
+    monkeypatch.setattr(keeping, "write", refuse)
+    with gradproof.watch(defer=tmp_path / "kept") as report:
+        x = gradproof.Variable(np.array([1.0, 2.0]), name="x")
+        with gradproof.GradientTape() as tape:
+            loss = np.sum(np.exp(x))
+        tape.gradient(loss, x)
+    assert report.gradients == ()
+    work = opened(str(tmp_path / "kept"))
+    assert [step.n_all for step in judge_all(work)] == [0]
+    (row,) = comparable(joined(work))["gradients"]
+    assert (row["verdict"], row["source"]["name"]) == ("correct", "x")
