@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradproof.diagnosis.report import GradientReport
 from gradproof.ir.capture import Capture
 from gradproof.ir.surroundings import History, Spoilt
 
@@ -29,17 +28,12 @@ class Histories:
     _steps: dict[tuple[str, int, str], list[_Step]] = field(default_factory=lambda: defaultdict(list))
     _spoilt: dict[str, Spoilt] = field(default_factory=dict)
 
-    def learn(self, gradients: Iterable[GradientReport]) -> None:
+    def learn(self, captures: Iterable[Capture]) -> None:
         """From now on it is known which gradients came back NaN or infinite: an update may have used them."""
-        for one in gradients:
-            lost = None if one.observed is None else ~np.isfinite(np.asarray(one.observed))
+        for source in (one for capture in captures for one in capture.sources):
+            lost = None if source.observed is None else ~np.isfinite(np.asarray(source.observed))
             if lost is not None and lost.any():
-                self._spoilt[one.source] = Spoilt(one.source, lost)
-
-    @property
-    def spoilt(self) -> frozenset[tuple[int, ...]]:
-        """The shapes of gradients that came back so."""
-        return frozenset(self._spoilt)
+                self._spoilt[source.name] = Spoilt(source.name, lost)
 
     def noted(self, capture: Capture) -> Capture:
         """The capture with its history; from now on it is part of that of later ones."""
@@ -59,11 +53,3 @@ class Histories:
             spoilt,
         )
         return replace(capture, around=replace(capture.around, history=history))
-
-
-def after_spoilt(capture: Capture, spoilt: frozenset[tuple[int, ...]]) -> Capture:
-    """A capture that was noted before it was known which gradients came back NaN or infinite before it."""
-    if not spoilt:
-        return capture
-    history = replace(capture.around.history or History(), spoilt=spoilt)
-    return replace(capture, around=replace(capture.around, history=history))

@@ -212,11 +212,10 @@ class Session:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
         captures = [self._histories.noted(capture) for capture in read()]
+        self._histories.learn(captures)
         if self.keeper is not None and self.keeper.keep(captures):
             return []
-        found = [report for capture in captures for report in examined(capture, self.options)]
-        self._histories.learn(found)
-        return found
+        return [report for capture in captures for report in examined(capture, self.options)]
 
     def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:
         try:

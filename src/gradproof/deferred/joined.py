@@ -52,7 +52,7 @@ def _gradients(work: PartWork) -> tuple[list[GradientReport], float]:
     seconds = 0.0
     for call in work.calls:
         reports = list(work.part.call(call.name).reports) if call.has_reports else []
-        for index in sorted(call.known):
+        for index in sorted(call.done):
             with open(call.result_path(index), "rb") as file:
                 result = read_block(file.read(), Judged)
             reports += result.reports

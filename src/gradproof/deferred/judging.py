@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from gradproof import __version__
 from gradproof.audit.examine import examine, examined, unexamined
-from gradproof.audit.history import after_spoilt
 from gradproof.audit.silenced import undisturbed
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import block_of, read_block
@@ -27,15 +26,13 @@ from gradproof.ir.capture import Capture
 from gradproof.ir.pack import pack
 from gradproof.options import Options
 
-Shapes = frozenset[tuple[int, ...]]
-
 # Precision is a setting of the whole process in the library of balls: one examination at a time.
 _ALONE = threading.RLock()
 
 
-def key_of(size: int, modified: int, options: Options, spoilt: Shapes) -> str:
-    """Says which file is judged, how, by which gradproof, and after which gradients that were not finite."""
-    told = [__version__, size, modified, repr(options), sorted(spoilt)]
+def key_of(size: int, modified: int, options: Options) -> str:
+    """Says which file is judged, how, and by which gradproof."""
+    told = [__version__, size, modified, repr(options)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
@@ -46,28 +43,24 @@ def show_texts(texts: Sequence[Text]) -> None:
         linecache.cache[one.file] = (len(one.text), None, lines, one.file)
 
 
-def judged(
-    source: str | bytes, index: int, texts: Sequence[Text], options: Options, spoilt: Shapes, key: str
-) -> bytes:
+def judged(source: str | bytes, index: int, texts: Sequence[Text], options: Options, key: str) -> bytes:
     """The block of a `Judged`. `source` is the path of a file or, for a machine that cannot read it, its bytes."""
     with _ALONE:
         started = time.perf_counter()
         show_texts(texts)
         kept = read_block(block_of(source) if isinstance(source, str) else source, KeptCall)
-        reports, faults = _reports(kept.captures[index], kept.are_tried, options, spoilt)
+        reports, faults = _reports(kept.captures[index], kept.are_tried, options)
         found = Judged(key, tuple(reports), tuple(faults), time.perf_counter() - started)
         return b"".join(pack(found, TABLE))
 
 
-def _reports(
-    capture: Capture, is_tried: bool, options: Options, spoilt: Shapes
-) -> tuple[list[GradientReport], list[str]]:
+def _reports(capture: Capture, is_tried: bool, options: Options) -> tuple[list[GradientReport], list[str]]:
     with undisturbed():
         try:
             if is_installed(capture.framework):  # what mends a fault is tried in it, as in the run itself
                 importlib.import_module(framework(capture.framework).module)
             look = examine if is_tried else examined
-            return look(after_spoilt(capture, spoilt), options), []
+            return look(capture, options), []
         except Exception as error:
             return not_judged(capture, fault_reason(error)), [traceback.format_exc()]
 
