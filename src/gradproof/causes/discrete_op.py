@@ -17,6 +17,7 @@ Write instead
 Stays silent when
     another way from the source to the target is smooth, so that the gradient is not zero throughout; or
     the source does not reach the target even through the discrete op; or
+    a second derivative that is zero came along with others that are not, as at the point of a gradient penalty; or
     the point is exactly on a step: that is jump.
 """
 
@@ -45,7 +46,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     missing = broken(case, "discrete-op")
     if missing is not None:
         yield _missing(case, missing)
-    elif case.verdict is Verdict.CORRECT and _is_zero(case):
+    elif case.verdict is Verdict.CORRECT and _is_zero(case) and not _is_beside_others(case):
         node = _first_step(case)
         if node is not None and node.span is not None:
             yield _zero(case, node)
@@ -71,6 +72,12 @@ def _missing(case: Case, missing: Break) -> Diagnostic:
         ),
         fix=Fix(_FIX),
     )
+
+
+def _is_beside_others(case: Case) -> bool:
+    """Whether a second derivative came along with others that train: the point of a gradient penalty is not trained."""
+    others = (one.observed for one in case.capture.sources if one is not case.source)
+    return case.capture.run.order > 1 and any(one is not None and bool(np.any(one)) for one in others)
 
 
 def _is_zero(case: Case) -> bool:
