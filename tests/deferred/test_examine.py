@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from gradproof.audit.budget import Budget
 from gradproof.cli.main import INTERRUPTED, main
 from gradproof.deferred import examine
 from gradproof.deferred.examine import judge_all, opened
 from gradproof.deferred.folder import ProcessFolder
+from gradproof.deferred.following import follow
 from gradproof.deferred.joined import joined
 from gradproof.render.from_json import from_json
 from tests.cli.running import FAULTY, RIGHT, gradproof
@@ -39,6 +41,20 @@ with gp.GradientTape() as tape:
     loss = np.sum(np.exp(x))
 g = tape.gradient(loss, x)
 print(x - 0.1 * g)
+"""
+TORCH = """\
+import torch
+torch.manual_seed(0)
+x = torch.tensor([0.0, 4.0], requires_grad=True)
+torch.where(x > 0, torch.sqrt(x), torch.zeros(2)).sum().backward()
+z = torch.tensor([-14.0, 14.0], requires_grad=True)
+(torch.log(torch.exp(z) + 1.0) - z).sum().backward()
+model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    ((model(torch.randn(5, 3)) - 1.0) ** 2).mean().backward()
+    optimizer.step()
 """
 DECLARED = """\
 import numpy as np
@@ -88,7 +104,6 @@ def _scripts() -> list[Path]:
     found = sorted(cases.glob("*/guilty_*_np.py"))[::4]
     for module, scripts in (
         ("tensorflow", sorted(cases.glob("*/guilty_*_tf.py"))[::9]),
-        ("torch", sorted((frameworks / "torch" / "scripts").glob("*.py"))[::8]),
         ("jax", sorted((frameworks / "jax" / "scripts").glob("*.py"))[::8]),
     ):
         assert len(scripts) > 2, module
@@ -102,9 +117,9 @@ def test_a_cluster_says_of_every_framework_what_the_run_says(tmp_path: Path) -> 
     for module in ("tensorflow", "torch", "jax", "distributed"):
         pytest.importorskip(module)
     scripts = _scripts()
-    for name, text in (("spoilt", SPOILT), ("declared", DECLARED), ("right", RIGHT), ("crashing", CRASHING)):
-        (tmp_path / f"{name}.py").write_text(text)
-        scripts.append(tmp_path / f"{name}.py")
+    for k, text in enumerate((SPOILT, DECLARED, RIGHT, CRASHING, TORCH)):
+        (tmp_path / f"script{k}.py").write_text(text)
+        scripts.append(tmp_path / f"script{k}.py")
     folder = str(tmp_path / "kept")
     _python("tests.deferred.recording", folder, *map(str, scripts))
     found = json.loads(_python("tests.deferred.comparing", folder).splitlines()[-1])
@@ -164,6 +179,41 @@ def test_an_examination_that_was_interrupted_goes_on_where_it_was(
     assert main(["examine", str(kept)]) == 0
     assert len(asked) == 4
     assert "3 gradients" in capsys.readouterr().out
+
+
+LATE = """\
+import numpy as np
+import gradproof as gp
+for k in range(2):
+    x = gp.Variable(np.linspace(0.0, 1.0, 200_000) + k, name="x")
+    with gp.GradientTape() as tape:
+        loss = np.sum(np.exp(np.sin(x)))
+    tape.gradient(loss, x)
+print("over")
+"""
+
+
+def test_processes_beside_the_program_make_the_report_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(CRASHING)
+    now = gradproof(tmp_path, "run", "--json", "now.json", "script.py")
+    beside = gradproof(tmp_path, "run", "--jobs", "1", "--json", "beside.json", "script.py")
+    assert (beside.returncode, beside.stdout) == (now.returncode, now.stdout)
+    first, second = (
+        comparable(from_json((tmp_path / name).read_bytes())) for name in ("now.json", "beside.json")
+    )
+    assert first == second
+    assert first["gradients"]
+
+
+def test_processes_beside_the_program_keep_to_the_budget(tmp_path: Path) -> None:
+    kept = _deferred(tmp_path, LATE)
+    follow(str(kept), 1, Budget(0.001))
+    work = opened(str(kept))
+    assert [(step.n_done, step.judged) for step in judge_all(work)] == [(2, None)]
+    first, second = joined(work).gradients
+    assert {str(first.verdict), str(second.verdict)} == {"unverified"}
+    assert "longer than the 0.001 s that were left of the budget (--budget)" in (first.reason or "")
+    assert "the budget of 0.001 s was used up" in (second.reason or "")
 
 
 def test_a_scheduler_that_does_not_answer_is_said(

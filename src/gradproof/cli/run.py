@@ -24,6 +24,7 @@ from gradproof.cli.apply import apply_fixes
 from gradproof.cli.github import tell_github
 from gradproof.cli.progress import on_errors
 from gradproof.cli.run_arguments import configure
+from gradproof.deferred.following import Follower, following
 from gradproof.deferred.keeping import FolderKeeper, keeper_in, kept_line
 from gradproof.deferred.model import Ended
 from gradproof.diagnosis.diagnostic import Diagnostic
@@ -52,6 +53,7 @@ class _Audit:
     written: list[str] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     keeper: FolderKeeper | None = None
+    follower: Follower | None = None
 
     @property
     def wants_fixes(self) -> bool:
@@ -111,16 +113,7 @@ class _Audit:
         if not is_sudden:
             _flush_output()
         try:
-            keeper.end(
-                Ended(
-                    self.session.known(),
-                    self.script(outcome),
-                    ending_of(outcome.exception),
-                    crash,
-                    self.own_seconds,
-                    self.session.withheld,
-                )
-            )
+            keeper.end(self._ended(outcome, crash))
         except NotWritten as error:
             output.say_error(str(error))
             return output.NOT_WRITTEN
@@ -128,10 +121,17 @@ class _Audit:
             output.say(kept_line(keeper, self.given.defer))
         return INTERRUPTED if is_interrupted else outcome.exit_status
 
+    def _ended(self, outcome: Outcome, crash: Diagnostic | None) -> Ended:
+        known, ending = self.session.known(), ending_of(outcome.exception)
+        return Ended(known, self.script(outcome), ending, crash, self.own_seconds, self.session.withheld)
+
     def concluded(self, outcome: Outcome, is_sudden: bool = False) -> tuple[Report, bool]:
         """The report, and whether Ctrl-C has ended the program or what we did after it."""
         crash, is_interrupted = self._conclude(outcome, is_sudden)
-        return self.report(outcome, crash), is_interrupted
+        if self.follower is None:
+            return self.report(outcome, crash), is_interrupted
+        report, is_tired = self.follower.report(replace(self._ended(outcome, crash), withheld=()))
+        return report, is_interrupted or is_tired
 
     def _conclude(self, outcome: Outcome, is_sudden: bool) -> tuple[Diagnostic | None, bool]:
         is_interrupted, crash = isinstance(outcome.exception, KeyboardInterrupt), None
@@ -222,6 +222,9 @@ def execute(given: argparse.Namespace) -> int:
     audit = _Audit(given, target, paths, folder, session, fix, settings=settings)
     if given.defer is not None:
         audit.keeper = session.keeper = keeper_in(given.defer, session.options, settings)
+    elif given.jobs is not None:
+        audit.follower = following(given.jobs, session.budget, session.options)
+        session.keeper = audit.follower.keeper
     audit.session.start()
     with before_hard_exit(lambda status: audit.finish(Outcome(status), is_sudden=True)):
         outcome = run(target, arguments)
@@ -230,7 +233,9 @@ def execute(given: argparse.Namespace) -> int:
 
 def _demand_deferrable(given: argparse.Namespace) -> None:
     """What is made of a report is asked of the command that makes the report."""
-    asked = [f"--{name}" for name in (*output.FORMATS, "fix", "apply", "rerun") if getattr(given, name)]
+    asked = [
+        f"--{name}" for name in (*output.FORMATS, "fix", "apply", "rerun", "jobs") if getattr(given, name)
+    ]
     if given.defer is not None and asked:
         raise InvalidInput(f"--defer makes no report; {asked[0]} is for `gradproof examine {given.defer}`")
 

@@ -38,6 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="judge nothing now: keep what is to be judged in this folder, for `gradproof examine DIR`",
     )
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        metavar="N",
+        help="judge in N processes beside the program, which goes on meanwhile; the report waits for them",
+    )
     output.add_witness(parser)
     parser.add_argument(
         "--rerun",
@@ -73,6 +79,12 @@ def _checks(text: str) -> Policy:
         return parse_checks(text)
     except InvalidInput as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 on is needed, not {text!r}")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -36,12 +36,17 @@ def workers(jobs: int = 1, scheduler: str | None = None) -> Iterator[Done]:
     if scheduler is None and jobs == 1:
         yield _here
         return
-    if importlib.util.find_spec("distributed") is None:
+    demand_cluster(2)
+    with _client(jobs, scheduler) as client:
+        yield lambda function, tasks: _there(client, function, tasks)
+
+
+def demand_cluster(jobs: int) -> None:
+    """Refuse now what could not be done later."""
+    if jobs > 1 and importlib.util.find_spec("distributed") is None:
         raise InvalidInput(
             'several processes need Dask distributed, which is not installed: pip install "gradproof[cluster]"'
         )
-    with _client(jobs, scheduler) as client:
-        yield lambda function, tasks: _there(client, function, tasks)
 
 
 def _here(function: Callable[..., Any], tasks: Mapping[str, Arguments]) -> Iterator[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -51,9 +51,24 @@ class PartWork:
 
     part: ProcessFolder
     begun: Begun
-    texts: tuple[Text, ...]
-    calls: list[Call]
-    unread: list[str]
+    texts: tuple[Text, ...] = ()
+    calls: list[Call] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def look_again(self) -> None:
+        """Add what the process has written since."""
+        new = [name for name in self.part.calls() if name not in self._seen]
+        self._seen.update(new)
+        for name in new:
+            try:
+                kept = self.part.call(name)
+            except UnreadableCapture as error:
+                self.unread.append(f"`{self.part.call_path(name)}` was not judged: {error}")
+                continue
+            self.calls.append(Call(self.part, name, len(kept.captures), bool(kept.reports), kept.are_tried))
+        if new:  # the texts of a call are written after it, and before the next one
+            self.texts = tuple(self.part.texts())
 
 
 def opened(folder: str) -> list[PartWork]:
@@ -62,28 +77,21 @@ def opened(folder: str) -> list[PartWork]:
 
 
 def _opened(part: ProcessFolder) -> PartWork:
-    calls, unread = [], []
-    for name in part.calls():
-        try:
-            kept = part.call(name)
-            calls.append(Call(part, name, len(kept.captures), bool(kept.reports), kept.are_tried))
-        except UnreadableCapture as error:
-            unread.append(f"`{part.call_path(name)}` was not judged: {error}")
-    return PartWork(part, part.begun(), tuple(part.texts()), calls, unread)
+    work = PartWork(part, part.begun())
+    work.look_again()
+    return work
 
 
 def judge_all(work: list[PartWork], jobs: int = 1, scheduler: str | None = None) -> Iterator[Advance]:
     """Judge what is not judged yet; each result is on the disk before it is told."""
-    for one in work:
-        os.makedirs(os.path.dirname(one.part.result_path("")), exist_ok=True)
-    tasks = {task.name: task for one in work for task in _open_tasks(one)}
+    tasks = open_tasks(work)
     n_all = sum(call.n_captures for one in work for call in one.calls)
     n_done = n_all - len(tasks)
     yield Advance(n_done, n_all)
     if not tasks:
         return
     with workers(jobs, scheduler) as done:
-        for result in _results(done, tasks, scheduler is not None):
+        for result in results(done, tasks, scheduler is not None):
             n_done += 1
             yield Advance(n_done, n_all, result)
 
@@ -96,21 +104,28 @@ class Task:
     call: Call
     index: int
     key: str
+    limit: tuple[float, str] | None = None  # seconds that it may take, and what is said if it takes longer
 
     @property
     def name(self) -> str:
         return f"{self.call.path}-{self.index}"
 
 
-def _open_tasks(work: PartWork) -> Iterator[Task]:
-    """What an earlier run has not judged yet, or has judged otherwise."""
+def open_tasks(work: Iterable[PartWork]) -> dict[str, Task]:
+    """What is not judged yet, or was judged otherwise, by name."""
+    for one in work:
+        os.makedirs(os.path.dirname(one.part.result_path("")), exist_ok=True)
+    return {task.name: task for one in work for task in _open_in(one)}
+
+
+def _open_in(work: PartWork) -> Iterator[Task]:
     for call in work.calls:
         at = os.stat(call.path)
         key = key_of(at.st_size, at.st_mtime_ns, work.begun.options)
         for index in range(call.n_captures):
-            if _is_stored(call.result_path(index), key):
+            if index not in call.done and _is_stored(call.result_path(index), key):
                 call.done.add(index)
-            else:
+            if index not in call.done:
                 yield Task(work, call, index, key)
 
 
@@ -121,20 +136,35 @@ def _is_stored(path: str, key: str) -> bool:
         return False
 
 
-def _results(done: Done, tasks: dict[str, Task], are_sent: bool) -> Iterator[Judged]:
+def results(done: Done, tasks: Mapping[str, Task], are_sent: bool = False) -> Iterator[Judged]:
+    """Each as it comes, when it is on the disk."""
     given = {name: partial(_arguments, task, are_sent) for name, task in tasks.items()}
     for name, outcome in done(judged, given):
         task = tasks[name]
         if isinstance(outcome, Failed):
-            capture = task.call.part.call(task.call.name).captures[task.index]
-            outcome = b"".join(pack(Judged(task.key, tuple(not_judged(capture, outcome.reason))), TABLE))
-        result = read_block(outcome, Judged)
-        replace_file(task.call.result_path(task.index), [outcome], is_durable=False)
-        task.call.done.add(task.index)
-        yield result
+            outcome = _given_up(task, outcome.reason)
+        yield _stored(task, outcome)
+
+
+def give_up(tasks: Mapping[str, Task], reason: str) -> None:
+    """What the facts alone say stands in the report of these captures, and why."""
+    for task in tasks.values():
+        _stored(task, _given_up(task, reason))
+
+
+def _given_up(task: Task, reason: str) -> bytes:
+    capture = task.call.part.call(task.call.name).captures[task.index]
+    return b"".join(pack(Judged(task.key, tuple(not_judged(capture, reason))), TABLE))
+
+
+def _stored(task: Task, block: bytes) -> Judged:
+    result = read_block(block, Judged)
+    replace_file(task.call.result_path(task.index), [block], is_durable=False)
+    task.call.done.add(task.index)
+    return result
 
 
 def _arguments(task: Task, is_sent: bool) -> tuple[object, ...]:
     """A cluster may not be able to read the files of this machine: it is sent what is in them."""
     source = bytes(block_of(task.call.path)) if is_sent else os.path.abspath(task.call.path)
-    return source, task.index, task.work.texts, task.work.begun.options, task.key
+    return source, task.index, task.work.texts, task.work.begun.options, task.key, task.limit

@@ -69,9 +69,13 @@ class ProcessFolder:
     def begun(self) -> Begun:
         return read(self._file(_BEGUN), Begun)
 
+    @property
+    def has_ended(self) -> bool:
+        return os.path.exists(self._file(_ENDED))
+
     def ended(self) -> Ended | None:
         """None where the process has not ended, or ended too suddenly to say so."""
-        return read(self._file(_ENDED), Ended) if os.path.exists(self._file(_ENDED)) else None
+        return read(self._file(_ENDED), Ended) if self.has_ended else None
 
     def calls(self) -> list[str]:
         """The names of the files of gradient calls, in the order of the calls."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from gradproof import __version__
 from gradproof.audit.examine import examine, examined, unexamined
 from gradproof.audit.silenced import undisturbed
+from gradproof.clock import TimeIsOver, time_limit
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import block_of, read_block
 from gradproof.deferred.model import Judged, KeptCall, Text
@@ -43,24 +44,39 @@ def show_texts(texts: Sequence[Text]) -> None:
         linecache.cache[one.file] = (len(one.text), None, lines, one.file)
 
 
-def judged(source: str | bytes, index: int, texts: Sequence[Text], options: Options, key: str) -> bytes:
-    """The block of a `Judged`. `source` is the path of a file or, for a machine that cannot read it, its bytes."""
+def judged(
+    source: str | bytes,
+    index: int,
+    texts: Sequence[Text],
+    options: Options,
+    key: str,
+    limit: tuple[float, str] | None = None,
+) -> bytes:
+    """The block of a `Judged`. `source` is the path of a file or, for a machine that cannot read it, its bytes.
+
+    `limit` are the seconds that it may take, and what is said if it takes longer.
+    """
     with _ALONE:
         started = time.perf_counter()
         show_texts(texts)
         kept = read_block(block_of(source) if isinstance(source, str) else source, KeptCall)
-        reports, faults = _reports(kept.captures[index], kept.are_tried, options)
+        reports, faults = _reports(kept.captures[index], kept.are_tried, options, limit or (None, ""))
         found = Judged(key, tuple(reports), tuple(faults), time.perf_counter() - started)
         return b"".join(pack(found, TABLE))
 
 
-def _reports(capture: Capture, is_tried: bool, options: Options) -> tuple[list[GradientReport], list[str]]:
+def _reports(
+    capture: Capture, is_tried: bool, options: Options, limit: tuple[float | None, str]
+) -> tuple[list[GradientReport], list[str]]:
     with undisturbed():
         try:
             if is_installed(capture.framework):  # what mends a fault is tried in it, as in the run itself
                 importlib.import_module(framework(capture.framework).module)
             look = examine if is_tried else examined
-            return look(capture, options), []
+            with time_limit(*limit):
+                return look(capture, options), []
+        except TimeIsOver as over:
+            return not_judged(capture, str(over)), []
         except Exception as error:
             return not_judged(capture, fault_reason(error)), [traceback.format_exc()]
 

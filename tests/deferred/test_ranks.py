@@ -1,0 +1,115 @@
+"""The processes of one program make one report, and what they do not agree on is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gradproof.deferred.folder import parts_of
+from gradproof.deferred.keeping import keeper_in
+from gradproof.deferred.ranks import MOST_NAMED, disagreements, joined_ranks
+from gradproof.diagnosis.report import GradientReport, Report, Script
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
+from tests.cli.running import gradproof
+
+RIGHT = GradientReport(Span("train.py", 7), "torch", "loss", "w", (2,), "float32", Verdict.CORRECT)
+WRONG = replace(RIGHT, verdict=Verdict.WRONG, reason="planted")
+DDP = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = DistributedDataParallel(torch.nn.Linear(3, 1))
+torch.manual_seed(1 + dist.get_rank())
+x = torch.randn(4, 3)
+loss = ((model(x) - 1.0) ** 2).mean()
+loss.backward()
+if dist.get_rank() == 1:
+    z = torch.tensor([0.0, 4.0], requires_grad=True)
+    torch.where(z > 1e-6, torch.log(z), torch.zeros(2)).sum().backward()
+dist.destroy_process_group()
+"""
+
+
+def test_ranks_that_agree_are_one_report() -> None:
+    reports = [(f"rank-{k}", Report((RIGHT,), notes=("said by all",))) for k in range(2)]
+    joined = joined_ranks(reports)
+    assert len(joined.gradients) == 2
+    assert joined.notes == ("said by all",)
+
+
+def test_a_verdict_that_differs_is_named_with_its_ranks() -> None:
+    reports = [("rank-0", Report((RIGHT,))), ("rank-1", Report((WRONG,), notes=("something",)))]
+    assert joined_ranks(reports).notes == (
+        "rank-1: something",
+        "the ranks disagree on d loss / d w at train.py:7: correct on rank-0 and wrong on rank-1",
+    )
+
+
+def test_a_gradient_that_a_rank_lacks_is_named() -> None:
+    second = replace(RIGHT, occurrence=2)
+    (said,) = disagreements([("rank-0", Report((RIGHT, second))), ("rank-1", Report((RIGHT,)))])
+    assert said.endswith("at train.py:7 (2nd run): correct on rank-0 and not computed on rank-1")
+
+
+def test_of_many_disagreements_some_are_told() -> None:
+    many = [replace(RIGHT, source=f"w{k}") for k in range(MOST_NAMED + 3)]
+    first, second = Report(tuple(many)), Report(tuple(replace(one, verdict=Verdict.WRONG) for one in many))
+    said = list(disagreements([("rank-0", first), ("rank-1", second)]))
+    assert len(said) == MOST_NAMED + 1
+    assert said[-1] == "the ranks disagree on 3 more gradients"
+
+
+def test_the_exit_status_is_that_of_a_rank_that_failed() -> None:
+    reports = [(f"rank-{k}", Report((RIGHT,), script=Script("train.py", exit_status=k))) for k in range(2)]
+    assert joined_ranks(reports).exit_status() == 1
+
+
+def test_rank_ten_comes_after_rank_nine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rank in (10, 9, 0):
+        monkeypatch.setenv("RANK", str(rank))
+        keeper_in(str(tmp_path), Options())
+    assert [part.name for part in parts_of(str(tmp_path))] == ["rank-0", "rank-9", "rank-10"]
+
+
+@pytest.mark.torch
+def test_two_processes_of_a_distributed_training_make_one_report(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.distributed.is_available():
+        pytest.skip("this PyTorch is built without distributed training")
+    (tmp_path / "train.py").write_text(DDP)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ranks = [_rank(tmp_path, k, port) for k in range(2)]
+    assert [(one.wait(timeout=300), one.communicate()[1].count("kept in kept")) for one in ranks] == [
+        (0, 1)
+    ] * 2
+    done = gradproof(tmp_path, "examine", "kept", "--json", "report.json")
+    report = json.loads((tmp_path / "report.json").read_text())
+    verdicts = [row["verdict"] for row in report["gradients"]]
+    assert verdicts == ["correct"] * 4 + ["nonfinite"], done.stdout
+    assert len(report["notes"]) == 1
+    assert report["notes"][0].endswith("not computed on rank-0 and nonfinite on rank-1")
+    assert done.returncode == 1
+
+
+def _rank(folder: Path, rank: int, port: int) -> subprocess.Popen[str]:
+    """As `torchrun` starts it."""
+    own = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    return subprocess.Popen(
+        [sys.executable, "-m", "gradproof", "run", "--defer", "kept", "train.py"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **{name: str(value) for name, value in own.items()}},
+    )  # fmt: skip
