@@ -40,7 +40,7 @@ EXPECTED: dict[str, tuple[set[str], set[tuple[str, str]]]] = {
     "exploding": ({"correct"}, {("exploding", "recurrent @ state")}),
     "compiled": (
         {"nonfinite"},
-        {("masked-branch", "tf.sqrt(variances)"), ("execution-mode", "tape.gradient(")},
+        {("masked-branch", "tf.sqrt(variances)"), ("execution-mode", "tf.sqrt(variances)")},
     ),
     "keras_model": ({"correct"}, set()),
 }

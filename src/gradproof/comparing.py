@@ -13,11 +13,13 @@ from gradproof.audit.modes import modes_for
 from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import imported_frameworks
 from gradproof.errors import InvalidInput
+from gradproof.frontends.apart import ended
 from gradproof.frontends.check.request import Output, Request, definition_of
 from gradproof.frontends.select import frontend_for
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.modes.model import CallModes, ModesReport
+from gradproof.modes.rewriting import with_rewriting
 from gradproof.modes.table import compared
 from gradproof.options import Options, options_of
 from gradproof.render.modes_sources import with_mode_sources
@@ -29,6 +31,7 @@ def compare(
     *args: Any,
     output: Output = None,
     frameworks: Sequence[str] | None = None,
+    only_here: bool = False,
     options: Options | None = None,
     **kwargs: Any,
 ) -> ModesReport:
@@ -36,7 +39,8 @@ def compare(
 
     The function is called as `check` calls it; what it computed is then run again op by op, compiled, and carried over
     to other frameworks, and every result is held against the proven gradient. `output` picks one number of the result;
-    `frameworks` names those to be tried, all that are installed if it is left out.
+    `frameworks` names those to be tried, all that are installed if it is left out; `only_here` leaves out what needs a
+    process of its own, which takes seconds.
     """
     if not callable(function):
         raise InvalidInput(f"compare() needs a function, but got an object of type {type(function).__name__}")
@@ -50,7 +54,7 @@ def compare(
                 f"`{request.name}` returns something else when it is called again, so that its modes cannot be compared"
             )
         captures = [replace(one, call=call) if one.call.line == 0 else one for one in checked.captures]
-        return compared_calls(captures, chosen, os.getcwd(), frameworks)
+        return compared_calls(captures, chosen, os.getcwd(), frameworks, only_here)
 
 
 def compared_calls(
@@ -58,18 +62,23 @@ def compared_calls(
     options: Options,
     folder: str,
     frameworks: Sequence[str] | None = None,
+    is_here: bool = False,
     remarks: Sequence[str] = (),
 ) -> ModesReport:
     """Every captured call in every mode; those that cannot be run again are named."""
     calls: list[CallModes] = []
     notes = list(remarks)
-    for capture in captures:
-        with undisturbed():
-            found = compared(capture, *modes_for(capture.framework, frameworks), options)
-        if found is None:
-            notes.append(f"{capture.call}: {capture.failure or 'nothing that was recorded can be run again'}")
-        else:
-            calls.append(found)
+    with ended():
+        for capture in captures:
+            with undisturbed():
+                modes, lacking = modes_for(capture.framework, frameworks, is_here)
+                found = compared(capture, modes, lacking, options)
+                found = None if found is None else with_rewriting(found, capture, modes, options)
+            if found is None:
+                why = capture.failure or "nothing that was recorded can be run again"
+                notes.append(f"{capture.call}: {why}")
+            else:
+                calls.append(found)
     versions = imported_frameworks(line.framework for call in calls for line in call.lines)
     report = ModesReport(tuple(calls), __version__, versions, {}, tuple(notes))
     return with_mode_sources(report, folder)

@@ -9,7 +9,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.fixes.verify import rounded_gradient
-from gradproof.frontends.select import modes_offered
+from gradproof.frontends.select import plain_modes
 from gradproof.ir.program import Builder, Program
 from gradproof.modes.model import NotRun
 from gradproof.modes.rows import gradients_in
@@ -68,7 +68,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("framework", WITHOUT)
 def test_ops_carried_over_to_a_framework_keep_their_value_and_gradient(framework: str) -> None:
     pytest.importorskip(framework)
-    single = next(mode for mode in modes_offered(framework)[0] if mode.is_single)
+    single = next(mode for mode in plain_modes(framework) if mode.is_single)
     refused, off = set(), set()
     for name, program in PROGRAMS.items():
         try:

@@ -35,6 +35,11 @@ def _normed(x: Any) -> Any:
     return (x - tf.reduce_mean(x)) / tf.sqrt(tf.math.reduce_variance(x) + 1e-5)
 
 
+def _layer_norm(x: Any) -> Any:
+    away = x - tf.reduce_mean(x)
+    return away * tf.math.rsqrt(tf.reduce_mean(away * away) + 1e-5)
+
+
 _S = tf.reduce_sum
 _M = tf.math
 
@@ -98,6 +103,14 @@ PARTING = {
     "a unit vector": ModeCase(lambda x: _S(x / tf.norm(x)), _n(33), "sum", "forward", "sum-order"),
     "a mean": ModeCase(lambda x: tf.square(tf.reduce_mean(x)), _n(1000), "mean", "forward", "sum-order"),
     "a normalised layer": ModeCase(lambda x: _S(_normed(x) ** 3), _n(64), "mean", "forward", "sum-order"),
+    "a normalised layer in bfloat16": ModeCase(
+        lambda x: _S(tf.cast(_layer_norm(tf.cast(x, tf.bfloat16)), tf.float32) ** 3),
+        _n(64),
+        "cast",
+        "forward",
+        "excess-precision",
+        "had not been rounded to bfloat16",
+    ),
     "a matrix product": ModeCase(lambda x: _S((x @ x) ** 2), _n(40, 40), "matmul", "backward", "sum-order"),
     "attention": ModeCase(
         lambda q: _S(tf.nn.softmax(q @ tf.transpose(q) * 8) @ q),

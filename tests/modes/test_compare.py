@@ -9,6 +9,7 @@ import gradproof
 from gradproof.errors import InvalidInput
 from gradproof.judge.verdict import Verdict
 from gradproof.modes.model import ModesReport
+from gradproof.render.modes_html import to_modes_html
 
 tf = pytest.importorskip("tensorflow")
 
@@ -38,13 +39,48 @@ def test_softmax_by_hand_parts_at_the_second_division_under_xla(softmax):
 def test_the_modes_that_are_right_are_said_to_be(softmax):
     (call,) = softmax.calls
     others = [one for one in call.lines if one.dtype == "float32" and one.mode != "XLA"]
-    assert [one.mode for one in others] == ["eager", "graph", "tape"]
-    assert all(one.verdict is Verdict.CORRECT and one.repeats for one in others)
+    assert [one.mode for one in others if one.policy is None] == [
+        "eager", "graph", "oneDNN off", "deterministic ops", "one thread", "tape",
+    ]  # fmt: skip
+    assert all(one.verdict is Verdict.CORRECT and one.repeats for one in others if one.policy is None)
+    assert all(
+        one.rethreads for one in call.lines if one.dtype == "float32" and one.mode in ("eager", "XLA", "tape")
+    )
+    assert [one.mode for one in others if one.policy is not None] == ["mixed_bfloat16", "mixed_float16"]
     assert next(one for one in others if one.is_own).mode == "eager"
     assert call.conclusion.kind == "inaccurate"
     assert any(
         text.startswith("TensorFlow under XLA in float64 returns 13") for text in call.conclusion.advice
     )
+
+
+def test_a_rewriting_that_was_run_in_the_mode_at_fault_is_offered(softmax):
+    fix = softmax.calls[0].conclusion.rewriting
+    assert fix.text == "use softmax, which subtracts the largest exponent first"
+    assert fix.checked.startswith("TensorFlow under XLA then returns 6.")
+
+
+def test_the_page_has_a_heat_map_and_the_op_marked_in_the_graph(softmax):
+    page = to_modes_html(softmax)
+    assert page.count("op marked") == 1 and ">div<" in page and "line " in page
+    assert "background: hsl(" in page and "use softmax" in page
+    assert softmax._repr_html_() in page
+
+
+def test_other_precisions_of_a_policy_are_no_fault_of_the_program(softmax):
+    (call,) = softmax.calls
+    narrow = next(one for one in call.lines if one.mode == "mixed_float16")
+    assert narrow.verdict is Verdict.NONFINITE and "mixed_float16" not in call.conclusion.verdict
+
+
+def test_modes_that_need_a_process_of_their_own_can_be_left_out():
+    report = gradproof.compare(
+        lambda x: tf.reduce_sum(x * x), tf.constant([1.0]), frameworks=[], only_here=True
+    )
+    (call,) = report.calls
+    left = {one.name: one.reason for one in call.lacking}
+    assert "only this one was asked for" in left["deterministic ops"] and "one thread" in left
+    assert all(one.rethreads is None for one in call.lines)
 
 
 def test_the_text_has_the_table_the_op_and_the_verdict(softmax):
@@ -56,10 +92,13 @@ def test_the_text_has_the_table_the_op_and_the_verdict(softmax):
 
 
 def test_nothing_is_claimed_where_all_modes_agree():
-    report = gradproof.compare(lambda x: tf.reduce_sum(x * x), tf.constant([1.0, 2.0]), frameworks=[])
+    report = gradproof.compare(
+        lambda x: tf.reduce_sum(x * x), tf.constant([1.0, 2.0]), frameworks=[], only_here=True
+    )
     (call,) = report.calls
     assert call.conclusion.kind == "agree"
-    assert all(cell.gap_ulps == 0 and not cell.partings for line in call.lines for cell in line.cells)
+    own = [line for line in call.lines if line.policy is None]
+    assert all(cell.gap_ulps == 0 and not cell.partings for line in own for cell in line.cells)
 
 
 def test_a_numpy_function_is_compared_too():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gradproof.frontends.check.request import Request
-from gradproof.frontends.select import frontend_for, modes_offered
+from gradproof.frontends.select import frontend_for, plain_modes
 from gradproof.modes.model import ModeCell
 from gradproof.modes.table import compared
 from gradproof.options import Options
@@ -19,9 +19,7 @@ from tests.modes.programs import CONTROLS, PARTING, ModeCase
 
 def _under_xla(case: ModeCase) -> ModeCell:
     modes = [
-        replace(mode, precisions=())
-        for mode in modes_offered("tensorflow")[0]
-        if mode.name in ("eager", "XLA")
+        replace(mode, precisions=()) for mode in plain_modes("tensorflow") if mode.name in ("eager", "XLA")
     ]
     x = tf.constant(case.point)
     (capture,) = frontend_for((x,), {}).check(Request(case.function, (x,))).captures

@@ -13,6 +13,7 @@ from gradproof.audit.draw import drawing_of
 from gradproof.audit.evidence import with_facts
 from gradproof.audit.faults import with_faults
 from gradproof.audit.known import first_departure
+from gradproof.audit.mode_faults import ModeFaults
 from gradproof.audit.patches import with_sound_patch
 from gradproof.audit.rows import examine_rows
 from gradproof.audit.rules_tried import with_notes
@@ -102,10 +103,12 @@ def _with_what_is_seen(case: Case) -> Case:
 def cases(capture: Capture, options: Options) -> list[Case]:
     options = options.under(capture.run.policy)
     judged = judge_call(capture, options)
+    with_mode_fault = ModeFaults(judged, options)
     found = []
     for index, judgement in enumerate(judged.judgements):
         case = Case(judged.capture, index, judgement, options)
         for what, step in (
+            ("whether its mode is to blame", with_mode_fault),
             ("where the error arises", _with_evidence),
             ("what the gradient depends on", with_facts),
             ("which rule is wrong", with_faults),
@@ -210,10 +213,16 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         one_sided=judgement.one_sided,
         diagnostics=diagnostics,
         computed=case.capture.run.exception is None,
-        budget=tuple(BudgetLine(span, share, op) for span, share, op in case.shares_by_span),
+        budget=_budget(case),
         drawing=drawing_of(case, diagnostics),
         faults=case.capture.faults,
     )
+
+
+def _budget(case: Case) -> tuple[BudgetLine, ...]:
+    """Whose rounding it was; none where a compiler computed something else than the ops that are known."""
+    shares = case.shares_by_span if case.mode_fault is None else ()
+    return tuple(BudgetLine(span, share, op) for span, share, op in shares)
 
 
 def _offered(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Case, tuple[Diagnostic, ...]]:

@@ -12,7 +12,9 @@ from gradproof.frontends.select import FRAMEWORKS, modes_offered
 from gradproof.modes.model import LackingMode, Mode
 
 
-def modes_for(own: str, chosen: Sequence[str] | None = None) -> tuple[list[Mode], list[LackingMode]]:
+def modes_for(
+    own: str, chosen: Sequence[str] | None = None, is_here: bool = False
+) -> tuple[list[Mode], list[LackingMode]]:
     """The modes of the framework itself first, and those of the others, or of the chosen ones, that are installed."""
     unknown = [name for name in chosen or () if name not in FRAMEWORKS]
     if unknown:
@@ -26,7 +28,7 @@ def modes_for(own: str, chosen: Sequence[str] | None = None) -> tuple[list[Mode]
             lacking.append(LackingMode(name, "the same function", "it is not installed"))
             continue
         try:
-            offered = modes_offered(name)
+            offered = modes_offered(name, is_here)
         except ImportError as error:
             lacking.append(LackingMode(name, "the same function", f"it cannot be imported: {error}"))
             continue

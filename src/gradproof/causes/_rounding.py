@@ -20,7 +20,9 @@ _ADDITIONS = ("add", "sub")
 
 
 def loss_of(case: Case, kind: Kind) -> Loss | None:
-    """The loss of an inaccurate gradient, if it is of this kind."""
+    """The loss of an inaccurate gradient, if it is of this kind; what a compiler lost is not the formula's."""
+    if case.mode_fault is not None:
+        return None
     if case.verdict is not Verdict.INACCURATE or case.irregular.nonfinite is not None:
         return None
     loss = find_loss(case)

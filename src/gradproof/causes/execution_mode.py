@@ -23,10 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._evidence import Rows, comparison_rows, subject, worst
+from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.parting import ModeFault
+from gradproof.ir import types
 from gradproof.ir.surroundings import ModeGap
 from gradproof.judge.verdict import Verdict
 
@@ -34,15 +37,64 @@ _NAMES = {"xla": "XLA", "graph": "a graph"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    if case.verdict is not Verdict.CORRECT and case.capture.around.mode_gaps:
+    if case.mode_fault is not None:
+        yield _spoilt(case, case.mode_fault)
+    elif case.verdict is not Verdict.CORRECT and case.capture.around.mode_gaps:
         yield _diagnose(case, case.capture.around.mode_gaps[0])
+
+
+def _spoilt(case: Case, fault: ModeFault) -> Diagnostic:
+    """The same ops were run both ways: which op makes the difference, and whose rewriting it was."""
+    name, parting = words.framework_name(case.capture.framework), fault.parting
+    single = words.number(fault.single[worst(case)].item(), dtype=case.source.dtype)
+    digits = words.digits_text(fault.digits, types.digits_possible(case.source.dtype))
+    whose = "" if parting is None else f" Here {parting.whose.text}."
+    return Diagnostic(
+        kind="execution-mode",
+        severity=_severity(case),
+        certainty="measured",
+        headline=f"{name} has this gradient right op by op, and not {fault.mode}",
+        primary=_place(case, fault),
+        subject=subject(case),
+        evidence=(*comparison_rows(case), ("op by op", f"{single}: {digits}"), *_parting_rows(fault)),
+        why=(
+            "The recorded ops were run again, one by one and as the program ran them. Only the second loses the "
+            f"gradient: a compiler replaces ops by others that are equal on paper, and not in floating point.{whose}"
+        ),
+        fix=case.remedy.fix or Fix("run this function without compilation, or rewrite the step"),
+        op=None if parting is None else parting.op,
+    )
+
+
+def _severity(case: Case) -> Severity:
+    """A NaN that has a cause of its own is told by that; that another mode is spared is worth knowing beside it."""
+    return (
+        "warning" if case.verdict is Verdict.NONFINITE and case.irregular.nonfinite is not None else "error"
+    )
+
+
+def _place(case: Case, fault: ModeFault) -> Annotation:
+    parting = fault.parting
+    if parting is None or parting.span is None:
+        return Annotation(case.capture.call, f"ran {fault.mode}")
+    of = f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
+    return Annotation(parting.span, f"{of} is another {fault.mode}")
+
+
+def _parting_rows(fault: ModeFault) -> Rows:
+    if fault.parting is None:
+        return ()
+    parting = fault.parting
+    given = f"{parting.op} of {words.comma_list(list(parting.inputs))}"
+    exact = (("exactly", parting.exact),) if parting.exact else ()
+    return (("parts at", given), *exact, ("one by one", parting.single), (fault.mode, parting.other))
 
 
 def _diagnose(case: Case, gap: ModeGap) -> Diagnostic:
     mode = _NAMES.get(gap.mode, gap.mode)
     return Diagnostic(
         kind="execution-mode",
-        # A NaN or lost digits have a cause of their own; that another mode is spared is worth knowing beside it.
+        # Where the ops could not be run both ways, the NaN or the lost digits have a cause of their own beside it.
         severity="error" if case.verdict is Verdict.WRONG else "warning",
         certainty="measured",
         headline=f"`{gap.function}` returns {gap.compiled} in {mode} and {gap.single} op by op",

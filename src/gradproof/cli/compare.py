@@ -57,6 +57,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="the frameworks to carry the gradient over to, separated by commas; `none` for its own only "
         "(default: all that are installed)",
     )
+    parser.add_argument(
+        "--here", action="store_true", help="leave out what needs a process of its own, which takes seconds"
+    )
     parser.add_argument("--json", metavar="FILE", help="also write what was found as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write it as one page that needs no network")
     parser.add_argument("--quiet", action="store_true", help="the verdicts only")
@@ -110,6 +113,7 @@ def _of_function(given: argparse.Namespace, words: list[str]) -> ModesReport:
             function,
             *(to_framework(name, value) for value in args),
             frameworks=_chosen(given),
+            only_here=given.here,
             **{key: to_framework(name, value) for key, value in kwargs.items()},
         )
 
@@ -121,7 +125,7 @@ def _of_script(given: argparse.Namespace, words: list[str]) -> ModesReport:
     folder = os.getcwd()
     captures, notes = collected(given.what, words, given.line)
     with showing(given.quiet):
-        return compared_calls(captures, Options(), folder, _chosen(given), notes)
+        return compared_calls(captures, Options(), folder, _chosen(given), given.here, notes)
 
 
 def _told(report: ModesReport, given: argparse.Namespace, paths: dict[str, str]) -> int:

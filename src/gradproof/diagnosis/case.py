@@ -15,6 +15,7 @@ from gradproof.diagnosis.flips import Flip
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.growth import Growth
 from gradproof.diagnosis.hidden_stop import HiddenStop
+from gradproof.diagnosis.parting import ModeFault
 from gradproof.diagnosis.singular import Singular
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
@@ -138,6 +139,7 @@ class Case:
     sizes: Sizes = field(default_factory=Sizes)
     remedy: Remedy = field(default_factory=Remedy)
     detour: Detour = field(default_factory=Detour)
+    mode_fault: ModeFault | None = None
 
     @property
     def was_overwritten(self) -> bool:

@@ -40,11 +40,16 @@ def aim_of(case: Case) -> Aim | None:
     true = tightened(program, source.node, true)
     gradients = GradientPair(source.node, true, source.dtype, case.options)
     digits = 0.0 if source.observed is None else gradients.digits(source.observed)
-    return Aim(gradients, digits, types.digits_possible(source.dtype), _places(case))
+    possible = types.digits_possible(source.dtype)
+    if case.mode_fault is not None:  # op by op the formula shows what it is capable of
+        possible = min(possible, case.mode_fault.digits)
+    return Aim(gradients, digits, possible, _places(case))
 
 
 def _can_be_run_better(case: Case) -> bool:
-    """Digits were lost to rounding, a dropped branch sent NaN, or a tape did not see all that ran."""
+    """Digits were lost to rounding or to a mode, a dropped branch sent NaN, or a tape did not see all that ran."""
+    if case.mode_fault is not None and case.irregular.kind != MASKED:
+        return True
     if case.verdict is Verdict.MISSING:
         return case.source.missing is not None and case.source.missing.kind in _UNSEEN
     if case.verdict is Verdict.NONFINITE:
@@ -55,7 +60,9 @@ def _can_be_run_better(case: Case) -> bool:
 
 def _places(case: Case) -> tuple[int, ...]:
     """Where the search begins: the node that lost the digits, the one where the error arose, and their lines."""
-    if case.irregular.nonfinite is not None:
+    if case.mode_fault is not None and case.mode_fault.parting is not None:
+        suspects = [case.node(case.mode_fault.parting.node)]
+    elif case.irregular.nonfinite is not None:
         suspects = [case.irregular.nonfinite.origin]
     else:
         loss = find_loss(case)
@@ -80,7 +87,7 @@ def checked_digits(case: Case, program: Program, aim: Aim, replay: Replay | None
     if not in_framework:
         return ""
     name, dtype = words.framework_name(case.capture.framework), case.source.dtype
-    agreement = words.whole_digits_text(digits, aim.possible)
+    agreement = words.whole_digits_text(digits, types.digits_possible(case.source.dtype))
     proven = f" Both are equal in exact arithmetic, here and at {N_NEARBY} points nearby." if equal else ""
     return f"with this change {name} returns {_shown(gradient, dtype)} to {agreement}.{proven}"
 

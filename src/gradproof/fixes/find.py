@@ -17,7 +17,7 @@ from gradproof.fixes.aim import MASKED, aim_of, checked_digits
 from gradproof.fixes.conditioning import is_sensitive
 from gradproof.fixes.derivative import derived
 from gradproof.fixes.patch import patch_of
-from gradproof.fixes.search import SECONDS, WORTH, Aim, Candidate, reached
+from gradproof.fixes.search import MOST_COMPILED, SECONDS, WORTH, Aim, Candidate, reached
 from gradproof.fixes.tried import Replay
 from gradproof.fixes.verify import MOST_ENTRIES, is_equal
 from gradproof.ir.program import Program
@@ -44,6 +44,8 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     aim = aim_of(case)
     if aim is None or case.irregular.kind == MASKED:
         return case
+    if case.mode_fault is not None and replay is not None:
+        aim = replace(aim, run=replay, most_tried=MOST_COMPILED)  # only the mode itself shows what it spoils
     if case.verdict is Verdict.MISSING:
         # A replay runs the framework's own rules; what a rule of the user's returns it does not show.
         has_rules = bool(case.capture.rules.scopes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradproof.fixes.graph import Graph
@@ -12,10 +12,12 @@ from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.rules import RULES
 from gradproof.fixes.verify import GradientPair, is_equal, rounded_gradient
 from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 
 MOST_STEPS = 3  # rewrites one after the other
 WIDTH = 6  # programs that are kept for the next step
 MOST_TRIED = 400  # gradients computed in one search
+MOST_COMPILED = 40  # gradients where each is a program to be compiled
 MOST_PLACES = 60  # places in the source where rules are tried; the nearest to the loss come first
 # Of computing, so that a busy machine finds the same; small programs take a tenth of it.
 SECONDS = 3.0  # a large one must not take longer than its own check
@@ -36,12 +38,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Aim:
-    """The digits there are and could be, and the places to begin at, most suspicious first."""
+    """The digits there are and could be, and the places to begin at, most suspicious first.
+
+    `run` returns the gradient of a program as it is to be measured: by NumPy, or in the mode that lost the digits.
+    """
 
     gradients: GradientPair
     digits: float
     possible: float
     places: tuple[int, ...] = ()
+    run: Callable[[Program, int], Array | None] = rounded_gradient
+    most_tried: int = MOST_TRIED
 
     def is_reached(self, digits: float) -> bool:
         gain = digits - self.digits
@@ -52,7 +59,7 @@ def reached(
     program: Program, aim: Aim, rules: Sequence[RewriteRule] | None = None, deadline: float | None = None
 ) -> list[Candidate]:
     """The candidates that bring back half of the lost digits, best first; nothing is proven about them yet."""
-    before = rounded_gradient(program, aim.gradients.wrt)
+    before = aim.run(program, aim.gradients.wrt)
     # Where our own run of the old program has the digits, it was not the formula that lost them.
     if before is None or not aim.is_reached(aim.possible) or aim.is_reached(aim.gradients.digits(before)):
         return []
@@ -83,7 +90,7 @@ def _candidates(program: Program, aim: Aim, rules: Sequence[RewriteRule], deadli
         for start in beam:
             for candidate in _next(start, aim, rules, seen):
                 step.append(candidate)
-                if len(seen) >= MOST_TRIED or time.thread_time() > deadline:
+                if len(seen) >= aim.most_tried or time.thread_time() > deadline:
                     return found + step
         found += step
         if any(candidate.digits >= aim.possible - WORTH for candidate in step):
@@ -102,7 +109,7 @@ def _next(start: Candidate, aim: Aim, rules: Sequence[RewriteRule], seen: set[st
                 if key in seen:
                     continue
                 seen.add(key)
-                gradient = rounded_gradient(rewrite.program, aim.gradients.wrt)
+                gradient = aim.run(rewrite.program, aim.gradients.wrt)
                 if gradient is None:
                     continue
                 digits = aim.gradients.digits(gradient)

@@ -114,18 +114,30 @@ def modes_in(framework: str) -> Mapping[str, Callable[[Program, int], Any]]:
     """The usual ways a framework has of running a program, by name; what each returns is as of `replay_in`."""
     if framework == "numpy" or not is_installed(framework):
         return {}
-    modes: Sequence[Mode] = importlib.import_module(_MODES[framework]).MODES
     title = _framework(framework).title
     return {
         f"the forward ops, by {title}, {mode.words}": partial(gradient_alone, mode)
-        for mode in modes
-        if mode.runs_as
+        for mode in usual_modes(framework)
     }
 
 
-def modes_offered(framework: str) -> tuple[list[Mode], list[LackingMode]]:
-    """Every mode that a framework has on this machine, and those it lacks; imports the framework."""
-    offered: tuple[list[Mode], list[LackingMode]] = importlib.import_module(_MODES[framework]).offered()
+def usual_modes(framework: str) -> list[Mode]:
+    """Those of a framework's modes that programs are written for."""
+    return [mode for mode in plain_modes(framework) if mode.runs_as]
+
+
+def plain_modes(framework: str) -> list[Mode]:
+    """A framework's modes that need neither a device nor a process of their own."""
+    return list(importlib.import_module(_MODES[framework]).MODES) if framework in FRAMEWORKS else []
+
+
+def modes_offered(framework: str, is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
+    """Every mode that a framework has on this machine, and those it lacks; imports the framework.
+
+    With `is_here` modes that need a process of their own are among those it lacks.
+    """
+    module = importlib.import_module(_MODES[framework])
+    offered: tuple[list[Mode], list[LackingMode]] = module.offered(is_here)
     return offered
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.parting import Parting
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
-from gradproof.modes.model import ModeLine, ModeSource, ModesVerdict, Parting
+from gradproof.modes.model import ModeLine, ModeSource, ModesVerdict
 
 BAD = (Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE, Verdict.MISSING)
 _STATES = {
@@ -27,8 +28,8 @@ def concluded(
     if any(source.true is None for source in sources):
         return table.unproven(sources)
     bad = [line for line in lines if line.verdict in BAD]
-    told = [line for line in bad if line.dtype == dtype]
-    narrow = [line for line in bad if line.dtype != dtype]
+    told = [line for line in bad if line.counts == dtype]
+    narrow = [line for line in bad if line.counts != dtype]
     open_ = [line for line in lines if line.verdict is Verdict.UNVERIFIED]
     if not bad and open_:
         return ModesVerdict("unverified", f"{table.named(open_)} could not be decided; all others are right")
@@ -41,7 +42,7 @@ def concluded(
         f"{table.named(same)} {'is' if len(same) == 1 else 'are'} {_STATES[verdict]}{_from_where(same)}"
         for verdict, same in _by_verdict(told)
     ]
-    good = [line for line in lines if line.dtype == dtype and line.verdict is Verdict.CORRECT]
+    good = [line for line in lines if line.counts == dtype and line.verdict is Verdict.CORRECT]
     parts += [
         f"{table.named(good)} {'agrees' if len(good) == 1 else 'agree'} with the proven gradient"
     ] * bool(good)
@@ -81,9 +82,9 @@ class _Lines:
     def in_others(self, lines: Sequence[ModeLine]) -> str:
         """What happens in other precisions, in one clause each."""
         said = []
-        for dtype in dict.fromkeys(line.dtype for line in lines):
-            n_bad = sum(line.dtype == dtype for line in lines)
-            n_all = sum(line.dtype == dtype for line in self.lines)
+        for dtype in dict.fromkeys(line.counts for line in lines):
+            n_bad = sum(line.counts == dtype for line in lines)
+            n_all = sum(line.counts == dtype for line in self.lines)
             how_many = "every mode is" if n_bad == n_all else f"{n_bad} of {n_all} modes are"
             said.append(f"in {dtype} {how_many} off")
         return "".join(f"; {one}" for one in said)
@@ -91,9 +92,9 @@ class _Lines:
     def advice(self) -> Iterator[str]:
         """What was run and gives the digits back: another mode in the same precision, or a wider precision."""
         own = [line for line in self.lines if line.framework == self.framework]
-        bad = [line for line in own if line.dtype == self.dtype and line.verdict in BAD]
+        bad = [line for line in own if line.counts == self.dtype and line.verdict in BAD]
         good = [line for line in self.lines if line.verdict is Verdict.CORRECT]
-        same = [line for line in good if line.framework == self.framework and line.dtype == self.dtype]
+        same = [line for line in good if line.framework == self.framework and line.counts == self.dtype]
         wider = [
             line
             for line in good

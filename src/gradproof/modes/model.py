@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.diagnosis.parting import Parting
 from gradproof.engine.refine import Enclosure
 from gradproof.ir.span import Span
 from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 from gradproof.modes.feed import Feed
+from gradproof.modes.graph import GraphOp
 
 PRECISIONS = ("float64", "float32", "bfloat16", "float16")
 
@@ -25,7 +28,8 @@ class Mode:
 
     `values` computes the nodes that are asked for, each as the mode computes it; `gradient` the target and its
     gradients by the framework's own differentiation. Both raise `NotRun`. `runs_as` is the word by which captures
-    call this mode, `is_single` says that every op is rounded by itself.
+    call this mode, `is_single` says that every op is rounded by itself. `rethreaded` is `gradient` with another number
+    of threads.
     """
 
     framework: str
@@ -37,6 +41,7 @@ class Mode:
     policy: str | None = None  # the dtype that the mode itself computes in, whatever the program's is
     precisions: tuple[str, ...] = PRECISIONS
     title: str = ""  # in sentences: "XLA", "a graph"
+    rethreaded: Callable[[Feed, int, Sequence[int]], tuple[Array, list[Array | None]]] | None = None
 
     @property
     def words(self) -> str:
@@ -50,36 +55,6 @@ class LackingMode:
     framework: str
     name: str
     reason: str
-
-
-@dataclass(frozen=True)
-class Whose:
-    """Whose rounding or rewriting made two modes part: a kind, and the sentence for it."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class Parting:
-    """An op that gives one number op by op and another in a mode, on inputs that are the same in both.
-
-    `index` is the entry where they differ most; `inputs` what the op had there, as text; `exact` what it gives in
-    exact arithmetic. With `share` it is the op that accounts for that part of the gap in the gradient.
-    """
-
-    node: int
-    op: str
-    phase: str
-    span: Span | None
-    dtype: str
-    index: tuple[int, ...]
-    inputs: tuple[str, ...]
-    exact: str
-    single: str
-    other: str
-    whose: Whose
-    share: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +82,7 @@ class ModeLine:
     cells: tuple[ModeCell, ...]
     is_own: bool = False
     repeats: bool | None = None  # whether it returns the same bits when it is run again
+    rethreads: bool | None = None  # and with another number of threads
     title: str = ""
     policy: str | None = None  # the dtype that the mode itself computes in
 
@@ -134,11 +110,15 @@ class ModeSource:
 
 @dataclass(frozen=True)
 class ModesVerdict:
-    """What the table says: `kind` is "agree", "inaccurate", "wrong" or "unverified"; `advice` was run."""
+    """What the table says: `kind` is "agree", "inaccurate", "wrong" or "unverified"; all advice was run.
+
+    `advice` names modes that give the digits back, `rewriting` another way of writing the function that does.
+    """
 
     kind: str
     verdict: str
     advice: tuple[str, ...] = ()
+    rewriting: Fix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +136,13 @@ class CallModes:
     conclusion: ModesVerdict
     notes: tuple[str, ...] = ()
     occurrence: int = 1
+    graph: tuple[GraphOp, ...] = ()  # the ops around those at which modes part
 
     @property
     def has_fault(self) -> bool:
         """Whether a mode of the program's own framework is off in the program's own precision."""
         own = (one for one in self.lines if one.framework == self.framework and one.dtype == self.dtype)
-        return any(one.verdict.is_fault for one in own)
+        return any(one.verdict.is_fault for one in own if one.policy is None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis import words
-from gradproof.domains.ball import BallDomain
-from gradproof.engine.rounding import LOCAL_BITS, budget_of, error_adjoints, local_errors
+from gradproof.diagnosis.parting import Parting
+from gradproof.engine.rounding import budget_of, error_adjoints, local_errors
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
-from gradproof.modes.model import Parting
 from gradproof.modes.rows import same_bits
-from gradproof.modes.whose import Differing, whose
-from gradproof.ops import TABLE, Arithmetic
+from gradproof.modes.whose import Differing, exact_result, whose
 
 DECISIVE = 0.5  # the share of the gap from which on one op is said to be what matters
 MOST_INPUTS = 3  # of an op with many inputs the first ones are shown
@@ -98,7 +96,7 @@ def _parting(
     a, b = np.asarray(single[node.id]), np.asarray(other[node.id])
     index = _furthest(a, b)
     inputs = [np.asarray(other.get(id, program[id].value)) for id in node.inputs]
-    exact = _exact(node, inputs)
+    exact = exact_result(node, inputs)
     is_shared = all(same_bits(single[id], other[id]) for id in node.inputs if id in single and id in other)
     seen = Differing(with_values(program, other), node, a, b, inputs, exact, index, is_shared)
     return Parting(
@@ -124,20 +122,6 @@ def _furthest(a: Array, b: Array) -> tuple[int, ...]:
         gap = np.abs(x - y) / np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(np.float64).tiny)
     gap = np.where(np.isnan(gap), np.where(np.isnan(x) & np.isnan(y), 0.0, np.inf), gap)
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(gap)), a.shape))
-
-
-def _exact(node: Node, inputs: list[Array]) -> tuple[Array, Array] | None:
-    """What the op gives in exact arithmetic on the inputs it had: midpoint and radius."""
-    if node.op not in TABLE or not all(np.isfinite(_wide(x)).all() for x in inputs):
-        return None
-    m = Arithmetic(BallDomain(LOCAL_BITS))
-    try:
-        with m.domain.active():
-            y = getattr(m, node.op)(*map(m.literal, inputs), **node.params)
-            mid, rad = m.domain.leave(m.domain.settle(y, node.dtype))
-    except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):
-        return None
-    return (mid, rad) if mid.shape == node.shape else None
 
 
 def _shown(x: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> str:

@@ -38,15 +38,36 @@ def gradient_alone(mode: Mode, program: Program, wrt: int) -> Array | None:
         return None
 
 
-def gradients_in(mode: Mode, program: Program, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
-    """The target and its gradients, by the framework's own differentiation."""
+def gradients_in(
+    mode: Mode, program: Program, wrt: Sequence[int], *, is_rethreaded: bool = False
+) -> tuple[Array, list[Array | None]]:
+    """The target and its gradients, by the framework's own differentiation, if asked with other threads."""
     (target,) = program.outputs
     inputs = tuple(dict.fromkeys((*program.inputs, *wrt)))
     fed = feed(Program(program.nodes, inputs, program.outputs, program.names), [target])
     for id in wrt:
         if id not in fed.given:
             raise NotRun("the target does not depend on what is differentiated for")
+    if is_rethreaded:
+        if mode.rethreaded is None:
+            raise NotRun("the number of its threads cannot be chosen")
+        return mode.rethreaded(fed, target, wrt)
     return mode.gradient(fed, target, wrt)
+
+
+Returned = tuple[Array, list[Array | None]]
+
+
+def returns_again(
+    mode: Mode, program: Program, wrt: Sequence[int], before: Returned, **how: bool
+) -> bool | None:
+    """Whether another run returns the same bits; None where there is no such run."""
+    try:
+        value, gradients = gradients_in(mode, program, wrt, **how)
+    except NotRun:
+        return None
+    pairs = zip((before[0], *before[1]), (value, *gradients))
+    return all(same_bits(one, two) for one, two in pairs if one is not None and two is not None)
 
 
 def measured(

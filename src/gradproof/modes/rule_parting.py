@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.parting import Parting, Whose
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import vjp
 from gradproof.engine.rounding import LOCAL_BITS
@@ -22,7 +23,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback
 from gradproof.ir.program import Builder, Node, Program, ancestors
 from gradproof.ir.types import Array
-from gradproof.modes.model import Mode, NotRun, Parting, Whose
+from gradproof.modes.model import Mode, NotRun
 from gradproof.modes.rows import gap_in_ulps, gradients_in
 
 MATERIAL = 64.0  # ulp: less is rounding, which needs no rule of its own

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradproof.clock import tick
 from gradproof.diagnosis import words
+from gradproof.diagnosis.parting import Parting
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
-from gradproof.judge.call import judge_call
+from gradproof.judge.call import JudgedCall, judge_call
 from gradproof.judge.verdict import Verdict, beyond_tolerance
 from gradproof.modes.concluding import concluded
 from gradproof.modes.feed import Feed, feed, in_precision, is_all_real, opaque_on_the_way
+from gradproof.modes.graph import graph_around
 from gradproof.modes.model import (
     CallModes,
     LackingMode,
@@ -29,10 +32,9 @@ from gradproof.modes.model import (
     ModeLine,
     ModeSource,
     NotRun,
-    Parting,
 )
 from gradproof.modes.parting import partings
-from gradproof.modes.rows import gap_in_ulps, gradients_in, measured, same_bits
+from gradproof.modes.rows import gap_in_ulps, gradients_in, measured, returns_again, same_bits
 from gradproof.modes.rule_parting import rule_parting
 from gradproof.options import Options
 
@@ -58,10 +60,11 @@ class ModeTable:
 
 
 def compared(
-    capture: Capture, modes: Sequence[Mode], lacking: Sequence[LackingMode], options: Options
-) -> CallModes | None:
+    capture: Capture, modes: Sequence[Mode], lacking: Sequence[LackingMode], options: Options,
+    judged: JudgedCall | None = None,
+) -> CallModes | None:  # fmt: skip
     """The call in every mode; None where it has no gradient that could be run again."""
-    table = _begun(capture, options)
+    table = _begun(capture, options, judged)
     if table is None or capture.program is None:
         return None
     table.lacking += lacking
@@ -75,17 +78,18 @@ def compared(
     if not any(line.is_own for line in lines):
         lines.insert(0, _as_observed(table))
     lines = _with_wider(lines)
+    marked = [one.node for line in lines for cell in line.cells for one in cell.partings]
     notes = (*([] if blocked is None else [blocked]), *_unexplained(lines, table))
     return CallModes(
         capture.call, capture.framework, capture.run.mode, capture.target, table.dtype, table.sources, tuple(lines),
         tuple(table.lacking), concluded(lines, table.sources, capture.framework, table.dtype), notes,
-        capture.run.occurrence,
+        capture.run.occurrence, graph_around(capture.gradient_program, marked),
     )  # fmt: skip
 
 
-def _begun(capture: Capture, options: Options) -> ModeTable | None:
+def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> ModeTable | None:
     options = options.under(capture.run.policy)
-    judged = judge_call(capture, options)
+    judged = judged or judge_call(capture, options)
     kept, sources = [], []
     for k, (source, judgement) in enumerate(zip(capture.sources, judged.judgements)):
         if source.node is None or types.is_discrete(source.dtype):
@@ -136,7 +140,6 @@ def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
         program = in_precision(program, dtype)
     try:
         value, gradients = gradients_in(mode, program, table.wrt)
-        again = gradients_in(mode, program, table.wrt)
     except NotRun as reason:
         name = mode.name if dtype is None else f"{mode.name} in {dtype}"
         table.lacking.append(LackingMode(mode.framework, name, str(reason)))
@@ -146,12 +149,11 @@ def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
     )
     shown = dtype or table.dtype
     cells = tuple(_cell(table, k, one, mode.policy or shown) for k, one in enumerate(gradients))
-    repeats = all(
-        same_bits(one, two)
-        for one, two in zip((value, *gradients), (again[0], *again[1]))
-        if one is not None and two is not None
-    )
-    line = ModeLine(mode.framework, mode.name, shown, value, cells, is_own, repeats, mode.words, mode.policy)
+    again = partial(returns_again, mode, program, table.wrt, (value, gradients))
+    rethreads = again(is_rethreaded=True) if dtype is None else None
+    line = ModeLine(
+        mode.framework, mode.name, shown, value, cells, is_own, again(), rethreads, mode.words, mode.policy
+    )  # fmt: skip
     return line if dtype is not None else _with_partings(table, mode, line)
 
 
@@ -173,7 +175,7 @@ def _as_observed(table: ModeTable) -> ModeLine:
     cells = tuple(_cell(table, k, source.observed, source.dtype) for k, source in enumerate(table.sources))
     mode = table.capture.run.mode
     return ModeLine(
-        table.capture.framework, f"{mode}, as it ran", table.dtype, value, cells, True, None, "as it ran"
+        table.capture.framework, f"{mode}, as it ran", table.dtype, value, cells, True, title="as it ran"
     )
 
 

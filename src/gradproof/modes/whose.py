@@ -7,19 +7,23 @@ to it is another rounding, beyond them the op was replaced by something else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.parting import Whose
+from gradproof.domains.ball import BallDomain
 from gradproof.engine.allowance import share, smallest
+from gradproof.engine.rounding import LOCAL_BITS
+from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
-from gradproof.modes.model import Whose
 from gradproof.modes.rewritings import rewritings
 from gradproof.modes.rows import same_bits
+from gradproof.ops import TABLE, Arithmetic
 
 HALF = (
     0.505  # ulp: what is rounded once is no farther from the exact value; a little more, for ties and bounds
@@ -46,7 +50,7 @@ class Differing:
 
 def whose(seen: Differing) -> Whose:
     """The first explanation that gives the bits of the mode."""
-    for explain in (_flushed, _rewritten, _widened, _ordered, _approximated):
+    for explain in (_flushed, _rewritten, _widened, _ordered, _narrowed, _approximated):
         found = explain(seen)
         if found is not None:
             return found
@@ -105,9 +109,37 @@ def _widened(seen: Differing) -> Whose | None:
     if seen.node.op != "cast" or not types.is_real(seen.node.dtype):
         return None
     (x,) = seen.inputs
-    if types.is_real(types.dtype_name(x)) and same_bits(_wide(x), _wide(seen.other)):
+    if not types.is_real(types.dtype_name(x)):
+        return None
+    if same_bits(_wide(x), _wide(seen.other)):
         return Whose("excess-precision", f"the rounding to {seen.node.dtype} was left out")
+    if same_bits(seen.other.astype(x.dtype), x):
+        before = types.dtype_name(x)
+        return Whose("excess-precision", f"what was cast had not been rounded to {before} in this mode")
     return None
+
+
+# Formats that the inputs of a product are rounded to by hardware that multiplies faster so, with their bits.
+_FORMATS = {"TF32": 11, "bfloat16": 8}
+
+
+def _narrowed(seen: Differing) -> Whose | None:
+    """Products of inputs that were rounded to fewer bits before they were multiplied."""
+    if seen.node.op not in ("matmul", "einsum", "convolution") or seen.node.dtype != "float32":
+        return None
+    for name, bits in _FORMATS.items():
+        inputs = [_rounded_to(x, bits) for x in seen.inputs]
+        exact = exact_result(seen.node, inputs)
+        if exact is not None and _is_rounding(replace(seen, inputs=inputs, exact=exact)):
+            text = f"the inputs of `{seen.node.op}` were rounded to {name}, {bits} bits, before they were multiplied"
+            return Whose("narrow-inputs", text)
+    return None
+
+
+def _rounded_to(x: Array, bits: int) -> Array:
+    """To the nearest number with so many bits, ties to even."""
+    mantissa, exponent = np.frexp(x.astype(np.float64))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)).astype(x.dtype)
 
 
 def _ordered(seen: Differing) -> Whose | None:
@@ -135,6 +167,20 @@ def _approximated(seen: Differing) -> Whose | None:
             )
         return Whose("rounding", f"`{seen.node.op}` is rounded once here, and not op by op{_ulps(seen)}")
     return Whose("approximation", f"another approximation of `{seen.node.op}`{_ulps(seen)}")
+
+
+def exact_result(node: Node, inputs: list[Array]) -> tuple[Array, Array] | None:
+    """What the op gives in exact arithmetic on the inputs it had: midpoint and radius."""
+    if node.op not in TABLE or not all(np.isfinite(_wide(x)).all() for x in inputs):
+        return None
+    m = Arithmetic(BallDomain(LOCAL_BITS))
+    try:
+        with m.domain.active():
+            y = getattr(m, node.op)(*map(m.literal, inputs), **node.params)
+            mid, rad = m.domain.leave(m.domain.settle(y, node.dtype))
+    except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):
+        return None
+    return (mid, rad) if mid.shape == node.shape else None
 
 
 def _is_rounding(seen: Differing) -> bool:

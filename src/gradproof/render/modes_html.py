@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.parting import Parting
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
-from gradproof.modes.model import CallModes, ModeLine, ModesReport, Parting
+from gradproof.modes.model import CallModes, ModeLine, ModesReport
+from gradproof.render.html.diagnostic import patch_block
 from gradproof.render.html.fragment import SNIPPET_WIDTH, snippet_markup
 from gradproof.render.html.markup import Html, join, prose, tag
 from gradproof.render.html.resources import resource
+from gradproof.render.modes_graph import graph_picture
 from gradproof.render.modes_text import (
+    BITS,
+    MEASURES,
     MOST_SOURCES,
     by_mode,
     digits_text,
@@ -22,6 +27,7 @@ from gradproof.render.modes_text import (
     parting_snippet,
     parting_title,
     partings_of,
+    rewriting_text,
     ulps_text,
 )
 
@@ -65,18 +71,50 @@ def _call(call: CallModes, report: ModesReport) -> Html:
         "section",
         tag("p", tag("strong", "verdict: "), prose(f"{call.conclusion.verdict}."), class_="said"),
         *(tag("p", "run: ", prose(f"{advice}.")) for advice in call.conclusion.advice),
+        _rewriting(call),
+        _overview(call),
         *(_matrix(call, k) for k in range(min(len(call.sources), MOST_SOURCES))),
+        graph_picture(call.graph),
         *(_parting(parting, lines, report.sources) for parting, lines in partings_of(call)),
         _lacking(call),
         *(tag("p", prose(f"note: {note}")) for note in call.notes),
+        class_="modes",
     )
+
+
+def _rewriting(call: CallModes) -> Html | None:
+    fix = call.conclusion.rewriting
+    if fix is None:
+        return None
+    patch = patch_block(fix.patch) if fix.patch else None
+    return tag("div", tag("p", "run: ", prose(f"{rewriting_text(fix)}.")), patch)
+
+
+def _overview(call: CallModes) -> Html | None:
+    """Modes by gradients, digits as heat; a single gradient has its own table already."""
+    if len(call.sources) == 1:
+        return None
+    heads = [tag("th", tag("code", source.name), scope="col") for source in call.sources]
+    rows = [
+        tag("tr", _mode_name(same), *(_heat(same[call.dtype], k) for k in range(len(call.sources))))
+        for same in by_mode(call)
+        if call.dtype in same
+    ]
+    caption = tag("caption", f"digits of every gradient in {call.dtype}, at {call.call}")
+    head = tag("thead", tag("tr", tag("th", "mode", scope="col"), *heads))
+    return tag("div", tag("table", caption, head, tag("tbody", *rows)), class_="scroll")
+
+
+def _mode_name(same: Mapping[str, ModeLine]) -> Html:
+    first = next(iter(same.values()))
+    return tag("th", f"{words.framework_name(first.framework)}, {first.mode}", scope="row")
 
 
 def _matrix(call: CallModes, k: int) -> Html:
     index, others = entry_shown(call, k), other_precisions(call)
     source = call.sources[k]
     name = words.gradient_name(call.target, source.name, index)
-    labels = ("mode", call.dtype, "value", "digits", "gap to your run", "again", *others)
+    labels = ("mode", call.dtype, *MEASURES, *others)
     heads = [tag("th", label, scope="col") for label in labels]
     rows = [_row(call, same, k, index, others) for same in by_mode(call)]
     if source.true is not None:
@@ -90,19 +128,17 @@ def _matrix(call: CallModes, k: int) -> Html:
 def _row(
     call: CallModes, same: Mapping[str, ModeLine], k: int, index: tuple[int, ...], others: list[str]
 ) -> Html:
-    first, own = next(iter(same.values())), same.get(call.dtype)
-    cells = [tag("td")] * 5
+    own = same.get(call.dtype)
+    cells = [tag("td")] * (1 + len(MEASURES))
     if own is not None:
         cell = own.cells[k]
-        again = {True: "same bits", False: "other bits", None: ""}[own.repeats]
         gap = "your own run" if own.is_own and not cell.gap_ulps else ulps_text(cell.gap_ulps)
         cells = [
             tag("td", number_text(cell.gradient, index)), tag("td", number_text(own.value, ())), _heat(own, k),
-            tag("td", gap), tag("td", again),
+            tag("td", gap), tag("td", BITS[own.repeats]), tag("td", BITS[own.rethreads]),
         ]  # fmt: skip
     heats = [_heat(same[one], k) if one in same else tag("td") for one in others]
-    name = f"{words.framework_name(first.framework)}, {first.mode}"
-    return tag("tr", tag("th", name, scope="row"), *cells, *heats)
+    return tag("tr", _mode_name(same), *cells, *heats)
 
 
 def _heat(line: ModeLine, k: int) -> Html:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.parting import Parting
 from gradproof.ir import types
 from gradproof.ir.span import Span
-from gradproof.modes.model import CallModes, ModeCell, ModeLine, ModeSource, ModesReport, Parting
+from gradproof.modes.model import CallModes, ModeCell, ModeLine, ModeSource, ModesReport
 from gradproof.render.json_values import array_document, optional_document
 
 MODES_SCHEMA = 1
@@ -29,6 +30,7 @@ def to_modes_json(report: ModesReport) -> str:
 
 
 def _call(call: CallModes) -> dict[str, Any]:
+    fix = call.conclusion.rewriting
     return {
         **_place(call.call),
         "occurrence": call.occurrence,
@@ -45,6 +47,9 @@ def _call(call: CallModes) -> dict[str, Any]:
             "kind": call.conclusion.kind,
             "text": call.conclusion.verdict,
             "advice": list(call.conclusion.advice),
+            "rewriting": None
+            if fix is None
+            else {"text": fix.text, "patch": fix.patch, "checked": fix.checked},
         },
         "notes": list(call.notes),
     }
@@ -74,6 +79,7 @@ def _line(line: ModeLine) -> dict[str, Any]:
         "own": line.is_own,
         "value": _array(line.value),
         "reproducible": line.repeats,
+        "with_other_threads": line.rethreads,
         "verdict": str(line.verdict),
         "gradients": [_cell(cell, line.counts) for cell in line.cells],
     }

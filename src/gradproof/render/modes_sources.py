@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gradproof.diagnosis.parting import Parting
 from gradproof.ir.span import Span
-from gradproof.modes.model import CallModes, ModeCell, ModeLine, ModesReport, Parting
+from gradproof.modes.model import CallModes, ModeCell, ModeLine, ModesReport
 from gradproof.render.snippet import MOST_SOURCE
 
 

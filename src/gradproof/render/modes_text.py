@@ -7,16 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gradproof.diagnosis import words
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.parting import Parting
 from gradproof.diagnosis.words import printable, wrap
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
-from gradproof.modes.model import PRECISIONS, CallModes, ModeCell, ModeLine, ModeSource, ModesReport, Parting
+from gradproof.modes.model import PRECISIONS, CallModes, ModeCell, ModeLine, ModeSource, ModesReport
+from gradproof.render.diagnostic_text import patch_lines
 from gradproof.render.line import PROSE_WIDTH, Line, Piece, coloured, line, plain
 from gradproof.render.snippet import snippet
 
 WIDTH = 100
 MOST_SOURCES = 8  # gradients of one call that have a table each; models have hundreds
+MEASURES = ("value", "digits", "gap to your run", "again", "other threads")
+BITS = {True: "same bits", False: "other bits", None: ""}
 _BLANK: Line = ()
 _ROLES = {Verdict.CORRECT: "good", Verdict.UNVERIFIED: "warning"}
 
@@ -55,7 +59,20 @@ def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[L
     yield from _prose("verdict", call.conclusion.verdict)
     for advice in call.conclusion.advice:
         yield from _prose("run:   ", advice)
+    if call.conclusion.rewriting is not None:
+        yield from _rewriting(call.conclusion.rewriting)
     yield _BLANK
+
+
+def _rewriting(fix: Fix) -> Iterator[Line]:
+    yield from _prose("run:   ", rewriting_text(fix))
+    for changed in patch_lines(fix.patch) if fix.patch else ():
+        yield line(f"           {printable(changed)}")
+
+
+def rewriting_text(fix: Fix) -> str:
+    """What was changed, and what the mode then returned."""
+    return f"{fix.text}: {fix.checked}"
 
 
 def _prose(label: str, text: str) -> Iterator[Line]:
@@ -78,7 +95,7 @@ def entry_shown(call: CallModes, k: int) -> tuple[int, ...]:
 def _table(call: CallModes, k: int, source: ModeSource) -> Iterator[Line]:
     """A row for each mode: what it returns in the user's own precision, and its digits in the others."""
     index, others = entry_shown(call, k), other_precisions(call)
-    rows: list[tuple[str, ...]] = [("", call.dtype, "value", "digits", "gap to your run", "again", *others)]
+    rows: list[tuple[str, ...]] = [("", call.dtype, *MEASURES, *others)]
     roles = [("faint",) * len(rows[0])]
     if source.true is not None:
         proven = words.number(source.true.mid[index].item(), float(source.true.rad[index]))
@@ -87,7 +104,7 @@ def _table(call: CallModes, k: int, source: ModeSource) -> Iterator[Line]:
     for same in by_mode(call):
         rows.append(_row(call, same, k, index, others))
         roles.append(
-            ("", "", "", _role(same, k, call.dtype), "", "", *(_role(same, k, one) for one in others))
+            ("", "", "", _role(same, k, call.dtype), "", "", "", *(_role(same, k, one) for one in others))
         )
     widths = [max(words.columns(row[j]) for row in rows) for j in range(len(rows[0]))]
     for row, kinds in zip(rows, roles):
@@ -118,13 +135,21 @@ def _row(
     name = printable(f"{words.framework_name(first.framework)}, {first.mode}")
     wide = tuple(digits_text(same[one].cells[k], same[one].counts) if one in same else "" for one in others)
     if call.dtype not in same:
-        return (name, "", "", "", "", "", *wide)
+        return (name, "", "", "", "", "", "", *wide)
     one = same[call.dtype]
     cell = one.cells[k]
-    again = {True: "same bits", False: "other bits", None: ""}[one.repeats]
     gap = "your own run" if one.is_own and not cell.gap_ulps else ulps_text(cell.gap_ulps)
     digits = digits_text(cell, one.counts)
-    return (name, number_text(cell.gradient, index), number_text(one.value, ()), digits, gap, again, *wide)
+    return (
+        name,
+        number_text(cell.gradient, index),
+        number_text(one.value, ()),
+        digits,
+        gap,
+        BITS[one.repeats],
+        BITS[one.rethreads],
+        *wide,
+    )
 
 
 def number_text(array: object, index: tuple[int, ...]) -> str:

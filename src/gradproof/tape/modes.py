@@ -10,6 +10,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.fixes.verify import rounded_gradient
+from gradproof.frontends.apart import with_one_thread
 from gradproof.ir.types import Array
 from gradproof.modes.feed import Feed
 from gradproof.modes.model import LackingMode, Mode, NotRun
@@ -32,5 +33,5 @@ def _gradient(feed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[
 MODES = (Mode("numpy", "tape", _values, _gradient, runs_as="eager", is_single=True, title="op by op"),)
 
 
-def offered() -> tuple[list[Mode], list[LackingMode]]:
-    return list(MODES), []
+def offered(is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
+    return list(MODES if is_here else map(with_one_thread, MODES)), []

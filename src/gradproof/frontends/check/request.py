@@ -139,13 +139,23 @@ def _numbers(value: Any, name: str) -> Array:
             f"{len(value)} items\n  to check one of them, pass for example `output=lambda y: y[0]`"
         )
     try:
-        array = np.asarray(value)
+        array = _array(value)
     except Exception as error:
         raise InvalidInput(f"`{name}` returned a {kind} that is not an array of numbers: {error}") from error
     if array.dtype.kind not in "biufc" and str(array.dtype) != "bfloat16":
         what = f"an array of dtype {array.dtype}" if isinstance(value, np.ndarray) else f"`{kind}`"
         raise InvalidInput(f"check() needs a function that returns a number, but `{name}` returned {what}")
     return array
+
+
+def _array(value: Any) -> Array:
+    """NumPy knows no bfloat16 by itself: a tensor of it has to be asked for its numbers."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):
+        if not hasattr(value, "numpy"):
+            raise
+        return np.asarray(value.numpy())
 
 
 def checked_input(array: Array, name: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.apart import with_one_thread
 from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.jax.emit import value_in
 from gradproof.ir import types
@@ -107,11 +108,11 @@ MODES = (
 )
 
 
-def offered() -> tuple[list[Mode], list[LackingMode]]:
-    """The modes that JAX has on this machine; imports it."""
+def offered(is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
+    """The modes that JAX has on this machine; imports it. With `is_here` only those of this process."""
     import jax
 
     others = [device for device in jax.devices() if device.platform != "cpu"]
     there = [_mode(f"jit on {one}", {"device": one}, title=f"on {one}") for one in others]
     lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
-    return [*MODES, *there], lacking
+    return [*(MODES if is_here else map(with_one_thread, MODES)), *there], lacking

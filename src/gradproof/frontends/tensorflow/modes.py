@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.apart import ONLY_HERE, Setting, apart, with_one_thread
 from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.tensorflow.emit import value_in
 from gradproof.frontends.tensorflow.unlogged import unlogged
 from gradproof.ir.types import Array
-from gradproof.modes.feed import Feed
+from gradproof.modes.feed import Feed, feed, in_precision
 from gradproof.modes.model import LackingMode, Mode, NotRun
 
 FRAMEWORK = "tensorflow"
@@ -96,20 +98,81 @@ MODES = (
 )
 
 
-def offered() -> tuple[list[Mode], list[LackingMode]]:
-    """The modes that TensorFlow has on this machine; imports it."""
+# What Keras multiplies the loss by under `mixed_float16` to begin with, and divides the gradients by.
+LOSS_SCALE = 2.0**15
+
+
+def _policy(dtype: str) -> Mode:
+    """As a layer runs under Keras' policy: numbers of the program in float32, every op in 16 bits."""
+    name = f"mixed_{dtype}"
+    mode = _mode(name, None, title=f"under the policy {name}", policy=dtype, precisions=())
+    return replace(mode, values=_unseen, gradient=partial(_mixed, dtype))
+
+
+def _unseen(feed: Feed, outputs: Sequence[int]) -> list[Array]:
+    raise NotRun("every op rounds to 16 bits")
+
+
+def _mixed(dtype: str, fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
+    import tensorflow as tf
+
+    narrow = feed(in_precision(fed.program, dtype), [target])
+    scale = LOSS_SCALE if dtype == "float16" else 1.0
+    with _running(fed, None) as (given, _):
+        wide = dict(zip(fed.given, given))
+        with tf.GradientTape() as tape:
+            for id in wrt:
+                tape.watch(wide[id])
+            # What does not depend on the sources is computed anew in 16 bits, from numbers that were not needed before.
+            read = {**{id: tf.constant(one) for id, one in narrow.given.items()}, **wide}
+            cast = [
+                tf.cast(read[id], dtype) if read[id].dtype.is_floating else read[id] for id in narrow.given
+            ]
+            value = tf.cast(_computed(narrow, cast)[target], tf.float32)
+            scaled = value * scale
+        found = tape.gradient(scaled, [wide[id] for id in wrt])
+        return _array(value), [None if one is None else _array(one) / scale for one in found]
+
+
+def prepare(word: str) -> None:
+    """What a process of its own does before it runs anything."""
+    import tensorflow as tf
+
+    if word == "deterministic":
+        tf.keras.utils.set_random_seed(0)  # without a seed TensorFlow refuses
+        tf.config.experimental.enable_op_determinism()
+
+
+def _has_onednn() -> bool:
+    from tensorflow.python.util import _pywrap_util_port
+
+    return bool(_pywrap_util_port.IsMklEnabled())
+
+
+def _settled() -> list[Mode]:
+    """What a process settles once: these run in processes of their own."""
+    eager = replace(MODES[0], runs_as="eager", is_single=False, precisions=())
+    other = "off" if _has_onednn() else "on"
+    variable = ("TF_ENABLE_ONEDNN_OPTS", "0" if other == "off" else "1")
+    found = [
+        apart(eager, Setting((variable,)), name=f"oneDNN {other}", title=f"with oneDNN {other}"),
+        apart(
+            eager, Setting(prepare="deterministic"), name="deterministic ops", title="with deterministic ops"
+        ),
+        apart(eager, Setting(has_one_thread=True), name="one thread", title="with one thread"),
+    ]
+    return [replace(one, runs_as="") for one in found]
+
+
+def offered(is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
+    """The modes that TensorFlow has on this machine; imports it. With `is_here` only those of this process."""
     import tensorflow as tf
 
     others = [device for device in tf.config.list_logical_devices() if device.device_type != "CPU"]
     there = [_mode(f"eager on {one.name}", {"device": one.name}, title=f"on {one.name}") for one in others]
     lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
-    return [*MODES, *there], [*lacking, *_SETTLED]
-
-
-# What a process settles once, for the user's own run too; to compare, the program is run again with the other setting.
-_SETTLED = (
-    LackingMode(
-        FRAMEWORK, "oneDNN the other way", "it is settled at import: run again with TF_ENABLE_ONEDNN_OPTS set"
-    ),
-    LackingMode(FRAMEWORK, "deterministic ops", "a process that has them on cannot switch them off again"),
-)
+    policies = [_policy("bfloat16"), _policy("float16")]
+    if is_here:
+        lacking += [LackingMode(FRAMEWORK, mode.name, ONLY_HERE) for mode in _settled()]
+        return [*MODES, *policies, *there], lacking
+    return [*map(with_one_thread, MODES), *_settled(), *policies, *there], lacking

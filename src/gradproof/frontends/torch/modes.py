@@ -20,7 +20,15 @@ Way = Mapping[str, Any]
 
 
 def _mode(name: str, way: Way, **facts: Any) -> Mode:
-    return Mode(FRAMEWORK, name, partial(_values, way), partial(_gradient, way), **facts)
+    run = partial(_gradient, way)
+    rethreaded = None if "threads" in way else partial(_rethreaded, way)
+    return Mode(FRAMEWORK, name, partial(_values, way), run, rethreaded=rethreaded, **facts)
+
+
+def _rethreaded(way: Way, *asked: Any) -> tuple[Array, list[Array | None]]:
+    import torch
+
+    return _gradient({**way, "threads": 1 if torch.get_num_threads() > 1 else 2}, *asked)
 
 
 def _values(way: Way, feed: Feed, outputs: Sequence[int]) -> list[Array]:
@@ -111,8 +119,9 @@ MODES = (
 )
 
 
-def offered() -> tuple[list[Mode], list[LackingMode]]:
-    """The modes that PyTorch has on this machine; imports it."""
+def offered(is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
+    """The modes that PyTorch has on this machine; imports it. With `is_here` only those of this process."""
+    del is_here  # all of them are
     import torch
 
     kind = torch.accelerator.current_accelerator()
