@@ -55,7 +55,8 @@ def _choices(program: Program) -> Iterator[_Choice]:
         elif inner.op == "equal":
             sides = [_behind(program, id) for id in inner.inputs]
             chosen = [k for k, side in enumerate(sides) if side.op == "argmax"]
-            if len(chosen) == 1 and sides[1 - chosen[0]].op in ("constant", "input"):
+            is_fixed = len(chosen) == 1 and sides[1 - chosen[0]].op in ("constant", "input")
+            if is_fixed and inner.shape == sides[chosen[0]].shape:
                 yield _Choice(node, sides[chosen[0]], inner, inner.inputs[1 - chosen[0]])
 
 
@@ -76,7 +77,7 @@ def _made(program: Program, choice: _Choice) -> list[Node]:
         shape[axis] = n
         weights = np.arange(n).reshape(shape)
     else:
-        labels = np.asarray(program[choice.labels].value)
+        labels = np.broadcast_to(program[choice.labels].value, choice.argmax.shape)  # one for all, or each
         weights = np.moveaxis(np.arange(n) == labels[..., None], -1, axis)
     weighted = chances * tracer.constant(weights.astype(x.value.dtype))
     return finished(tracer, choice.node, tracer.sum(weighted, axes=(axis,)))

@@ -61,6 +61,7 @@ def test_a_script_is_judged_as_it_says(path):
     }
     verdicts, causes = expected(path.read_text(encoding="utf-8"))
     assert session.faults == []
+    assert [fault for gradient in gradients for fault in gradient.faults] == []
     assert ([gradient.verdict.value for gradient in gradients], found) == (verdicts, causes)
 
 

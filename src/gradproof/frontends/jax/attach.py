@@ -44,15 +44,15 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
 
 
 def _crash(session: JaxSession, error: BaseException) -> Crash | None:
-    from gradproof.frontends.jax.crash import explain
+    from gradproof.frontends.jax.crash import explain, explain_misuse
     from gradproof.frontends.jax.read.calls import unread_of
     from gradproof.frontends.jax.read.refused import capture_before
 
     if session.is_told(error):
-        return Crash(None)
+        return Crash(explain_misuse(error))
     refused = capture_before(error)
     if refused is not None:
-        return Crash(None, (refused,))
+        return Crash(explain_misuse(error), (refused,))
     crash = explain(error)
     if crash is None:
         return None

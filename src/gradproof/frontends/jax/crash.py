@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from jax import errors
 
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic, Fix
 from gradproof.frontends.attachment import Crash
+from gradproof.frontends.jax.misuse import MISUSES, ExplainedError
 from gradproof.frontends.record.source import span_of, users_place
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
-
-
-@dataclass(frozen=True)
-class _Known:
-    """One kind of exception: how it is told, and what mends it."""
-
-    kind: str
-    headline: str
-    label: str
-    why: str
-    fix: str
-
 
 _LEFT = "left-framework"
 _TRACED = (
@@ -30,10 +17,10 @@ _TRACED = (
     "numbers that it may hold, and has none yet."
 )
 # The most special first: each is an instance of those below it.
-_BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
+_BY_CLASS: tuple[tuple[type[BaseException], ExplainedError], ...] = (
     (
         errors.TracerBoolConversionError,
-        _Known(
+        ExplainedError(
             _LEFT,
             "Python's `if` needs a number here, and a traced array has none",
             "asks whether it is true",
@@ -43,7 +30,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
     ),
     (
         errors.NonConcreteBooleanIndexError,
-        _Known(
+        ExplainedError(
             _LEFT,
             "a mask as index makes an array whose length nobody knows while tracing",
             "takes the entries where a mask is true",
@@ -53,7 +40,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
     ),
     (
         errors.TracerArrayConversionError,
-        _Known(
+        ExplainedError(
             _LEFT,
             "NumPy is given a traced array, which has no numbers yet",
             "turns the array into one of NumPy's",
@@ -63,7 +50,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
     ),
     (
         errors.TracerIntegerConversionError,
-        _Known(
+        ExplainedError(
             _LEFT,
             "a traced array is used where Python needs an integer",
             "needs an integer",
@@ -73,7 +60,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
     ),
     (
         errors.ConcretizationTypeError,
-        _Known(
+        ExplainedError(
             _LEFT,
             "a number is asked of a traced array, which has none yet",
             "turns the array into a plain number",
@@ -84,7 +71,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
     ),
     (
         errors.UnexpectedTracerError,
-        _Known(
+        ExplainedError(
             _LEFT,
             "a traced array was kept beyond the function that it belongs to",
             "uses an array of a trace that has ended",
@@ -94,7 +81,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], _Known], ...] = (
         ),
     ),
 )
-_NO_RULE = _Known(
+_NO_RULE = ExplainedError(
     "no-gradient-registered",
     "JAX has no derivative of this function for this argument",
     "has no derivative in JAX",
@@ -105,7 +92,7 @@ _NO_RULE = _Known(
 _BY_TEXT = (
     (
         "invalid value (nan) encountered in",
-        _Known(
+        ExplainedError(
             "invalid-domain",
             "`jax_debug_nans` stops the program: the function itself is NaN here",
             "computes a NaN",
@@ -116,7 +103,7 @@ _BY_TEXT = (
     ),
     (
         "Reverse-mode differentiation does not work for lax.while_loop",
-        _Known(
+        ExplainedError(
             "no-gradient-registered",
             "`while_loop` has no gradient in reverse mode",
             "a loop whose number of turns is not known",
@@ -127,7 +114,7 @@ _BY_TEXT = (
     ),
     (
         "do not support JVP",
-        _Known(
+        ExplainedError(
             "no-gradient-registered",
             "a callback has no gradient",
             "runs Python code that JAX does not see",
@@ -144,7 +131,7 @@ _BY_TEXT = (
     ("gradients are only implemented if `unique_indices=True`", _NO_RULE),
     (
         "can't apply forward-mode autodiff (jvp) to a custom_vjp",
-        _Known(
+        ExplainedError(
             "no-gradient-registered",
             "a function with a `custom_vjp` rule has no derivative in forward mode",
             "is differentiated forward here",
@@ -153,6 +140,19 @@ _BY_TEXT = (
         ),
     ),
 )
+
+
+def explain_misuse(error: BaseException) -> Diagnostic | None:
+    """A call that is at fault itself: no gradient could have been, and no cause of one is named."""
+    known = _kind(error)
+    crash = explain(error) if known is not None and known.kind == CRASH else None
+    return None if crash is None else crash.diagnostic
+
+
+def advice_on(error: BaseException) -> str:
+    """What mends a call that is at fault itself, as the end of a sentence."""
+    known = _kind(error)
+    return "" if known is None or known.kind != CRASH else f"; {known.fix}"
 
 
 def explain(error: BaseException) -> Crash | None:
@@ -177,7 +177,7 @@ def explain(error: BaseException) -> Crash | None:
 def break_of(error: BaseException, call: Span) -> Break | None:
     """The same for a gradient that the exception has prevented; without a line of its own, at the call."""
     known = _kind(error)
-    if known is None:
+    if known is None or known.kind == CRASH:
         return None
     place = users_place(error.__traceback__)
     span = call if place is None else span_of(place)
@@ -185,12 +185,13 @@ def break_of(error: BaseException, call: Span) -> Break | None:
     return Break(known.kind, span, known.label, (), words)
 
 
-def _kind(error: BaseException) -> _Known | None:
+def _kind(error: BaseException) -> ExplainedError | None:
     known = next((known for kind, known in _BY_CLASS if isinstance(error, kind)), None)
-    return known or next((known for text, known in _BY_TEXT if text in str(error)), None)
+    known = known or next((known for text, known in _BY_TEXT if text in str(error)), None)
+    return known or next((known for text, known in MISUSES if text in str(error)), None)
 
 
-def _known(error: BaseException) -> tuple[_Known, Span] | None:
+def _known(error: BaseException) -> tuple[ExplainedError, Span] | None:
     known = _kind(error)
     place = users_place(error.__traceback__)
     return None if known is None or place is None else (known, span_of(place))

@@ -145,8 +145,19 @@ def _tridiagonal_solve(m: Any, event: Any, below: Any, main: Any, above: Any, b:
 
 @lower("gradproof.solve")
 def _solve(m: Any, event: Any, *xs: Any) -> Any:
-    """The equation whose matrix has these columns; the last operand is its right-hand side."""
+    """The equation whose matrix has these columns; the last operand is its right-hand side.
+
+    Along the axes that stand apart there are many of them.
+    """
     *columns, b = xs
-    n = len(columns)
-    flat = [m.reshape(column, shape=(n,)) for column in columns]
-    return m.reshape(m.solve(m.stack(*flat, axis=1), m.reshape(b, shape=(n, 1))), shape=tuple(b.shape))
+    n, apart = len(columns), event.attrs["apart"]
+    order = (*apart, *(axis for axis in range(b.ndim) if axis not in apart))
+    lead = tuple(b.shape[axis] for axis in apart)
+
+    def rows(x: Any) -> Any:
+        return m.reshape(m.transpose(x, order=order), shape=(*lead, n))
+
+    matrix = m.stack(*map(rows, columns), axis=len(lead) + 1)
+    found = m.solve(matrix, m.reshape(rows(b), shape=(*lead, n, 1)))
+    found = m.reshape(found, shape=tuple(b.shape[axis] for axis in order))
+    return m.transpose(found, order=tuple(order.index(axis) for axis in range(b.ndim)))

@@ -13,6 +13,7 @@ from jax._src import api, tree_util
 from jax._src.interpreters import ad
 
 from gradproof.frontends.jax.observe.asked import asked_by, is_called_by_a_rule
+from gradproof.frontends.jax.observe.checks import CheckGrads
 from gradproof.frontends.jax.observe.compiled import CompiledFunctions
 from gradproof.frontends.jax.observe.forward import following_forward
 from gradproof.frontends.jax.observe.notes import Ending, JaxRuleRun, Linearisation
@@ -21,7 +22,7 @@ from gradproof.frontends.jax.observe.pieces import Pieces
 from gradproof.frontends.jax.observe.plain_numbers import followed, plain
 from gradproof.frontends.jax.observe.refusals import Refusals
 from gradproof.frontends.jax.observe.session import JaxSession, lenient
-from gradproof.frontends.jax.observe.shared import watching
+from gradproof.frontends.jax.observe.shared import equations_into, watching
 from gradproof.frontends.jax.observe.trace import JaxCollection, numbers
 from gradproof.frontends.jax.observe.twin import array_of, twin, with_bottom
 from gradproof.frontends.record.patches import Patch, wrap
@@ -34,10 +35,12 @@ class JaxGradients:
 
     def __init__(self, session: JaxSession, compiled: CompiledFunctions, refusals: Refusals) -> None:
         self._session = session
+        self._checks = CheckGrads(session)
         self._refusals = refusals
         self._compiled = compiled
         self._pieces = Pieces(session)
         self._linearised: WeakKeyDictionary[Any, Linearisation] = WeakKeyDictionary()
+        refusals.linearised = self._linearised
 
     def patches(self) -> list[Patch]:
         return [
@@ -45,6 +48,7 @@ class JaxGradients:
             wrap(ad, "jvp", self._jvp),
             wrap(api, "_lift_linearized", self._lifted),
             wrap(api.VJP, "__call__", self._pullback),
+            *self._checks.patches(),
         ]
 
     def _linearize(self, original: Any, traceable: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
@@ -70,7 +74,9 @@ class JaxGradients:
         noted = self._begin(fun, primals, frame, is_forward=True) if is_asked else None
         if noted is None:
             return original(fun, primals, tangents, *args, **kwargs)
-        around = nullcontext() if noted.is_staged else self._recording(noted, noted.forward)
+        around = (
+            watching(noted, is_forward=True) if noted.is_staged else self._recording(noted, noted.forward)
+        )
         with self._telling(noted), following_forward(self._session, noted), around:
             result = original(fun, primals, tangents, *args, **kwargs)
         try:
@@ -180,7 +186,7 @@ class JaxGradients:
         ending.is_known = tuple(map(bool, vjp.fun.args[1]))
         rules: list[JaxRuleRun] = []
         session.here.within.append(ending.id)
-        around = nullcontext() if noted.is_staged else self._recording(noted, ending.backward)
+        around = equations_into(ending.own) if noted.is_staged else self._recording(noted, ending.backward)
         try:
             with self._telling(noted, FloatingPointError), self._pieces.applying(noted, rules), around:
                 result = original(vjp, out_ct, *extra)
@@ -223,7 +229,7 @@ class JaxGradients:
             next(numbers), noted, asked_by(sys._getframe(2), noted.asked.function), (), (), JaxCollection()
         )
         ending.is_forward = True
-        with nullcontext() if noted.is_staged else session.recording(ending.backward):
+        with equations_into(ending.own) if noted.is_staged else session.recording(ending.backward):
             result = original(jaxpr, *rest)
         tangents = rest[4:]
         self._end(ending, tangents, result)
@@ -242,7 +248,7 @@ class JaxGradients:
         if ending.of.is_staged:
             self._compiled.note(ending)
         else:
-            session.deliver(ending)
+            self._checks.deliver(ending)
 
 
 def _as_python_has_it(noted: Linearisation, result: Any) -> Any:

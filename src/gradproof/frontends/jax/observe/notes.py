@@ -8,7 +8,7 @@ from typing import Any
 from gradproof.frontends.jax.observe.asked import JaxAsked
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxCollection
-from gradproof.ir.surroundings import Baked
+from gradproof.ir.surroundings import Baked, Differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,9 @@ class Linearisation:
         default_factory=list
     )  # functions traced before, with values that have changed
     is_shared: bool = False  # the function also takes what it is differentiated for as a constant
+    own: set[Any] = field(default_factory=set)  # variables of a jaxpr that the function defines
+    # Of these, those whose equation takes what is differentiated for as a constant: its primitive, and which operands.
+    constant_uses: dict[Any, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -111,3 +114,5 @@ class Ending:
     is_forward: bool = False  # the weights are tangents of the sources, the results those of the targets
     execution: Execution | None = None
     is_heard: bool = False  # the function was run op by op for all examples of a `vmap` around it
+    own: set[Any] = field(default_factory=set)  # variables of a jaxpr that the pullback defines
+    differences: Differences | None = None  # by a check of the program's own that has failed

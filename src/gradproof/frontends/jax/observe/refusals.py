@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from jax._src import api, core, tree_util
+from jax._src.interpreters import ad
+from jax._src.interpreters import partial_eval as pe
 
 from gradproof.frontends.jax.observe.asked import JaxAsked, asked_by, source_names
 from gradproof.frontends.jax.observe.notes import Linearisation
@@ -44,6 +46,7 @@ class Refusals:
         self._told: tuple[int, str] | None = (
             None  # one exception ends one call, however many it passes through
         )
+        self.linearised: Mapping[Any, Linearisation] = {}
 
     def patches(self) -> list[Patch]:
         return [(api, name, partial(self._check, getattr(api, name))) for name in _CHECKS]
@@ -53,7 +56,7 @@ class Refusals:
             return original(*args)
         except Exception as error:
             if not self._session.here.quiet:
-                self._note(error, sys._getframe(1))
+                self._note(error, sys._getframe(1), args[-1])
             raise
 
     def raised(self, noted: Linearisation | None, error: Exception, frame: Any) -> None:
@@ -78,22 +81,40 @@ class Refusals:
     def is_told(self, error: BaseException) -> bool:
         return self._told == _mark(error)
 
-    def _note(self, error: Exception, frame: Any) -> None:
+    def _note(self, error: Exception, frame: Any, leaf: Any) -> None:
         try:
             leaves: Any = ()
             asked = asked_by(frame, None)
+            places = asked.places or user_places(frame)
+            step: tuple[Place, ...] = ()
             while frame is not None and "dyn_args" not in frame.f_locals:
                 frame = frame.f_back
             if frame is not None:
+                pullback = frame.f_locals.get("vjp_py", frame.f_locals.get("pullback"))
+                step = () if pullback is None else _last_step(self.linearised.get(pullback.jaxpr))
                 given = frame.f_locals["dyn_args"]
                 found, tree = tree_util.tree_flatten_with_path(given)
-                names = source_names(asked, tree, [path for path, _ in found])
+                names = source_names(asked, tree, [path for path, _ in found], places)
                 leaves = tuple((name, *_kind(leaf)) for name, (_, leaf) in zip(names, found))
             with self._session.silence():
-                self._tell(Refusal(asked, error, leaves, asked.places))
+                self._tell(Refusal(asked, error, leaves, places, step=step or _made_at(leaf)))
             self._told = _mark(error)
         except Exception:
             self._session.note_failure()
+
+
+def _last_step(noted: Linearisation | None) -> tuple[Place, ...]:
+    """Where the result of the function was made."""
+    ends = () if noted is None else tuple(id(one.value) for one in noted.targets)
+    events = () if noted is None else reversed(noted.forward.events)
+    return next((event.places for event in events if any(id(y) in ends for y in event.outputs)), ())
+
+
+def _made_at(leaf: Any) -> tuple[Place, ...]:
+    """Where an array was made that stands for one while a function is traced."""
+    while isinstance(leaf, ad.LinearizeTracer | ad.JVPTracer):
+        leaf = leaf.primal
+    return places_of(leaf._line_info.traceback) if isinstance(leaf, pe.DynamicJaxprTracer) else ()
 
 
 def _step(noted: Linearisation, error: Exception) -> tuple[Place, ...]:

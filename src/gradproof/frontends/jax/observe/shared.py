@@ -1,6 +1,7 @@
-"""Whether a traced function takes what it is differentiated for as a constant too.
+"""What a traced function is differentiated for, told apart from the same variable as a constant.
 
-In a jaxpr both are the same variable, and nothing in it tells one use from the other.
+In a jaxpr both are one variable, and what is computed from it outside of the function is a constant for it too. So it
+is noted while tracing which equations belong to the function, and where one of them takes the variable as a constant.
 """
 
 from __future__ import annotations
@@ -8,31 +9,87 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import ReferenceType
 
+from jax._src import core
 from jax._src.interpreters import ad
 
 from gradproof.frontends.jax.observe.notes import Linearisation
-from gradproof.frontends.jax.observe.peel import bottom
+from gradproof.frontends.jax.observe.peel import bottom, ground
 from gradproof.frontends.record.patches import apply, wrap
+
+_BODIES = ("jaxpr", "call_jaxpr", "branches", "jaxprs", "body_jaxpr")
 
 
 @contextmanager
-def watching(noted: Linearisation) -> Iterator[None]:
-    """While the function is traced, look at every value that a primitive is given."""
-    sources = {one.value for one in noted.sources if one.is_staged}
-
-    def look(original: Any, trace: Any, value: Any) -> Any:
-        is_own = isinstance(value, ad.LinearizeTracer) and value._trace.tag is trace.tag
-        if trace.tag is noted.tag and not is_own and not noted.is_shared:
-            try:
-                found = bottom(value)
-                noted.is_shared = found.is_staged and found.value in sources
-            except NotImplementedError:
-                pass
-        return original(trace, value)
-
-    remove = apply([wrap(ad.LinearizeTrace, "to_primal_tangent_pair", look)])
+def equations_into(found: set[Any]) -> Iterator[None]:
+    """The variables that equations define which are traced in this block."""
+    frame = getattr(ground(core.trace_ctx.trace), "frame", None)
+    before = 0 if frame is None else len(frame.tracing_eqns)
     try:
         yield
     finally:
+        for one in () if frame is None else frame.tracing_eqns[before:]:
+            equation = one() if isinstance(one, ReferenceType) else one
+            found.update(() if equation is None else equation.outvars)
+
+
+@contextmanager
+def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
+    """While the function is traced, look at every value that a primitive is given."""
+    sources = {one.value for one in noted.sources if one.is_staged}
+    trace_class, tracer_class = (
+        (ad.JVPTrace, ad.JVPTracer) if is_forward else (ad.LinearizeTrace, ad.LinearizeTracer)
+    )
+    told: list[Any] = []
+
+    def is_constant(trace: Any, value: Any) -> bool:
+        if trace.tag is not noted.tag or (isinstance(value, tracer_class) and value._trace.tag is trace.tag):
+            return False
+        try:
+            found = bottom(value)
+        except NotImplementedError:
+            return False
+        return found.is_staged and found.value in sources
+
+    def look(original: Any, trace: Any, value: Any) -> Any:
+        if not told and not noted.is_shared:
+            noted.is_shared = is_constant(trace, value)
+        return original(trace, value)
+
+    def primitive(original: Any, trace: Any, primitive: Any, tracers: Any, params: Any, /) -> Any:
+        places = tuple(k for k, x in enumerate(tracers) if is_constant(trace, x))
+        is_plain = primitive.name == "jit" or not any(name in params for name in _BODIES)
+        if not places or not is_plain:
+            return original(trace, primitive, tracers, params)
+        told.append(primitive)
+        try:
+            result = original(trace, primitive, tracers, params)
+        finally:
+            told.pop()
+        made = bottom((result if primitive.multiple_results else [result])[0]).value
+        noted.constant_uses[made] = _written(primitive, params, places)
+        return result
+
+    remove = apply(
+        [
+            wrap(trace_class, "to_primal_tangent_pair", look),
+            wrap(trace_class, "process_primitive", primitive),
+        ]
+    )
+    try:
+        with equations_into(noted.own):
+            yield
+    finally:
         remove()
+
+
+def _written(primitive: Any, params: Any, places: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+    """The equation as the jaxpr will have it: what is short is written out in the place of the call."""
+    body = params["jaxpr"].jaxpr if primitive.name == "jit" and params.get("inline") else None
+    if body is None or len(body.eqns) != 1:
+        return primitive.name, places
+    (equation,) = body.eqns
+    constants = [body.invars[k] for k in places]
+    operands = enumerate(equation.invars)
+    return equation.primitive.name, tuple(k for k, atom in operands if any(atom is one for one in constants))

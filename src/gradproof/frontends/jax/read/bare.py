@@ -8,16 +8,13 @@ from typing import Any
 from gradproof.frontends.jax.observe.asked import function_name, source_names
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import Bottom
+from gradproof.frontends.jax.read.interpret import SHARED
 from gradproof.frontends.jax.read.values import value_of
 from gradproof.frontends.record.model import FunctionCall, GradientCall, Observed, Operand, Tape, Value
 from gradproof.frontends.record.source import spans_of
 
 NO_TAPE = Tape(0, "tape", None)
 """There is no tape in JAX: a function hears all that it runs."""
-SHARED = (
-    "inside `jit`, the function uses what it is differentiated for as a constant too, and a jaxpr does not tell the "
-    "two apart"
-)
 TOO_LONG = "it has more ops than are kept"
 
 
@@ -54,6 +51,7 @@ def bare_call(ending: Ending) -> GradientCall:
         ),
         failure=TOO_LONG if is_cut else None,
         doubt=SHARED if ending.of.is_shared else None,
+        differences=ending.differences if len(ending.of.targets) == 1 else None,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from jax._src import core
 
 from gradproof.errors import GradproofError
@@ -19,7 +20,7 @@ from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxEvent, numbers
 from gradproof.frontends.jax.read.bare import as_observed, bare_call, names_of_sources, names_of_targets
 from gradproof.frontends.jax.read.flow import given_results, needed_for, phased
-from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, Where
+from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, Inside, JaxprInterpreter, Where
 from gradproof.frontends.jax.read.odd import is_odd
 from gradproof.frontends.jax.read.regions import with_regions
 from gradproof.frontends.jax.read.replay import Find, replayed
@@ -129,9 +130,9 @@ def _run_again(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]
     execution = ending.execution
     assert execution is not None
     values = Values()
-    run = JaxprInterpreter(values)
+    run = JaxprInterpreter(values, Inside.around(ending))
     where = Where(spans_of(execution.places), "forward", call=ending.id)
-    inputs = [values.of(array) for array in execution.inputs]
+    inputs = [values.of(_as_array(x, aval)) for x, aval in zip(execution.inputs, execution.jaxpr.in_avals)]
     run.run_closed(execution.jaxpr, inputs, where)
     turns = max((len(run.seen.get(one.value, ())) for one in ending.results if one.is_staged), default=1)
     if not turns:
@@ -152,6 +153,11 @@ def _run_again(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]
     return found
 
 
+def _as_array(x: Any, aval: Any) -> Any:
+    """Numbers of Python's become arrays when a compiled function is given them; arrays can be told apart."""
+    return np.asarray(x, dtype=aval.dtype) if isinstance(x, bool | int | float | complex) else x
+
+
 def _as_returned(run: JaxprInterpreter, one: Bottom, value: Value, returned: Any, where: Where) -> Value:
     """A gradient as the user's own compiled run returned it, where that is among its results."""
     if not one.is_staged or one.value not in returned:
@@ -167,7 +173,8 @@ def _seen(run: JaxprInterpreter, one: Bottom, turn: int) -> Value:
     values = run.seen.get(one.value)
     if not values:
         raise GradproofError("a part of this gradient is not in the jaxpr that was run")
-    return values[min(turn, len(values) - 1)]
+    value = values[min(turn, len(values) - 1)]
+    return run.twins.get(value.id, value)
 
 
 def _call(ending: Ending, bare: GradientCall, view: JaxView, rules: JaxRules) -> GradientCall:

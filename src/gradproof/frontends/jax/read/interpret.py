@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.jax.kernels import PRIMITIVE
 from gradproof.frontends.jax.lower import TABLE
 from gradproof.frontends.jax.lower.library import ANY_NUMBER, PREFIX, Known, known_function, region_of
+from gradproof.frontends.jax.observe.notes import Ending
 from gradproof.frontends.jax.observe.trace import numbers
-from gradproof.frontends.jax.observe.twin import apart
+from gradproof.frontends.jax.observe.twin import apart, twin
 from gradproof.frontends.jax.read.loops import cond, linear_solve, scan, while_loop
 from gradproof.frontends.jax.read.regions import MARK
 from gradproof.frontends.jax.read.values import Values
@@ -26,6 +27,10 @@ from gradproof.ir.span import Span
 PLAIN_NUMBERS = (
     "`{name}` was given a plain Python number, and Python computed with it where JAX sees nothing; pass an array, as "
     "`jnp.float32(...)`, and it can be judged"
+)
+SHARED = (
+    "inside `jit`, the function uses what it is differentiated for as a constant too, and a jaxpr does not tell the "
+    "two apart"
 )
 MOST_EVENTS = 200_000  # a program with more ops is not judged, and says so
 _BOUNDARY = frozenset({"trace_to_jaxpr", "trace_to_jaxpr_dynamic", "_trace_to_jaxpr"})
@@ -48,13 +53,47 @@ class Where:
     call: int | None = None  # the compiled function whose own results are to be met
 
 
-class JaxprInterpreter:
-    """Collects op events; `seen` holds, for every variable of a jaxpr, the values it had, one per turn."""
+@dataclass(frozen=True)
+class Inside:
+    """What a function is differentiated for is another value inside of it: outside, it is a constant.
 
-    def __init__(self, values: Values) -> None:
+    `own` are the variables that the function and its derivative define; see `observe.shared`.
+    """
+
+    sources: frozenset[Any] = frozenset()
+    own: frozenset[Any] = frozenset()
+    constant_uses: Mapping[Any, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @classmethod
+    def around(cls, ending: Ending) -> Inside:
+        of = ending.of
+        sources = frozenset(one.value for one in of.sources if one.is_staged)
+        return cls(sources, frozenset(of.own | ending.own), of.constant_uses)
+
+    def constants_of(self, equation: Any) -> tuple[int, ...] | None:
+        """The operands that an equation takes as constants; None where it is no part of the function."""
+        defined = next((var for var in equation.outvars if var in self.own), None)
+        if defined is None:
+            return None
+        known = self.constant_uses.get(defined)
+        if known is not None and known[0] != equation.primitive.name:
+            raise GradproofError(SHARED)
+        return () if known is None else known[1]
+
+
+class JaxprInterpreter:
+    """Collects op events; `seen` holds, for every variable of a jaxpr, the values it had, one per turn.
+
+    `twins` are the values inside of what is cut out, by those outside.
+    """
+
+    def __init__(self, values: Values, inside: Inside | None = None) -> None:
         self.values = values
+        self.twins: dict[int, Value] = {}
+        self._inside = inside or Inside()
         self.events: list[OpEvent] = []
         self.seen: dict[Any, list[Value]] = {}
+        self._lines: dict[int, tuple[Span, ...]] = {}
 
     def emit(
         self,
@@ -69,6 +108,9 @@ class JaxprInterpreter:
             raise GradproofError(f"the program has more than {MOST_EVENTS:,} ops, and is not judged")
         if where.region is not None and not where.is_transposed:
             attrs = {**attrs, MARK: where.region}
+        # Gradients are added up in no line of the program: it happens for the lines that they come from.
+        stack = where.stack or next((self._lines[one.id] for one in inputs if one.id in self._lines), ())
+        self._lines.update((one.id, stack) for one in outputs if stack)
         self.events.append(
             OpEvent(
                 next(numbers) if index is None else index,
@@ -76,8 +118,8 @@ class JaxprInterpreter:
                 tuple(inputs),
                 tuple(outputs),
                 attrs,
-                where.stack[0] if where.stack else None,
-                where.stack,
+                stack[0] if stack else None,
+                stack,
                 where.phase,
                 within=where.within,
                 scope=where.scope,
@@ -143,6 +185,9 @@ class JaxprInterpreter:
         def bind(var: Any, value: Value) -> None:
             env[var] = value
             self.seen.setdefault(var, []).append(value)
+            if var in self._inside.sources and value.id not in self.twins:
+                self.twins[value.id] = self.values.new(twin(self.values.array(value)))
+                self.emit("copy", [value], [self.twins[value.id]], {}, where)
 
         for var, const in zip(jaxpr.constvars, consts, strict=True):
             bind(var, self.values.of(const))
@@ -150,7 +195,7 @@ class JaxprInterpreter:
             bind(var, value)
 
         def read(atom: Any) -> Value:
-            return self.values.new(_literal(atom)) if isinstance(atom, core.Literal) else env[atom]
+            return self._literal(atom) if isinstance(atom, core.Literal) else env[atom]
 
         for equation in jaxpr.eqns:
             information = equation.source_info
@@ -160,13 +205,24 @@ class JaxprInterpreter:
                 is_transposed=where.is_transposed or "transpose" in str(information.name_stack),
                 region=where.region or region_of(_codes(information.traceback)),
             )
+            inputs = [read(atom) for atom in equation.invars]
+            constants = self._inside.constants_of(equation)
+            if constants is not None:
+                inputs = [x if k in constants else self.twins.get(x.id, x) for k, x in enumerate(inputs)]
             with equation.ctx.manager:
-                results = self.execute(
-                    equation.primitive, equation.params, [read(atom) for atom in equation.invars], None, here
-                )
+                results = self.execute(equation.primitive, equation.params, inputs, None, here)
             for var, value in zip(equation.outvars, results, strict=True):
                 bind(var, value)
         return [read(atom) for atom in jaxpr.outvars]
+
+    def _literal(self, atom: Any) -> Value:
+        """A constant. What was known while tracing is written into the jaxpr as the very object that it was: the
+        gradient that a rule is given, or a Python number that a loop computes with."""
+        number = atom.val
+        is_same = getattr(number, "dtype", None) == atom.aval.dtype
+        return (
+            self.values.of(number) if is_same else self.values.new(np.asarray(number, dtype=atom.aval.dtype))
+        )
 
     def run_closed(self, closed: Any, inputs: Sequence[Value], where: Where) -> list[Value]:
         return self.run(closed.jaxpr, closed.consts, inputs, where)
@@ -177,10 +233,6 @@ def _described(params: Any) -> str | None:
     jaxpr = params.get("jaxpr", params.get("call_jaxpr"))
     information = getattr(getattr(jaxpr, "jaxpr", jaxpr), "debug_info", None)
     return None if information is None else str(information.func_src_info)
-
-
-def _literal(atom: Any) -> Any:
-    return np.asarray(atom.val, dtype=atom.aval.dtype)
 
 
 def own_stack(traceback: Any) -> tuple[Span, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax._src import core
 
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.twin import twin
@@ -87,16 +89,47 @@ def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where:
     b = inputs[skipped + counts.solve + counts.transpose_solve :]
     found = run.run_closed(jaxprs.solve, [*solve, *b], where)
     matrix_of = inputs[: counts.matvec]
-    array = run.values.array(b[0])
-    if len(b) != 1 or array.size > LARGEST_EQUATION or not matrix_of:
+    array = np.asarray(run.values.array(b[0]))
+    apart = _independent_axes(run, jaxprs.matvec, matrix_of, array) if len(b) == 1 and matrix_of else None
+    shape = tuple(1 if apart is None or axis in apart else n for axis, n in enumerate(array.shape))
+    if apart is None or math.prod(shape) > LARGEST_EQUATION:
         results = [run.values.new(twin(run.values.array(value))) for value in found]
         run.emit("custom_linear_solve", [*matrix_of, *b], results, {}, where)
         return results
     columns = []
-    for unit in np.eye(array.size):
-        given = run.values.new(jnp.asarray(unit.reshape(array.shape), array.dtype))
-        (column,) = run.run_closed(jaxprs.matvec, [*matrix_of, given], where)
+    for unit in np.eye(math.prod(shape)):
+        units = np.broadcast_to(unit.reshape(shape), array.shape)
+        (column,) = run.run_closed(
+            jaxprs.matvec, [*matrix_of, run.values.new(jnp.asarray(units, array.dtype))], where
+        )
         columns.append(column)
     result = run.values.new(twin(run.values.array(found[0])))
-    run.emit("gradproof.solve", [*columns, *b], [result], {}, where)
+    run.emit("gradproof.solve", [*columns, *b], [result], {"apart": apart}, where)
     return [result]
+
+
+def _independent_axes(run: JaxprInterpreter, matvec: Any, matrix_of: list[Value], b: Any) -> tuple[int, ...]:
+    """The axes along which there are many equations, each with unknowns of its own.
+
+    Along such an axis the product with A of what is zero in some places is zero in the same places.
+    """
+    given = [run.values.array(value) for value in matrix_of]
+    numbers = np.random.default_rng(0)
+    found = []
+    for axis, n in enumerate(b.shape):
+        is_kept = np.moveaxis(np.zeros(b.shape, bool), axis, 0)
+        is_kept[:: 2 if n > 1 else 1] = True
+        is_kept = np.moveaxis(is_kept, 0, axis)
+        if n > 1 and all(
+            not np.asarray(made)[~kept].any()
+            for kept in (is_kept, ~is_kept)
+            for made in core.eval_jaxpr(
+                matvec.jaxpr,
+                matvec.consts,
+                *given,
+                jnp.asarray(np.where(kept, numbers.normal(size=b.shape), 0.0), b.dtype),
+            )
+        ):
+            found.append(axis)
+    # A diagonal matrix is one that all axes stand apart for: one of them is left to have an equation.
+    return tuple(found if len(found) < b.ndim else found[:-1])

@@ -125,9 +125,7 @@ def _apply(
     upstream = {var: pair[1] for var, pair in came_in.items()}
     run = None if piece is None else ran.get(piece.id)
     if piece is not None and run is not None:
-        given = {
-            var: None if one is None else find(one) for var, one in zip(linear, _results_of(run, len(linear)))
-        }
+        given = _returned(run, equations, find)
     else:
         given = _transposed(equations, jaxpr, known, list(read), linear, upstream)
     went_out = {var: _turned_twice(ct) for var, ct in given.items()}
@@ -151,10 +149,13 @@ def _turned_twice(ct: Any) -> tuple[Any, Any]:
     return turned, _turned(turned)
 
 
-def _results_of(run: JaxRuleRun, n: int) -> Sequence[Bottom | None]:
-    if len(run.results) != n:
-        raise NotImplementedError("a hand-written rule whose results could not be told apart")
-    return run.results
+def _returned(run: JaxRuleRun, equations: Sequence[Any], find: Find) -> dict[Any, Any]:
+    """What a hand-written rule gave to each variable; for one that it was handed twice, the sum of both."""
+    given: dict[Any, Any] = {}
+    (rule,) = (one for one in equations if one.primitive is ad.custom_lin_p)
+    for var, one in zip(rule.invars[rule.params["num_res"] :], run.results, strict=True):
+        _add(given, var, None if one is None else find(one))
+    return given
 
 
 def _transposed(

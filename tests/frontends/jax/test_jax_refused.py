@@ -1,0 +1,95 @@
+"""Calls that JAX refuses: each is told at the user's line, with what would have been right."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax_runs import captured, judged
+
+from gradproof.frontends.jax.crash import explain, explain_misuse
+from gradproof.frontends.jax.read.refused import capture_before
+
+W, X = jnp.ones(2), jnp.ones((3, 2))
+
+
+def loss(w, x):
+    return jnp.mean((x @ w) ** 2)
+
+
+def pair(w, x):
+    return loss(w, x), x @ w
+
+
+def nothing(w, x):
+    loss(w, x)
+
+
+def largest(w, x):
+    return jnp.argmax(w)
+
+
+def raised(run):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        run()
+    return caught.value
+
+
+MISUSES = {
+    "several numbers": (lambda: jax.grad(lambda w: w * 2)(W), "one number", "jax.jacrev"),
+    "a pair": (lambda: jax.grad(pair)(W, X), "more than its loss", "has_aux=True"),
+    "nothing": (lambda: jax.grad(nothing)(W, X), "returns nothing", "return the loss"),
+    "no pair": (lambda: jax.grad(loss, has_aux=True)(W, X), "expects a pair", "leave out"),
+    "argnums": (lambda: jax.grad(loss, argnums=2)(W, X), "`argnums` names", "from 0"),
+    "by name": (lambda: jax.grad(loss)(w=W, x=X), "`argnums` names", "passed by name"),
+    "text": (lambda: jax.grad(lambda p: p["w"] ** 2)({"w": 1.0, "k": "a"}), "no array", "settings"),
+    "complex": (lambda: jax.grad(lambda w: jnp.exp(1j * w))(1.0), "a complex number", "holomorphic"),
+    "weights": (lambda: jax.vjp(lambda w: jnp.sum(w), W)[1](W), "weights of another shape", "ones_like"),
+    "structure": (lambda: jax.vjp(lambda w: (w, w), W)[1](W), "another structure", "jax.tree.map"),
+    "no tuples": (lambda: jax.jvp(jnp.sin, W, W), "as tuples", "(x,)"),
+    "direction": (lambda: jax.jvp(jnp.sin, (W,), (X,)), "another shape", "ones_like"),
+    "a value": (lambda: jax.grad(loss(W, X)), "its value is", "the function itself"),
+}
+
+
+@pytest.mark.parametrize("name", MISUSES)
+def test_a_misuse_is_explained_at_its_line(name):
+    run, headline, fix = MISUSES[name]
+    told = explain_misuse(raised(run))
+    assert told is not None
+    assert headline in told.headline
+    assert fix in told.fix.text
+    assert (told.kind, told.span.line) == ("crash", run.__code__.co_firstlineno)
+
+
+def test_a_misuse_is_an_entry_without_a_cause():
+    (report,) = judged(lambda: raised(lambda: jax.grad(pair)(W, X)))
+    assert (report.verdict.value, report.diagnostics) == ("missing", ())
+    assert "has_aux=True" in report.reason
+
+
+@pytest.mark.parametrize("wrapped", [jax.grad, lambda f: jax.jit(jax.grad(f)), jax.jacrev])
+def test_a_function_that_returns_integers_is_told_where_it_makes_them(wrapped):
+    (report,) = judged(lambda: raised(lambda: wrapped(largest)(W, X)))
+    (cause,) = report.diagnostics
+    assert (cause.kind, cause.severity) == ("discrete-op", "error")
+    assert cause.span.line == largest.__code__.co_firstlineno + 1
+
+
+def test_integers_given_to_a_compiled_gradient_are_told_at_the_call():
+    def call():
+        return jax.jit(jax.grad(loss))(jnp.array([1, 2]), X)
+
+    (capture,) = captured(lambda: raised(call))
+    assert capture.call.line == call.__code__.co_firstlineno + 1
+    assert capture.sources[0].missing.kind == "integer-dtype"
+
+
+def test_jvp_of_integers_is_an_entry():
+    capture = capture_before(raised(lambda: jax.jvp(jnp.sin, (jnp.array([1, 2]),), (W,))))
+    assert capture.sources[0].missing.kind == "integer-dtype"
+
+
+def test_an_exception_of_the_function_itself_is_no_misuse():
+    assert explain_misuse(raised(lambda: jax.grad(lambda w: w + "a")(1.0))) is None
+    assert explain(raised(lambda: int("x"))) is None
