@@ -108,3 +108,25 @@ def test_a_numpy_function_is_where_a_gradient_is_lost(mode: str) -> None:
     (cause,) = found.diagnostics
     assert cause.kind == "left-framework"
     assert cause.primary is not None and cause.primary.span.line == step.__code__.co_firstlineno + 3
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_the_lone_zero_that_makes_a_sum_of_gradients_fail_is_explained(traced: bool) -> None:
+    def value(x: Any) -> Any:
+        return tf.reduce_sum(tf.py_function(np.square, [x], tf.float64)) + tf.reduce_sum(x * x)
+
+    def program(x: Any, w: Any) -> None:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.function(value)(x) if traced else value(x)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="AddN"):
+            tape.gradient(loss, x)
+
+    (found,) = judged(program)
+    assert (found.verdict, found.reference) == (
+        Verdict.MISSING,
+        None,
+    )  # what goes through Python is not known
+    (cause,) = found.diagnostics
+    assert (cause.kind, cause.severity) == ("left-framework", "error")
+    assert "single zero" in cause.headline

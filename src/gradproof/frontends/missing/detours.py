@@ -33,7 +33,9 @@ def placed(source: Source, made: Assembly, program: Program) -> Source:
     is_lost = why is not None and (
         why.kind == "left-framework" or not {"stored", "text"}.isdisjoint(why.facts)
     )
-    return replace(source, node=None) if is_lost and not reaches else source
+    # Another way may reach the target; what goes by the lost one is unknown all the same.
+    is_partial = why is not None and "part" in why.facts
+    return replace(source, node=None) if is_lost and (is_partial or not reaches) else source
 
 
 def _cut(source: Source, cuts: Sequence[Cut], program: Program) -> Cut | None:

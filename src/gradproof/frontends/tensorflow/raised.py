@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+from gradproof.frontends.assemble.dialect import dialect_of
+from gradproof.frontends.record.flow import ancestors, descendants, gives, takes
 from gradproof.frontends.record.model import GradientCall
 from gradproof.frontends.tensorflow.after.tape_misuse import USED_UP, earlier_call, opening, tape_name
 from gradproof.ir.capture import Break
+from gradproof.ir.span import Span
+
+# The two sides of a sum that fails, one of them without a shape.
+_UNEQUAL = re.compile(
+    r"AddN must have the same size and shape\.\s+Input \d+: (\[\] !=|\S+ != input \d+: \[\])"
+)
 
 
 def raised(call: GradientCall, k: int) -> Break | None:
-    """A tape that was asked before has nothing left to answer with; None where it was another exception."""
-    if call.span is None or USED_UP not in (call.exception or ""):
+    """What an exception of TensorFlow's own comes from; None where it says nothing about gradients."""
+    if call.span is None or call.exception is None:
         return None
-    name = tape_name(call.span)
-    opened, before = opening(call.span, name), earlier_call(call.span, name)
+    if USED_UP in call.exception:
+        return _asked_before(call, call.span, k)
+    return _lone_zero(call, k) if _UNEQUAL.search(call.exception) else None
+
+
+def _asked_before(call: GradientCall, asked: Span, k: int) -> Break:
+    """A tape that was asked before has nothing left to answer with."""
+    name = tape_name(asked)
+    opened, before = opening(asked, name), earlier_call(asked, name)
     contributing = [] if opened is None else [(opened, "holds for one call")]
     contributing += [] if before is None else [(before, "which was this one")]
     return Break(
         "outside-tape",
-        call.span,
+        asked,
         "asks a tape that is empty by now",
         tuple(contributing),
         {
@@ -28,6 +44,33 @@ def raised(call: GradientCall, k: int) -> Break | None:
             "why": "A tape lets go of what it recorded as soon as it has computed gradients, to save memory. For this "
             "second call it is as if nothing had run inside it.",
             "remedy": "open the tape with `persistent=True`, or ask once, with a list of sources",
+        },
+    )
+
+
+def _lone_zero(call: GradientCall, k: int) -> Break | None:
+    """The rule of `tf.py_function` returns a single zero for Python that left TensorFlow; in a sum it does not fit."""
+    source, role = call.sources[k], dialect_of(call.framework).role
+    forward = [e for e in (*call.older, *call.events) if e.phase == "forward" and role(e) != "shape"]
+    forward.sort(key=lambda event: event.index)
+    start = {source.value.id} | ({source.variable.id} if source.variable is not None else set())
+    reached, needed = descendants(forward, start), ancestors(forward, {t.value.id for t in call.targets})
+    on_the_way = (e for e in forward if takes(e, reached) and gives(e, needed))
+    left = next((e for e in on_the_way if e.op == "EagerPyFunc"), None)
+    if left is None:
+        return None
+    return Break(
+        "left-framework",
+        left.span,
+        "runs outside TensorFlow",
+        () if call.span is None else ((call.span, call.ending),),
+        {
+            "headline": f"there is no gradient for `{source.name}`: what `tf.py_function` sends back is a single zero",
+            "why": "The Python function left TensorFlow, so that no gradient leads through it, and its rule returns a "
+            f"zero without a shape. `{source.name}` has another way to the target, too, and the gradients of both "
+            "cannot be added.",
+            "remedy": _REMEDIES["left-framework"],
+            "part": left.op,
         },
     )
 
