@@ -11,7 +11,7 @@ import torch
 
 from gradproof.frontends.record.source import argument, call_at, names_of
 from gradproof.frontends.torch.record.engine import EngineRun
-from gradproof.frontends.torch.record.grad_reads import grad_reads, reads_beside
+from gradproof.frontends.torch.record.grad_reads import grad_reads, reads_beside, reads_over
 from gradproof.frontends.torch.record.memory import Cell, is_leaf
 from gradproof.frontends.torch.record.names import Named, tensors_in_frames
 from gradproof.frontends.torch.record.transforms import plain as unwrapped
@@ -112,7 +112,8 @@ def _is_list(node: ast.expr) -> bool:
 
 def _bystanders(run: EngineRun, made_of: Mapping[int, Cell], read: Any) -> Iterator[TorchAsked]:
     """Tensors on the way that are no leaves, of which the program reads `.grad` all the same."""
-    wanted = grad_reads(run.frame.f_code.co_filename).names
+    file = run.frame.f_code.co_filename
+    wanted = grad_reads(file).names - reads_over(file, run.frame.f_lineno)
     for name, tensor in tensors_in_frames(run.frame):
         if name not in wanted or id(tensor) in run.leaves or not isinstance(tensor, torch.Tensor):
             continue

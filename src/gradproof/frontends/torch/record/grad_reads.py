@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from gradproof.ir.syntax import tree_of
 
@@ -49,16 +49,40 @@ def grad_reads(file: str) -> GradReads:
 
 @lru_cache(maxsize=256)
 def reads_beside(file: str, line: int) -> frozenset[str]:
-    """The names whose `.grad` is read in the same function as a line, or with it outside of all functions."""
+    """The names whose `.grad` is read after a line in the same function, or with it outside of all functions."""
     tree = tree_of(file)
     if tree is None:
         return frozenset()
     own = _function_at(tree, line)
-    nodes = [node for node in ast.walk(own) if _is_read(node)]
-    return frozenset(
+    reads = [node for node in _names_read(tree) if _function_at(tree, node.lineno) is own]
+    return frozenset(node.value.id for node in reads if _comes_after(own, node.lineno, line))
+
+
+@lru_cache(maxsize=256)
+def reads_over(file: str, line: int) -> frozenset[str]:
+    """The names whose `.grad` is read only before a line of the same function: what they mean then, is over."""
+    tree = tree_of(file)
+    if tree is None:
+        return frozenset()
+    own = _function_at(tree, line)
+    reads = list(_names_read(tree))
+    later = {
         node.value.id
-        for node in nodes
-        if isinstance(node.value, ast.Name) and _function_at(tree, node.lineno) is own
+        for node in reads
+        if _function_at(tree, node.lineno) is not own or _comes_after(own, node.lineno, line)
+    }
+    return frozenset(node.value.id for node in reads) - later
+
+
+def _names_read(tree: ast.AST) -> Iterator[Any]:
+    return (node for node in ast.walk(tree) if _is_read(node) and isinstance(node.value, ast.Name))
+
+
+def _comes_after(own: ast.AST, read: int, line: int) -> bool:
+    """Further down, or in a loop around both, which comes back to it."""
+    around = (node for node in ast.walk(own) if isinstance(node, ast.For | ast.While))
+    return read >= line or any(
+        node.lineno <= read and max(read, line) <= (node.end_lineno or 0) for node in around
     )
 
 
