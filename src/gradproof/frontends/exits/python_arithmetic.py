@@ -19,7 +19,7 @@ NEAR = 2  # names followed to see whether it is worth looking at all
 # Functions of `math` and NumPy, and Python's own, that do nothing but hand the number on in another dress.
 _SAME = frozenset({
     "float", "array", "asarray", "float16", "float32", "float64", "constant", "convert_to_tensor", "numpy", "item",
-    "tolist", "copy", "astype", "asanyarray", "convert_to_numpy",
+    "tolist", "copy", "astype", "asanyarray", "convert_to_numpy", "tensor", "as_tensor", "from_numpy",
 })  # fmt: skip
 _ENTRYWISE = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "tanh": "tanh",
@@ -27,7 +27,7 @@ _ENTRYWISE = {
     "arctan": "atan", "log2": "log2", "log10": "log10", "negative": "neg", "reciprocal": "reciprocal",
 }  # fmt: skip
 _NUMPY = frozenset({"np", "numpy"})
-_MODULES = _NUMPY | {"math", "tf", "tensorflow", "keras"}
+_MODULES = _NUMPY | {"math", "tf", "tensorflow", "keras", "torch"}
 _OF_TWO = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "pow": "power",
     "power": "power", "float_power": "power", "hypot": "hypot", "dot": "dot", "inner": "dot", "vdot": "dot",

@@ -36,7 +36,7 @@ def asked_for(
     """The sources of a call: those it was given, or the leaves it collects in and tensors whose `.grad` is read."""
     names = {key: one.name for key, one in named.items()}
     if run.inputs:
-        return list(_given(run, names, span, read))
+        return list(_given(run, named, span, read))
     leaves = [
         TorchAsked(names.get(id(leaf)) or f"leaf {k}", leaf)
         for k, leaf in enumerate(run.leaves.values(), 1)
@@ -70,8 +70,9 @@ def unreached(run: EngineRun, named: Mapping[int, Named]) -> list[tuple[Named, b
     ]
 
 
-def _given(run: EngineRun, names: dict[int, str], span: Span | None, read: Any) -> Iterator[TorchAsked]:
+def _given(run: EngineRun, named: Mapping[int, Named], span: Span | None, read: Any) -> Iterator[TorchAsked]:
     """`x` in `torch.autograd.grad(loss, x)`."""
+    names = {key: one.name for key, one in named.items()}
     call = None if span is None else call_at(span)
     is_grad = (
         call is not None and isinstance(call.func, ast.Attribute | ast.Name) and _last(call.func) == "grad"
@@ -85,14 +86,16 @@ def _given(run: EngineRun, names: dict[int, str], span: Span | None, read: Any) 
         said = spelled[k] if k < len(spelled) else ""
         plain = said if said.isidentifier() else ""
         yield TorchAsked(
-            plain or names.get(id(tensor)) or said or _known(run, tensor, read) or f"input {k + 1}", tensor
+            plain or names.get(id(tensor)) or said or _known(run, named, tensor, read) or f"input {k + 1}",
+            tensor,
         )
 
 
-def _known(run: EngineRun, tensor: Any, read: Any) -> str:
+def _known(run: EngineRun, named: Mapping[int, Named], tensor: Any, read: Any) -> str:
     """The name of the user's tensor that an argument of `torch.func` wraps, or one of `functional` is a view of."""
     own = read(unwrapped(tensor))
     known = [(name, read(unwrapped(one))) for name, one in tensors_in_frames(run.frame)]
+    known += [(one.name, read(one.tensor)) for one in named.values() if one.tensor.shape == tensor.shape]
     same = [name for name, cell in known if cell.id == own.id]
     views = [
         name

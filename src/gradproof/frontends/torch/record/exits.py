@@ -5,24 +5,39 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 
-from gradproof.frontends.record.source import Place, argument, call_at, first_user_frame, span_of, user_places
+from gradproof.frontends.record.model import OpEvent, Value
+from gradproof.frontends.record.source import (
+    Place,
+    argument,
+    call_at,
+    first_user_frame,
+    is_users,
+    span_of,
+    user_places,
+)
 from gradproof.frontends.torch.record.memory import DETACH
-from gradproof.frontends.torch.record.recorder import Pending, TorchRecorder
+from gradproof.frontends.torch.record.recorder import Pending, Ref, TorchRecorder, numbers
 from gradproof.ir.syntax import tree_of
 
 _SCALAR = "aten._local_scalar_dense.default"
 _NEW = "aten.lift_fresh.default"  # a tensor of new numbers, as `torch.tensor` makes it
+_ARITHMETIC = frozenset(f"aten.{name}.Tensor" for name in ("add", "sub", "mul", "div"))
+_DERIVATIVES = ("autograd/gradcheck.py", "autograd/functional.py")
 _MAKERS = ("tensor", "as_tensor", "asarray", "FloatTensor", "DoubleTensor", "Tensor")
 MOST_PACKED = 1_000
 
 
 def note(recorder: TorchRecorder, op: Pending, frame: FrameType) -> None:
-    """Keep what an op lets out."""
+    """Keep what an op lets out; what PyTorch's own derivatives read for themselves stays with them."""
+    if op.op in (_SCALAR, DETACH, _NEW) and _is_for_derivatives(frame):
+        return
     if op.op == _SCALAR:
         recorder.leave("item()", op.inputs[0], user_places(frame))
     elif op.op == DETACH and _names_numpy(frame):
@@ -33,6 +48,30 @@ def note(recorder: TorchRecorder, op: Pending, frame: FrameType) -> None:
             recorder.leave("torch.tensor()", recorder.memory.read(tensor), user_places(frame))
         for tensor, place in _listed(user):
             recorder.leave("tolist()", recorder.memory.read(tensor), (place, *user_places(frame)[1:]))
+
+
+def with_numbers(event: OpEvent) -> OpEvent:
+    """The event with its plain numbers as values: each may be one that a tensor was read for."""
+    args, near = event.attrs.get("args"), event.inputs[0] if event.inputs else None
+    is_arithmetic = event.op in _ARITHMETIC and near is not None and near.dtype in ("float32", "float64")
+    if not is_arithmetic or near is None or not isinstance(args, tuple):
+        return event
+    inputs, given = list(event.inputs), list(args)
+    for k, one in enumerate(given):
+        if isinstance(one, float):
+            array = np.asarray(one, near.dtype)
+            given[k] = Ref(len(inputs))
+            inputs.append(Value(-next(numbers), near.dtype, (), lambda array=array: array))  # type: ignore[misc]
+    return replace(event, inputs=tuple(inputs), attrs={**event.attrs, "args": tuple(given)})
+
+
+def _is_for_derivatives(frame: FrameType | None) -> bool:
+    """Whether the code that runs the op belongs to a check or to `autograd.functional`, and not to the user."""
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        if frame.f_code.co_filename.endswith(_DERIVATIVES):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _names_numpy(frame: FrameType) -> bool:

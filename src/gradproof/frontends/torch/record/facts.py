@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gradproof.frontends.record.model import Value
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder
@@ -73,3 +74,13 @@ def retained(run: EngineRun, tensor: Any, read: Callable[[Any], Cell]) -> Cell |
     rule = next((one for one in run.nodes.values() if one.done and one.node is tensor.grad_fn), None)
     place = tensor.output_nr
     return None if rule is None or place >= len(rule.upstream) else rule.upstream[place]
+
+
+def weights_of(
+    run: EngineRun, read: Callable[[Any], Cell], value: Callable[[Cell], Value]
+) -> Iterator[Value | None]:
+    """Those of the target; None stands for ones, as PyTorch puts them there for a single number."""
+    for weight in run.weights:
+        cell = None if weight is None else read(plain(weight))
+        is_one = cell is not None and cell.shape == () and bool(cell.array() == 1)
+        yield None if cell is None or is_one else value(cell)

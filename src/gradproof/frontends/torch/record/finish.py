@@ -19,7 +19,15 @@ from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine import EngineRun
-from gradproof.frontends.torch.record.facts import doubt_of, freed_of, going_back, policy_of, retained
+from gradproof.frontends.torch.record.exits import with_numbers
+from gradproof.frontends.torch.record.facts import (
+    doubt_of,
+    freed_of,
+    going_back,
+    policy_of,
+    retained,
+    weights_of,
+)
 from gradproof.frontends.torch.record.hooks import HookSteps
 from gradproof.frontends.torch.record.lost import MOST_LEAVES
 from gradproof.frontends.torch.record.memory import Cell
@@ -58,7 +66,7 @@ class Finish:
         self.places: dict[int, int] = {}  # of raw events among those of the record
         self.rules = TorchRules(run, recorder, self.places, self.optional)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
-        self.backward = going_back(run, recorder)
+        self.backward, self.exits = going_back(run, recorder), recorder.read_before(run.first)
         self.forward = [
             event for event in recorder.events if run.id not in event.within and event.index < run.first
         ]
@@ -90,7 +98,7 @@ class Finish:
             sources=tuple(sources),
             observed=() if run.error is not None else tuple(observed),
             observed_from="returned",
-            output_gradients=tuple(self._weights()) if run.weights else None,
+            output_gradients=tuple(weights_of(run, self.recorder.memory.read, self.value)) or None,
             events=made[before:],
             older=made[:before],
             pullbacks=(*self.rules.pullbacks(events), *hooks.pullbacks),
@@ -130,21 +138,19 @@ class Finish:
             value.array  # noqa: B018
         return Waiting(call, [key for key, _ in asked], self.run.held, grads)
 
-    def relevant(self, through_numbers: bool = False) -> list[TorchEvent]:
+    def relevant(self) -> list[TorchEvent]:
         """The events that the target, or something in the backward pass, was computed from.
 
         Leaves begin there. So does what has no history for PyTorch and is older than the previous gradient call,
         such as the running means of a layer: it would lead back through all steps.
         """
         needed = {cell.id for cell in self.run.targets if cell.leaf is None} | set(self.also)
-        if not all(cell.requires_grad for cell in self.run.targets) or is_plain(self.run) or through_numbers:
-            # The way may lead through plain numbers.
-            needed |= {raw.cell.id for raw in self.recorder.leaves if raw.index > self.recorder.previous}
+        needed |= {raw.cell.id for raw in self.exits}  # the way may lead through plain numbers
         for event in self.backward:
             needed.update(cell.id for cell in event.inputs if cell.leaf is None)
         found = []
         for event in reversed(self.forward):
-            recent = event.index >= self.recorder.previous
+            recent = event.index >= self.recorder.previous or event.scope is not None
             if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
                 found.append(event)
                 needed.update(cell.id for cell in event.inputs if cell.leaf is None)
@@ -205,13 +211,6 @@ class Finish:
         for k, (tensor, cell) in enumerate(zip(self.run.outputs, self.run.targets)):
             yield Operand(said or names.get(id(tensor)) or f"output {k + 1}", self.value(cell))
 
-    def _weights(self) -> Iterator[Value | None]:
-        """Those of the target; None stands for ones, as PyTorch puts them there for a single number."""
-        for weight in self.run.weights:
-            cell = None if weight is None else self.recorder.memory.read(plain(weight))
-            is_one = cell is not None and cell.shape == () and bool(cell.array() == 1)
-            yield None if cell is None or is_one else self.value(cell)
-
     def events(
         self, events: Sequence[TorchEvent], versions: dict[int, list[Cell]], before: int
     ) -> Iterator[OpEvent]:
@@ -235,23 +234,23 @@ class Finish:
 
     def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
         self.places[raw.index] = index
-        spans = tuple(map(span_of, raw.places))
-        return OpEvent(
+        spans, is_backward = tuple(map(span_of, raw.places)), self.run.id in raw.within
+        given = [self.value(cell) for cell in raw.inputs]
+        event = OpEvent(
             index=index,
             op=raw.op,
-            inputs=tuple(self.value(cell) for cell in raw.inputs)
-            if self.run.id in raw.within
-            else tuple(self.hooks.instead(self.value(cell)) for cell in raw.inputs),
+            inputs=tuple(given if is_backward else map(self.hooks.instead, given)),
             outputs=tuple(self.value(cell) for cell in raw.outputs),
             attrs=raw.attrs,
             span=spans[0] if spans else None,
             stack=spans,
-            phase="backward" if self.run.id in raw.within else "forward",
+            phase="backward" if is_backward else "forward",
             within=raw.within,
             scope=raw.scope,
             pullback=rules.get(raw.node),
             heard=raw.heard,
         )
+        return with_numbers(event) if self.exits and not is_backward else event
 
     def _scopes(self, events: Sequence[TorchEvent]) -> Iterator[CustomScope]:
         known = {cell.id for event in events for cell in (*event.inputs, *event.outputs)}

@@ -135,7 +135,7 @@ class TorchObservation:
 
     def _finished(self, run: EngineRun) -> None:
         finish = Finish(run, self.recorder)
-        call = self._calls.beside(finish.call())
+        call = finish.call()
         if run.is_batched:
             for one in as_rows(run, call) if run.is_opaque else as_jacobians(run, call):
                 self._deliver(one)
@@ -158,7 +158,8 @@ class TorchObservation:
         if not run.create_graph:  # what comes out of it goes into a call that nobody knows yet
             self._settle()
         if not run.held:
-            self._deliver(call)
+            for one in self._calls.beside(call):
+                self._deliver(one)
 
     def _deliver(self, call: GradientCall) -> None:
         try:

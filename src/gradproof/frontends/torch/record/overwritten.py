@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from gradproof.frontends.record.source import span_of
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
@@ -67,9 +69,17 @@ def _read_backward(run: EngineRun, recorder: TorchRecorder, events: Sequence[Tor
             scope = recorder.nodes.get(event.node)
             key = event.node._sequence_nr() if scope is None else ("scope", scope)
             known = own.get(key, [])
-            memories, ids = {cell.memory for cell in known}, {cell.id for cell in known}
-            found |= {cell.memory for cell in event.inputs if cell.memory in memories and cell.id not in ids}
+            found |= {cell.memory for cell in event.inputs if _is_other(cell, known)}
     return {memory for memory in found if memory is not None}
+
+
+def _is_other(cell: Cell, known: Sequence[Cell]) -> bool:
+    """Whether the memory of a known value holds other numbers now; `gradcheck` moves its inputs and puts them back."""
+    there = [one for one in known if one.memory == cell.memory]
+    if not there or any(one.id == cell.id for one in there):
+        return False
+    alike = (one for one in there if one.shape == cell.shape)
+    return not any(np.array_equal(one.array(), cell.array(), equal_nan=True) for one in alike)
 
 
 def _told(run: EngineRun, write: TorchEvent, used: TorchEvent) -> Break:

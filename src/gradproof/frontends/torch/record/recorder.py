@@ -228,6 +228,10 @@ class TorchRecorder(threading.local):
     def leave(self, how: str, cell: Cell, places: tuple[Place, ...]) -> None:
         self.leaves.append(TorchExit(next(numbers), how, cell, places))
 
+    def read_before(self, number: int) -> list[TorchExit]:
+        """The numbers that were read since the previous gradient call, and before another one began."""
+        return [one for one in self.leaves if self.previous < one.index < number]
+
     def _forget(self) -> None:
         if len(self.events) > MOST_EVENTS or self.memory.n_bytes > MOST_BYTES:
             half = len(self.events) // 2

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from torch.autograd import functional
 
+from gradproof.frontends.assemble.captures import only
 from gradproof.frontends.record.model import GradientCall
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site, Sites
@@ -30,6 +31,7 @@ class WholeCalls:
     def __init__(self) -> None:
         self._depth = 0
         self._most = MOST_RUNS
+        self._measuring = 0
         self._differences: tuple[float, Any] | None = None  # their step, and what they gave
         self._runs: dict[Hashable, tuple[Site, bool, int]] = {}
 
@@ -45,27 +47,35 @@ class WholeCalls:
 
     def _measured(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """The differences of `gradcheck`, which are taken before the gradient is asked for."""
-        found = original(*args, **kwargs)
+        self._measuring += 1
+        try:
+            found = original(*args, **kwargs)
+        finally:
+            self._measuring -= 1
         self._differences = (float(kwargs.get("eps", args[4] if len(args) > 4 else 1e-3)), found)
         return found
 
-    def beside(self, call: GradientCall) -> GradientCall:
-        """The call with what the program's own check has got for the same number."""
-        if self._differences is None or len(call.sources) != 1 or len(call.observed) != 1:
-            return call
-        step, found = self._differences
-        source = call.sources[0].value
-        numbers = found[0][0] if len(found) == 1 and len(found[0]) == 1 else None
-        sizes = [math.prod(one.shape or ()) for one in (source, call.targets[0].value)]
-        is_fitting = numbers is not None and tuple(numbers.shape) == tuple(sizes)
-        if not is_fitting or len(call.targets) != 1 or not types.is_real(source.dtype):
-            return call
+    def beside(self, call: GradientCall) -> list[GradientCall]:
+        """The call with what the program's own check has got for the same numbers; one for each source of several."""
+        found = [self._measured_for(call, k) for k in range(len(call.sources))]
+        if not any(found) or len(call.observed) != len(call.sources):
+            return [call]
+        return [replace(only(call, [k]), differences=one) for k, one in enumerate(found)]
+
+    def _measured_for(self, call: GradientCall, k: int) -> Differences | None:
+        if self._differences is None or len(call.targets) != 1:
+            return None
+        (step, found), source = self._differences, call.sources[k].value
+        sizes = tuple(math.prod(one.shape or ()) for one in (source, call.targets[0].value))
+        fitting = [one for one in (found[k] if k < len(found) else ()) if tuple(one.shape) == sizes]
         weight = _weight_of(call, sizes[1])
-        if weight is None:
-            return call
+        if len(found) != len(call.sources) or len(fitting) != 1 or weight is None:
+            return None
+        if not types.is_real(source.dtype):
+            return None
         # A check measures the whole Jacobian and asks for the gradient of one entry of the target after the other.
-        values = (array_of(numbers) @ weight).reshape(source.shape or ())
-        return replace(call, differences=Differences(step, "eps", values))
+        values = (array_of(fitting[0]) @ weight).reshape(source.shape or ())
+        return Differences(step, "eps", values)
 
     @property
     def is_wanted(self) -> bool:
@@ -91,6 +101,8 @@ class WholeCalls:
         if key not in self._runs:
             self._runs[key] = (*sites.begin(key), 0)
         site, wanted, n_runs = self._runs[key]
+        if self._measuring:  # a difference of gradients: what is asked for at points beside is no result
+            return site, False
         self._runs[key] = site, wanted, n_runs + 1
         return site, wanted and n_runs < self._most
 
