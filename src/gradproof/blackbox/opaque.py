@@ -50,17 +50,24 @@ def value_of(kernel: Kernel, xs: Sequence[Array], radii: Sequence[Array | None])
     """The result at `xs`, and how far it may be off: by its own rounding, and because the inputs may be."""
     eps = _eps(kernel)
     rng = np.random.default_rng(_SEED)
-    centre = wide(kernel(*xs))
+    centre = _computed(kernel, xs)
     rad = ROUNDINGS * eps * np.abs(centre)
     for _ in range(PERTURBATIONS):
         moved = [
             x if radius is None else x + rng.choice((-1.0, 1.0), x.shape) * (radius + eps * np.abs(x))
             for x, radius in zip(xs, radii)
         ]
-        rad = np.maximum(rad, ROUNDINGS * np.abs(wide(kernel(*moved)) - centre))
+        rad = np.maximum(rad, ROUNDINGS * np.abs(_computed(kernel, moved) - centre))
     if (rad > UNSTEADY * np.abs(centre).max(initial=0.0)).any():
         raise NoDerivative("its result jumps when its inputs change in their last digit")
     return centre, rad
+
+
+def _computed(kernel: Kernel, xs: Sequence[Array]) -> Array:
+    try:
+        return wide(kernel(*xs))
+    except ValueError as error:
+        raise NoDerivative(f"it cannot be computed again by itself: {error}") from error
 
 
 def wide(array: Any) -> Array:
