@@ -107,12 +107,6 @@ def _is_step(program: Program, node: Node) -> bool:
     return node.op in TABLE and TABLE[node.op].is_decision
 
 
-def _is_beside(case: Case) -> bool:
-    """Whether a gradient is differentiated again for other things, as a penalty on it is for the weights."""
-    others = (one.observed for one in case.capture.sources if one is not case.source)
-    return case.capture.run.order > 1 and any(one is not None and bool(np.any(one)) for one in others)
-
-
 def _zero(case: Case, node: Node) -> Diagnostic:
     name, target = case.source.name, case.capture.target
     assert node.span is not None
@@ -120,7 +114,7 @@ def _zero(case: Case, node: Node) -> Diagnostic:
     words = {"name": name, "target": target, "op": op_words(node), "Op": capital(op_words(node))}
     return Diagnostic(
         kind="discrete-op",
-        severity="note" if _is_beside(case) else "warning",
+        severity="warning",
         certainty="proven",
         headline=said.headline.format(**words),
         primary=Annotation(node.span, said.label),
