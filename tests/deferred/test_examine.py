@@ -309,3 +309,30 @@ def test_a_call_that_only_the_process_can_judge_is_judged_there(
     assert [step.n_all for step in judge_all(work)] == [0]
     (row,) = comparable(joined(work))["gradients"]
     assert (row["verdict"], row["source"]["name"]) == ("correct", "x")
+
+
+def test_a_full_disk_costs_what_does_not_fit_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numpy as np
+
+    import gradproof
+    from gradproof.deferred import keeping
+    from gradproof.errors import NotWritten
+
+    def full(value: Any, path: str, *rest: Any) -> int:
+        if path.endswith("00000002.gradproof"):
+            raise NotWritten("`kept/00000002.gradproof` could not be written: No space left on device")
+        return write(value, path, *rest)
+
+    write = keeping.write
+    monkeypatch.setattr(keeping, "write", full)
+    with gradproof.watch(defer=tmp_path / "kept"):
+        for _ in range(2):
+            x = gradproof.Variable(np.array([1.0, 2.0]), name="x")
+            with gradproof.GradientTape() as tape:
+                loss = np.sum(np.exp(x))
+            tape.gradient(loss, x)
+    work = opened(str(tmp_path / "kept"))
+    assert [step.n_all for step in judge_all(work)] == [1, 1]
+    assert any("1 gradient call could not be kept: `kept/0" in note for note in joined(work).notes)

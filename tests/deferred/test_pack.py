@@ -74,6 +74,18 @@ def test_what_is_one_object_stays_one_and_is_written_once() -> None:
     assert len(_block((node, node, array))) < 1.2 * array.nbytes
 
 
+def test_the_same_numbers_are_written_once() -> None:
+    array = np.arange(10_000.0).reshape(100, 100)
+    again = _again((array, array.copy(), array.T, array.T.copy()))
+    assert isinstance(again, tuple)
+    for one, other in zip(again, (array, array, array.T, array.T), strict=True):
+        assert np.array_equal(one, other)
+    assert len(_block((array, array.copy(), array.T))) < 1.1 * array.nbytes
+    changed = array.copy()
+    changed[50, 50] += 1.0
+    assert np.array_equal(_again((array, changed))[1], changed)  # type: ignore[index]
+
+
 def test_what_is_no_data_is_refused_by_its_type() -> None:
     with pytest.raises(NotData, match="function"):
         _block((1, lambda: 1))
@@ -127,6 +139,7 @@ def _of(header: dict[str, list[list[object]]], name: str) -> list[object]:
         (lambda h: _of(h, "Capture").__setitem__(4, [{"r": -1}]), "no place"),
         (lambda h: h["arrays"][0].__setitem__(0, "object"), "no dtype"),
         (lambda h: h["arrays"][0].__setitem__(1, [10**12]), "beyond the end"),
+        (lambda h: h["arrays"][0].__setitem__(3, -64), "no place"),
         (lambda h: h.__delitem__("root"), "root"),
     ],
 )

@@ -25,7 +25,7 @@ from gradproof.cli.github import tell_github
 from gradproof.cli.progress import on_errors
 from gradproof.cli.run_arguments import configure
 from gradproof.deferred.following import Follower, following
-from gradproof.deferred.keeping import FolderKeeper, keeper_in, kept_line
+from gradproof.deferred.keeping import FolderKeeper, keeper_in, kept_line, lost_line
 from gradproof.deferred.model import Ended
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import Report, Script
@@ -119,6 +119,9 @@ class _Audit:
             return output.NOT_WRITTEN
         if self.given.detail != "quiet":
             output.say(kept_line(keeper, self.given.defer))
+        if keeper.lost:
+            output.say_error(lost_line(keeper))
+            return output.NOT_WRITTEN
         return INTERRUPTED if is_interrupted else outcome.exit_status
 
     def _ended(self, outcome: Outcome, crash: Diagnostic | None) -> Ended:

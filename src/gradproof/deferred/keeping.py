@@ -16,7 +16,7 @@ from gradproof.deferred.model import Begun, Ended, KeptCall, Text
 from gradproof.diagnosis.intent import declared
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import count
-from gradproof.errors import NotData
+from gradproof.errors import NotData, NotWritten
 from gradproof.ir.capture import Capture
 from gradproof.options import Options
 from gradproof.render.snippet import MOST_SOURCE
@@ -33,6 +33,7 @@ class FolderKeeper:
     frameworks: set[str] = field(default_factory=set)
     n_calls: int = 0
     n_bytes: int = 0
+    lost: list[str] = field(default_factory=list)  # why calls could not be written
     _files: dict[str, bool] = field(
         default_factory=dict
     )  # whose text is there, and whose is still to be written
@@ -57,9 +58,19 @@ class FolderKeeper:
             self._write(KeptCall(reports=tuple(map(drawn, reports)), are_tried=are_tried))
 
     def end(self, ended: Ended) -> None:
-        self.part.end(replace(ended, declared=declared()))
+        heard = ended.heard
+        if self.lost:
+            heard = replace(heard, remarks=(*heard.remarks, lost_line(self)))
+        self.part.end(replace(ended, heard=heard, declared=declared()))
 
     def _write(self, kept: KeptCall) -> None:
+        """A training of hours does not end because the disk is full; what could not be written is said at the end."""
+        try:
+            self._put(kept)
+        except NotWritten as error:
+            self.lost.append(str(error))
+
+    def _put(self, kept: KeptCall) -> None:
         self.n_bytes += write(kept, self.part.call_path(f"{self.n_calls + 1:08}"), self._table)
         self.n_calls += 1
         for number, (file, is_there) in enumerate(list(self._files.items())):
@@ -83,6 +94,10 @@ def kept_line(keeper: FolderKeeper, folder: str) -> str:
     calls = count(keeper.n_calls, "gradient call")
     size = f"{keeper.n_bytes / 1e6:,.1f} MB"
     return f"{calls} kept in {folder} ({size}), not judged yet: gradproof examine {folder}"
+
+
+def lost_line(keeper: FolderKeeper) -> str:
+    return f"{count(len(keeper.lost), 'gradient call')} could not be kept: {keeper.lost[0]}"
 
 
 def rank_of(environment: Mapping[str, str]) -> int | None:

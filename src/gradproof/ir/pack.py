@@ -26,6 +26,7 @@ from gradproof.ir.types import Array
 
 MAGIC = b"GRADPRF1"
 ALIGN = 64
+_SAMPLE = 64  # bytes at both ends that are looked at before two arrays are compared
 MOST_HEADER = 1 << 30  # bytes of JSON; what is larger is no record of a program that ran
 _HEAD = struct.Struct("<8sQQII")  # magic, length of the JSON, of the arrays, and their check sums
 
@@ -110,6 +111,8 @@ class _Writer:
         self._packings = packings
         self._records: dict[int, int] = {}
         self._arrays: dict[Any, int] = {}
+        self._contents: dict[Any, list[tuple[int, Any]]] = {}
+        self._size = 0
         self._alive: list[Any] = []  # what is known by its address must not go away
         self.used: dict[str, tuple[str, ...]] = {}
         self.table: list[list[Any]] = []
@@ -168,11 +171,22 @@ class _Writer:
         order = "F" if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         flat = np.ascontiguousarray(array.T if order == "F" else array)
         raw: Any = flat.reshape(-1).view(np.uint8).data if flat.size else b""
-        self.table.append([name, list(array.shape), order])
-        self.parts += [raw, bytes(_aligned(len(raw)) - len(raw))]
+        self.table.append([name, list(array.shape), order, self._place(raw)])
         self._alive += [array, flat]
         self._arrays[place] = len(self.table) - 1
         return len(self.table) - 1
+
+    def _place(self, raw: Any) -> int:
+        """Where these bytes begin. A matrix and its transpose, or a gradient and a copy of it, are the same bytes."""
+        ends = len(raw), bytes(raw[:_SAMPLE]), bytes(raw[-_SAMPLE:])
+        for start, known in self._contents.get(ends, ()):
+            if known == raw:
+                return start
+        start = self._size
+        self.parts += [raw, bytes(_aligned(len(raw)) - len(raw))]
+        self._size += _aligned(len(raw))
+        self._contents.setdefault(ends, []).append((start, raw))
+        return start
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
@@ -248,13 +262,12 @@ def _index(data: Any) -> int:
 
 
 def _arrays(table: Any, data: memoryview) -> list[Array]:
-    found, start = [], 0
-    for name, shape, order in table:
+    found = []
+    for name, shape, order, start in table:
         dtype, sizes = _dtype(name), tuple(_index(size) for size in shape)
         length = math.prod(sizes) * dtype.itemsize
-        if start + length > len(data) or order not in ("C", "F"):
+        if _index(start) % ALIGN or start + length > len(data) or order not in ("C", "F"):
             raise ValueError("an array reaches beyond the end")
         flat = np.frombuffer(data[start : start + length], dtype=dtype) if length else np.empty(0, dtype)
         found.append(flat.reshape(sizes[::-1]).T if order == "F" else flat.reshape(sizes))
-        start += _aligned(length)
     return found
