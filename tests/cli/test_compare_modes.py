@@ -47,3 +47,24 @@ def test_a_function_is_compared_at_values(
 def test_a_function_needs_values(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "losses.py:square"]) == 2
     assert "the arguments of the function are needed" in capfd.readouterr().err
+
+
+def test_every_gradient_of_a_line_is_compared_and_the_exit_status_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import sys\nimport numpy as np\nimport gradproof\n"
+        "x = gradproof.Variable(np.array([1.0, 2.0]))\n"
+        "with gradproof.GradientTape(persistent=True) as tape:\n    y, z = np.sum(x * x), np.sum(3 * x)\n"
+        "for _ in range(3):\n    a, b = tape.gradient(y, x), tape.gradient(z, x)\n"
+        "sys.exit(3)\n"
+    )
+    words = ["script.py", "--frameworks", "none", "--here", "--quiet"]
+    done = run(["gradproof", "compare", *words], tmp_path)
+    assert done.returncode == 3, done.stderr
+    places = [line.partition(": ")[0] for line in done.stdout.splitlines()]
+    assert places == ["script.py:8:12", "script.py:8:33"]
+
+
+def test_a_framework_that_nobody_knows_is_told_before_the_script_runs(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("print('ran')\n")
+    done = run(["gradproof", "compare", "script.py", "--frameworks", "mxnet"], tmp_path)
+    assert done.returncode == 2 and "no framework `mxnet`" in done.stderr and "ran" not in done.stdout

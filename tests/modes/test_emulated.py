@@ -30,6 +30,13 @@ class Bfloat16(Ieee):
         return super().matmul(_kept(a, 16), _kept(b, 16))
 
 
+class Half(Ieee):
+    """A product under autocast: inputs and result in bfloat16."""
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return _kept(super().matmul(_kept(a, 16), _kept(b, 16)), 16)
+
+
 class Flushing(Ieee):
     """Results below the smallest normal number are zero."""
 
@@ -68,6 +75,9 @@ EMULATED = {
     "a product on TF32": (Tf32(), lambda x: np.sum((_WEIGHTS @ x) ** 2), _X, "matmul", "narrow-inputs", "TF32, 11"),
     "a product on bfloat16": (
         Bfloat16(), lambda x: np.sum((_WEIGHTS @ x) ** 2), _X, "matmul", "narrow-inputs", "bfloat16, 8",
+    ),
+    "a product under autocast": (
+        Half(), lambda x: np.sum((_WEIGHTS @ x) ** 2), _X, "matmul", "narrow-inputs", "was computed in bfloat16, 8",
     ),
     "a product from the other end": (
         Turned(), lambda x: np.sum((_WEIGHTS @ x) ** 2), _X, "matmul", "sum-order", "added in another order",

@@ -12,25 +12,30 @@ from gradproof.errors import InvalidInput
 from gradproof.frontends.select import attach_all
 from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
+from gradproof.ir.span import Span
 
 MOST_CALLS = 20  # gradient calls that are compared: each takes seconds in all modes
+MOST_IN_A_LINE = 4  # executions of a line that are looked at: it may ask for several gradients
 
 
 @dataclass(eq=False)
 class Collector:
-    """The first execution of every line that asks for a gradient, or of one line only."""
+    """The first execution of every place that asks for a gradient, or of the places in one line only."""
 
     line: int | None = None
     captures: list[Capture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_left: int = 0
+    seen: set[Span] = field(default_factory=set)
 
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Nothing in here raises into the user's program."""
         try:
             with undisturbed():
-                if self.line is not None and unread("").call.line != self.line:
+                call = unread("").call
+                if call in self.seen or (self.line is not None and call.line != self.line):
                     return
+                self.seen.add(call)
                 if len(self.captures) >= MOST_CALLS:
                     self.n_left += 1
                     return
@@ -39,11 +44,20 @@ class Collector:
             self.notes.append(fault_reason(error))
 
 
-def collected(script: str, arguments: Sequence[str], line: int | None) -> tuple[list[Capture], list[str]]:
-    """The gradient calls of a script, which runs as Python would run it, and what is to be said about them."""
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """The gradient calls of a script, what is to be said about them, and how the script ended."""
+
+    captures: list[Capture]
+    notes: list[str]
+    exit_status: int
+
+
+def collected(script: str, arguments: Sequence[str], line: int | None) -> Collected:
+    """Run a script as Python would, and keep its gradient calls."""
     target = find_script(script)
     collector = Collector(line)
-    attachments = attach_all(collector.receive, lambda occurrence: occurrence == 1)
+    attachments = attach_all(collector.receive, lambda occurrence: occurrence <= MOST_IN_A_LINE)
     try:
         outcome = run(target, arguments)
         for attachment in attachments:
@@ -58,4 +72,4 @@ def collected(script: str, arguments: Sequence[str], line: int | None) -> tuple[
         notes.append(f"{collector.n_left:,} more lines ask for gradients; --line chooses one of them")
     if line is not None and not collector.captures:
         raise InvalidInput(f"line {line} of `{script}` asked for no gradient")
-    return collector.captures, notes
+    return Collected(collector.captures, notes, outcome.exit_status)

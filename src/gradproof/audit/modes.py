@@ -16,9 +16,7 @@ def modes_for(
     own: str, chosen: Sequence[str] | None = None, is_here: bool = False
 ) -> tuple[list[Mode], list[LackingMode]]:
     """The modes of the framework itself first, and those of the others, or of the chosen ones, that are installed."""
-    unknown = [name for name in chosen or () if name not in FRAMEWORKS]
-    if unknown:
-        raise InvalidInput(f"there is no framework `{unknown[0]}` here; known are {', '.join(FRAMEWORKS)}")
+    check_frameworks(chosen)
     wanted = FRAMEWORKS if chosen is None else tuple(chosen)
     modes: list[Mode] = []
     lacking: list[LackingMode] = []
@@ -35,3 +33,10 @@ def modes_for(
         modes += offered[0]
         lacking += offered[1]
     return modes, lacking
+
+
+def check_frameworks(chosen: Sequence[str] | None) -> None:
+    """Names that nobody knows are told before anything runs."""
+    unknown = [name for name in chosen or () if name not in FRAMEWORKS]
+    if unknown:
+        raise InvalidInput(f"there is no framework `{unknown[0]}` here; known are {', '.join(FRAMEWORKS)}")

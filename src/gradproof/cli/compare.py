@@ -8,6 +8,7 @@ import shutil
 import sys
 from functools import partial
 
+from gradproof.audit.modes import check_frameworks
 from gradproof.cli import output
 from gradproof.cli.check import find_function
 from gradproof.cli.parser import Parser
@@ -33,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "The first two run every gradient of a script, or that of a function, in each execution mode, precision and "
         "framework that there is on this machine, and hold each against the proven gradient. Exit status: 0 if all "
         "modes of the program's own framework agree in its own precision, 1 if not, 2 if gradproof was called "
-        "wrongly. The last compares two files that `gradproof run --json` has written: before and after an "
+        "wrongly; a script's own failing status is passed on where nothing else is to be "
+        "said. The last compares two files that `gradproof run --json` has written: before and after an "
         "upgrade, on two machines, with and without a patch. Exit status: 1 if a gradient is worse or a new one is "
         "faulty."
     )
@@ -70,9 +72,10 @@ def execute(given: argparse.Namespace) -> int:
     if given.what.endswith(".json"):
         return _changes(given.what, words)
     paths = {name: path for name in ("json", "html") if (path := output.writable_path(getattr(given, name)))}
+    check_frameworks(_chosen(given))
     is_function = ":" in given.what and not os.path.exists(given.what)
-    report = _of_function(given, words) if is_function else _of_script(given, words)
-    return _told(report, given, paths)
+    report, status = (_of_function(given, words), 0) if is_function else _of_script(given, words)
+    return _told(report, given, paths) or status
 
 
 def _with_rest(given: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
@@ -118,14 +121,15 @@ def _of_function(given: argparse.Namespace, words: list[str]) -> ModesReport:
         )
 
 
-def _of_script(given: argparse.Namespace, words: list[str]) -> ModesReport:
+def _of_script(given: argparse.Namespace, words: list[str]) -> tuple[ModesReport, int]:
     from gradproof.audit.collected import collected
     from gradproof.comparing import compared_calls
 
     folder = os.getcwd()
-    captures, notes = collected(given.what, words, given.line)
+    found = collected(given.what, words, given.line)
     with showing(given.quiet):
-        return compared_calls(captures, Options(), folder, _chosen(given), given.here, notes)
+        report = compared_calls(found.captures, Options(), folder, _chosen(given), given.here, found.notes)
+    return report, found.exit_status
 
 
 def _told(report: ModesReport, given: argparse.Namespace, paths: dict[str, str]) -> int:

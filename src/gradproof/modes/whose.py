@@ -130,9 +130,17 @@ def _narrowed(seen: Differing) -> Whose | None:
     for name, bits in _FORMATS.items():
         inputs = [_rounded_to(x, bits) for x in seen.inputs]
         exact = exact_result(seen.node, inputs)
-        if exact is not None and _is_rounding(replace(seen, inputs=inputs, exact=exact)):
+        if exact is None:
+            continue
+        if _is_rounding(replace(seen, inputs=inputs, exact=exact)):
             text = f"the inputs of `{seen.node.op}` were rounded to {name}, {bits} bits, before they were multiplied"
             return Whose("narrow-inputs", text)
+        # A result that has no more bits than the format was rounded to it as well.
+        whole = replace(seen, inputs=inputs, exact=(exact[0], exact[1] + np.abs(exact[0]) * 2.0**-bits))
+        if same_bits(_rounded_to(seen.other, bits), seen.other) and _is_rounding(whole):
+            return Whose(
+                "narrow-inputs", f"`{seen.node.op}` was computed in {name}, {bits} bits, inputs and result"
+            )
     return None
 
 

@@ -36,8 +36,10 @@ def to_modes_text(report: ModesReport, *, width: int = WIDTH, colour: bool = Fal
 
 def verdict_lines(report: ModesReport) -> str:
     """One line for each call."""
-    said = (f"{call.call}: {call.conclusion.kind}: {call.conclusion.verdict}\n" for call in report.calls)
-    return "".join(map(printable, said)) or "gradproof: no gradient that could be compared\n"
+    said = (f"{call.call}: {call.conclusion.kind}: {call.conclusion.verdict}" for call in report.calls)
+    return (
+        "".join(f"{printable(text)}\n" for text in said) or "gradproof: no gradient that could be compared\n"
+    )
 
 
 def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[Line]:
