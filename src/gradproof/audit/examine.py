@@ -203,7 +203,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         occurrence=case.capture.run.occurrence,
         order=case.capture.run.order,
         oracle=judgement.oracle,
-        reason=judgement.reason or _stated_reason(case, diagnostics) or first_departure(case, diagnostics),
+        reason=_reason(case, diagnostics),
         observed=source.observed,
         reference=None if true is None else true.mid,
         reference_radius=None if true is None else true.rad,
@@ -239,6 +239,13 @@ def _measured(judgement: Judgement) -> Comparison | None:
     comparison = judgement.comparison
     is_known = comparison is not None and comparison.outcome != "unbounded"
     return comparison if is_known and judgement.verdict is not Verdict.UNDEFINED else None
+
+
+def _reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:
+    """Of a call that raised, the exception comes before what else stands in the way of a reference."""
+    raised = case.capture.run.exception if case.verdict is Verdict.MISSING else None
+    stated = raised or case.judgement.reason or _stated_reason(case, diagnostics)
+    return stated or first_departure(case, diagnostics)
 
 
 def _stated_reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:

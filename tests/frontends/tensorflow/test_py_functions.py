@@ -127,6 +127,7 @@ def test_the_lone_zero_that_makes_a_sum_of_gradients_fail_is_explained(traced: b
         Verdict.MISSING,
         None,
     )  # what goes through Python is not known
+    assert found.reason is not None and found.reason.startswith("InvalidArgumentError: ")
     (cause,) = found.diagnostics
     assert (cause.kind, cause.severity) == ("left-framework", "error")
     assert "single zero" in cause.headline
