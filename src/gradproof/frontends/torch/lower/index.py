@@ -156,6 +156,21 @@ def _scatter_add(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any) -> A
     return m.add(x, m.reshape(added, shape=x.shape))
 
 
+@lower("scatter_reduce")
+def _scatter_reduce(
+    m: Any, e: Any, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
+) -> Any:
+    """Sums and means; what was there before counts where nothing comes, or where it is included."""
+    if reduce not in ("sum", "mean"):
+        raise NotImplementedError("products and extremes of what meets at a place")
+    places = _places_along(ints(index), x.shape, dim % max(x.ndim, 1))
+    counts = np.bincount(places.reshape(-1), minlength=math.prod(x.shape)).reshape(x.shape)
+    before = x if include_self else m.select(counts == 0, x, number(m, 0.0, x))
+    total = _scatter_add(m, e, before, dim, index, source)
+    parts = np.maximum(counts + (1 if include_self else 0), 1)
+    return total if reduce == "sum" else m.div(total, m.literal(parts.astype(np.float64)))
+
+
 @lower("embedding")
 def _embedding(
     m: Any, e: Any, weight: Any, index: Any, padding: int = -1, by_frequency: Any = False, sparse: Any = False
@@ -223,3 +238,13 @@ def _embedding_bag(
     if mode == 1:
         total = m.div(total, m.literal(np.maximum(np.bincount(bags, minlength=starts.size), 1.0)[:, None]))
     return (total, *(m.constant(np.asarray(output.array)) for output in e.outputs[1:]))
+
+
+@lower("_pack_padded_sequence")
+def _packed(m: Any, e: Any, x: Any, lengths: Any, batch_first: bool = False) -> Any:
+    """Step by step the rows of all examples that have not ended; how many there are is no number to differentiate."""
+    own = ints(lengths).reshape(-1)
+    steps = [(k, t) for t in range(int(own.max(initial=0))) for k in range(len(own)) if own[k] > t]
+    rows = [k * x.shape[1] + t if batch_first else t * x.shape[1] + k for k, t in steps]
+    flat = m.reshape(x, shape=(x.shape[0] * x.shape[1], *x.shape[2:]))
+    return m.take(flat, np.asarray(rows, np.int64), axis=0), m.constant(e.outputs[1].array)
