@@ -64,6 +64,10 @@ CALLS = {
     "stop_gradient": lambda: jax.grad(lambda w: jnp.sum(w * jax.lax.stop_gradient(w)))(W),
     "own constant": lambda: jax.grad(lambda w: jnp.sum(w * W**2))(W),
     "twice the same": lambda: jax.grad(lambda a, b: jnp.sum(a * b**2), argnums=(0, 1))(W, W),
+    "twice the same, compiled": lambda: jax.jit(jax.grad(lambda a, b: jnp.sum(a * b**2)))(W, W),
+    "twice the same, compiled in another": lambda: jax.jit(
+        lambda x: jax.jit(jax.grad(lambda a, b: jnp.sum(a * b**2)))(x, x)
+    )(W),
     "gather": lambda: jax.grad(lambda w: jnp.sum(w[:, jnp.array([2, 0, 2])] ** 2))(W),
     "scatter": lambda: jax.grad(lambda w: jnp.sum(jnp.zeros(4).at[jnp.array([1, 1, 3])].add(w[0]) ** 2))(W),
 }

@@ -46,6 +46,33 @@ def test_one_object_for_two_arguments_is_two_arguments(make: Callable[[float], A
     assert [float(one.reference) for one in report.gradients] == [20.0, 0.0]
 
 
+@tf.function
+def slope_for_the_first(x: Any, y: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        z = f(x, y)
+    return tape.gradient(z, x)
+
+
+def test_one_tensor_for_two_arguments_of_a_function_is_two_arguments() -> None:
+    x = tf.constant(2.0)
+    with gradproof.watch() as report:
+        slope_for_the_first(x, x)
+    assert rows(report) == [("z", "x", "correct", 1)]
+    assert float(report.gradients[0].reference) == 20.0
+
+
+def test_both_arguments_count_for_the_tensor_outside() -> None:
+    x = tf.constant(2.0)
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            slope = slope_for_the_first(x, x)
+        tape.gradient(slope, x)
+    assert [str(one.verdict) for one in report.gradients] == ["correct", "correct"]
+    assert float(report.gradients[1].reference) == 9.0 * 4.0 - 2.0 * 2.0
+
+
 def test_one_inside_the_other_is_a_second_derivative() -> None:
     with gradproof.watch() as report:
         inner = backprop.gradients_function(f)

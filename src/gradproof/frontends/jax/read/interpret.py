@@ -178,6 +178,17 @@ class JaxprInterpreter:
                 op if op in TABLE else known.name.strip("_"), inputs, results[: known.n_outputs], {}, where
             )
 
+    def _told_apart(self, variables: Sequence[Any], given: Sequence[Value], where: Where) -> list[Value]:
+        """What is differentiated for is one argument, though the same array may have been given for another, too."""
+        found = list(given)
+        if self._inside.sources.isdisjoint(variables):
+            return found
+        for k, value in enumerate(given):
+            if sum(one.id == value.id for one in given) > 1:
+                found[k] = self.values.new(twin(self.values.array(value)))
+                self.emit("copy", [value], [found[k]], {}, where)
+        return found
+
     def run(self, jaxpr: Any, consts: Sequence[Any], inputs: Sequence[Value], where: Where) -> list[Value]:
         """The results of an open jaxpr."""
         env: dict[Any, Value] = {}
@@ -191,7 +202,7 @@ class JaxprInterpreter:
 
         for var, const in zip(jaxpr.constvars, consts, strict=True):
             bind(var, self.values.of(const))
-        for var, value in zip(jaxpr.invars, inputs, strict=True):
+        for var, value in zip(jaxpr.invars, self._told_apart(jaxpr.invars, inputs, where), strict=True):
             bind(var, value)
 
         def read(atom: Any) -> Value:

@@ -22,6 +22,7 @@ from gradproof.clock import tick
 from gradproof.frontends.tensorflow.eager.recorder import numbers
 from gradproof.frontends.tensorflow.traced.attributes import execution_attrs
 from gradproof.frontends.tensorflow.traced.feeds import DRAWS, MOST_ROUNDS, NO_MORE_ROUNDS, Element
+from gradproof.frontends.tensorflow.traced.given_twice import handed_on, repeated
 from gradproof.frontends.tensorflow.traced.repeatable import (
     draws_from_seed,
     is_random,
@@ -124,7 +125,8 @@ class GraphInterpreter:
     ) -> list[Any]:
         """Execute a graph on eager tensors; `known` are tensors of the graph whose values were seen."""
         graph = frame.graph
-        frame.env.update({symbol._id: value for symbol, value in zip(graph.inputs, args)})
+        own = self._told_apart(frame, args)
+        frame.env.update({symbol._id: value for symbol, value in zip(graph.inputs, own)})
         self.result.frames.append(frame)
         if self._on_frame is not None:
             self._on_frame(frame, args)
@@ -134,6 +136,16 @@ class GraphInterpreter:
             if not _is_given(frame, operation):
                 self._step(frame, position, operation, known)
         return [frame.get(symbol) for symbol in outputs]
+
+    def _told_apart(self, frame: Frame, args: Sequence[Any]) -> list[Any]:
+        """What a gradient in the graph is for is one argument, though the same tensor may be given for another, too."""
+        own = list(args)
+        asked = {symbol._id for symbol in self._wanted(frame.graph)}
+        if any(symbol._id in asked for symbol in frame.graph.inputs):
+            for k in repeated(args):
+                operation, own[k] = handed_on(args[k])
+                self.result.steps.append(Step(operation, -1, (args[k],), (own[k],), self._loop, frame))
+        return own
 
     def _step(self, frame: Frame, position: int, operation: Any, known: Mapping[int, Any]) -> None:
         inputs = tuple(frame.get(symbol) for symbol in operation.inputs)
