@@ -19,6 +19,18 @@ def _sum(m: Any, event: Any, x: Any) -> Any:
     return m.constant(event.outputs[0].array) if is_discrete(x) else m.sum(x, axes=_axes(event))
 
 
+@lower("psum")
+def _psum(m: Any, event: Any, *xs: Any) -> Any:
+    """Over an axis that `vmap` has named, as normalisation over a batch does; over devices it stays opaque."""
+    axes = tuple(event.attrs["axes"])
+    if event.attrs.get("axis_index_groups") is not None or not all(isinstance(axis, int) for axis in axes):
+        raise NotImplementedError("a sum over devices")
+    return tuple(
+        m.constant(output.array) if is_discrete(x) else m.sum(x, axes=axes)
+        for x, output in zip(xs, event.outputs)
+    )
+
+
 @lower("reduce_prod")
 def _prod(m: Any, event: Any, x: Any) -> Any:
     if is_discrete(x):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
+from jax._src import source_info_util
+
+import gradproof
 from gradproof.frontends.jax.observe.compiled import CompiledFunctions
 from gradproof.frontends.jax.observe.eager import JaxGradients
 from gradproof.frontends.jax.observe.refusals import Refusal, Refusals
@@ -37,10 +41,28 @@ def install(session: JaxSession, refused: Callable[[Refusal], None]) -> Callable
     )
 
     _INSTALLED.append(session)
+    show_frames = _hide_own_frames()
 
     def uninstall() -> None:
+        show_frames()
         _INSTALLED[:] = [one for one in _INSTALLED if one is not session]
         compiled.close()
         remove()
 
     return uninstall
+
+
+def _hide_own_frames() -> Callable[[], None]:
+    """JAX names the user's line for every step, and our hooks are none of the user's; returns what takes it back."""
+    own = str(Path(gradproof.__file__).parent)
+    is_new = own not in source_info_util._exclude_paths
+    if is_new:
+        source_info_util.register_exclusion(own)
+
+    def show() -> None:
+        if is_new:
+            source_info_util._exclude_paths.remove(own)
+            source_info_util._exclude_path_regex.cache_clear()
+            source_info_util.is_user_filename.cache_clear()
+
+    return show

@@ -117,8 +117,12 @@ class Pieces:
         try:
             given = _distinct(_pair(trace, x) for x in tracers)
             made = _distinct(_pair(trace, y) for y in outputs)
-            if not made:
+            if not made and fun is None:
                 self._note_dropped(noted, name, given, outputs)
+                return
+            if not made:  # a rule that says there is no slope at all
+                made = [(y, None) for y in outputs if _is_number(y)] if given else []
+            if not made:
                 return
             noted.pieces.append(
                 JaxPiece(
@@ -129,7 +133,7 @@ class Pieces:
                     inputs=tuple(bottom(x) for x, _ in given),
                     outputs=tuple(bottom(y) for y, _ in made),
                     tangents_in=tuple(t for _, t in given),
-                    tangents_out=tuple(t for _, t in made),
+                    tangents_out=tuple(t for _, t in made if t is not None),
                     file=file,
                     body=body,
                     function=None if fun is None else fun.debug_info,
@@ -156,7 +160,7 @@ class Pieces:
         """A function of the library that has a slope, of which JAX made a constant."""
         known = region_of(codes_here(3)) if given else None
         name = known.name if known is not None else name if name in _MOVING and _is_complex(given) else None
-        numbers_out = [y for y in outputs if getattr(getattr(y, "dtype", None), "kind", "") in ("f", "c")]
+        numbers_out = [y for y in outputs if _is_number(y)]
         if name is not None and numbers_out:
             inputs, made = tuple(bottom(x) for x, _ in given), tuple(map(bottom, numbers_out))
             tangents = tuple(t for _, t in given)
@@ -227,6 +231,10 @@ def _as_given(session: JaxSession, noted: Linearisation, function: Any, tracers:
             noted.unheard = function_name(function)
         found.append(x if number is None else with_bottom(x, number))
     return found
+
+
+def _is_number(x: Any) -> bool:
+    return getattr(getattr(x, "dtype", None), "kind", "") in ("f", "c")
 
 
 def _is_complex(given: list[tuple[Any, Any]]) -> bool:

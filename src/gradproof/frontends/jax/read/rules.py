@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jax._src.literals import TypedFloat
+
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.notes import Ending, JaxPiece
 from gradproof.frontends.jax.observe.peel import Bottom
@@ -46,7 +48,8 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
     for rule in (rule for one in (ending, *ending.of.inner) for rule in one.rules):
         if not _is_alike(rule.upstream, by_id[rule.piece].outputs):
             continue
-        given, returned = tuple(map(value, rule.upstream)), tuple(map(value, rule.results))
+        given = tuple(_as_used(value(one), run) for one in rule.upstream)
+        returned = tuple(map(value, rule.results))
         if len(returned) != len(by_id[rule.piece].inputs):  # what it was handed twice is one input of it
             if rule.piece not in summed:
                 continue
@@ -56,7 +59,7 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
             continue  # JAX's gradients of complex numbers are the conjugates of those that the judge speaks of
         pullbacks.append(RuleRun(rule.id, by_id[rule.piece].name, None, rule.piece, None, given, returned))
     for piece in ending.of.pieces if replay is not None else ():
-        if piece.kind == "dropped":
+        if not piece.tangents_out:  # JAX, or a rule written by hand, has made a constant of it
             nothing = (None,) * len(piece.inputs)
             pullbacks.append(_pullback(piece, (None,) * len(piece.outputs), nothing, run, value))
     for one in () if replay is None else replay.applied:
@@ -69,6 +72,17 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
         for one in ending.of.inner
     )
     return JaxRules(scopes, tuple(pullbacks), tuple(inner))
+
+
+def _as_used(given: Value | None, run: JaxprInterpreter) -> Value | None:
+    """A weight that is a plain number, as in `pullback(1.0)`: JAX makes its own of it where a rule uses it."""
+    number = None if given is None else run.values.array(given)
+    if type(number) is not float:
+        return given
+    made = {value.id for event in run.events for value in event.outputs}
+    used = (value for event in run.events if event.phase == "backward" for value in event.inputs)
+    fitting = (one for one in used if one.id not in made and type(run.values.array(one)) is TypedFloat)
+    return next((one for one in fitting if run.values.array(one) == number), given)
 
 
 def _is_alike(upstream: Sequence[Bottom | None], outputs: Sequence[Bottom]) -> bool:
