@@ -55,3 +55,15 @@ def test_digits_lost_where_the_last_digits_of_the_numbers_given_do_not_matter_st
     program = program_of(lambda m, x: m.sub(m.log(m.add(m.exp(x), 1.0)), x), np.float32(16.3))
     (judgement,) = judge_own(program)
     assert judgement.verdict is Verdict.INACCURATE
+
+
+def test_a_map_repeated_until_it_is_chaos_leaves_no_rest() -> None:
+    # The last digits move this gradient altogether, and yet it is no difference of terms that were meant to be equal.
+    def last(m: Any, r: Any) -> Any:
+        x = m.literal(np.float32(0.3))
+        for _ in range(60):
+            x = m.mul(m.mul(r, x), m.sub(1.0, x))
+        return x
+
+    (judgement,) = judge_own(program_of(last, np.float32(3.9)))
+    assert judgement.verdict is Verdict.INACCURATE

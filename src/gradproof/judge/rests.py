@@ -20,6 +20,10 @@ from gradproof.ir.types import Array
 from gradproof.judge.compare import ROUNDINGS_OF_ZERO, Comparison, compare
 from gradproof.options import Options
 
+# Last digits that are to blame for a rest move it by about a rounding of its terms. Where terms are larger than that by
+# far, as in a map that has been repeated until it is chaos, it is they that nobody can add up.
+LEAST_SHARE = 1e-4
+
 
 def compared_without_rests(
     found: Sequence[Comparison | None],
@@ -43,6 +47,8 @@ def compared_without_rests(
     again = list(found)
     for k, (one, dtype, enclosure) in enumerate(zip(observed, dtypes, enclosures)):
         rests = small[k] & (_bound(enclosure) <= ROUNDINGS_OF_ZERO * moves[k])
+        if dtype is not None:
+            rests &= moves[k] >= LEAST_SHARE * types.unit_roundoff(dtype) * sizes[k]
         if one is not None and dtype is not None and rests.any():
             mid, rad = (np.where(rests, 0.0, part) for part in (enclosure.mid, enclosure.rad))
             again[k] = compare(one, replace(enclosure, mid=mid, rad=rad), dtype, options, sizes[k])
