@@ -93,6 +93,11 @@ def test_what_is_no_data_is_refused_by_its_type() -> None:
         _block(np.array([object()]))
 
 
+def test_what_could_not_be_read_again_is_not_written() -> None:
+    with pytest.raises(NotData, match=r"`Span\.line` holds a str"):
+        _block(Span("train.py", "3"))  # type: ignore[arg-type]
+
+
 def test_no_prefix_and_no_single_changed_byte_is_taken_for_the_whole() -> None:
     block = _block(KeptCall((_capture(),)))
     for length in range(0, len(block), 97):

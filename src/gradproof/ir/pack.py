@@ -155,6 +155,12 @@ class _Writer:
         packing = self._packings.named(name)
         assert packing is not None
         self.used[name] = packing.names
+        try:
+            check_fields(
+                value
+            )  # as it will be when it is read: what would be refused then is not written now
+        except ValueError as error:
+            raise NotData(str(error)) from error
         entry = [name, *(self.data(item) for item in packing.take(value))]
         self._alive.append(value)
         self.records.append(entry)

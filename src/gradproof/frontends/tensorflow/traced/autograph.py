@@ -92,7 +92,7 @@ def _remember(original: Any, mapper: Any, function: Any) -> None:
         key = (generated.filename, generated.lineno)
         if key in _LINES:
             return  # the rest of the function is known too
-        _LINES[key] = (origin.loc.filename, origin.loc.lineno, origin.function_name)
+        _LINES[key] = (origin.loc.filename, origin.loc.lineno, origin.function_name or "")
 
 
 def spans_of_traceback(operation: Any) -> tuple[Span, ...]:
