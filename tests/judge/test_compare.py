@@ -117,6 +117,7 @@ def test_a_gradient_that_is_all_lost_below_the_range_of_float16_is_not_found() -
 
 def test_nothing_compares_with_nothing() -> None:
     assert _compare(np.zeros((0, 2)), np.zeros((0, 2))).outcome == "within"
+    assert _compare(np.zeros((0, 2), complex), np.zeros((0, 2)), dtype="complex128").outcome == "within"
 
 
 def test_complex_gradients_are_compared_as_numbers_of_the_plane() -> None:

@@ -101,7 +101,7 @@ def _judged(entry: Any, sample: Any, is_planted: bool = False) -> list[GradientR
         draw = torch.Generator().manual_seed(1)
         terms = []
         for one in _tensors(out):
-            if one.requires_grad:
+            if one.requires_grad and one.layout is torch.strided:
                 weight = 0.5 + torch.rand(one.shape, generator=draw, dtype=torch.float64)
                 one = (one.conj() * one).real if one.is_complex() else one
                 terms.append((one * weight.to(one.dtype)).sum())
