@@ -98,7 +98,7 @@ MODES = (
 )
 
 
-# What Keras multiplies the loss by under `mixed_float16` to begin with, and divides the gradients by.
+# What Keras multiplies the loss by under `mixed_float16` to begin with, and halves where the gradient overflows.
 LOSS_SCALE = 2.0**15
 
 
@@ -120,7 +120,7 @@ def _mixed(dtype: str, fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Arra
     scale = LOSS_SCALE if dtype == "float16" else 1.0
     with _running(fed, None) as (given, _):
         wide = dict(zip(fed.given, given))
-        with tf.GradientTape() as tape:
+        with tf.GradientTape(persistent=True) as tape:
             for id in wrt:
                 tape.watch(wide[id])
             # What does not depend on the sources is computed anew in 16 bits, from numbers that were not needed before.
@@ -129,9 +129,12 @@ def _mixed(dtype: str, fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Arra
                 tf.cast(read[id], dtype) if read[id].dtype.is_floating else read[id] for id in narrow.given
             ]
             value = tf.cast(_computed(narrow, cast)[target], tf.float32)
-            scaled = value * scale
-        found = tape.gradient(scaled, [wide[id] for id in wrt])
-        return _array(value), [None if one is None else _array(one) / scale for one in found]
+        while True:
+            found = tape.gradient(value, [wide[id] for id in wrt], output_gradients=tf.constant(scale))
+            arrays = [None if one is None else _array(one) / scale for one in found]
+            if scale == 1.0 or all(one is None or np.isfinite(one).all() for one in arrays):
+                return _array(value), arrays
+            scale /= 2.0
 
 
 def prepare(word: str) -> None:
