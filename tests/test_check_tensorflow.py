@@ -131,3 +131,9 @@ def test_watch_sees_the_gradients_of_a_block_and_no_others() -> None:
     assert [(row.target, row.source, str(row.verdict)) for row in report.gradients] == [
         ("value", "w", "correct")
     ]
+
+
+def test_a_function_may_return_bfloat16():
+    report = gradproof.check(lambda x: tf.reduce_sum(x * x), tf.constant([1.0, 2.0], tf.bfloat16))
+    (gradient,) = report.gradients
+    assert str(gradient.verdict) == "correct" and gradient.dtype == "bfloat16"
