@@ -73,7 +73,8 @@ def enclosed(source: ParsedSource, expression: ast.expr, text: str) -> str:
 def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) -> str:
     """Imports that the change has made superfluous go with it."""
     before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
-    now = [line for line in now if line not in _superfluous(source, "".join(now))]
+    superfluous = _superfluous(source, "".join(now))  # once for all lines: it reads the whole file
+    now = [line for line in now if line not in superfluous]
     return "".join(difflib.unified_diff(before, now, file, file, n=context))
 
 

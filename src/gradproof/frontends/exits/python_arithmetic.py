@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -233,23 +234,32 @@ def may_read(file: str, node: ast.expr, depth: int = 0) -> bool:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call) and inner.args and _is_reading(inner):
             return True
+        # A function of the same file is looked into, but not what it calls: that would have no end.
+        called = inner.func if isinstance(inner, ast.Call) else None
+        if isinstance(called, ast.Name) and not depth and called.id in _reading_functions(file):
+            return True
         if isinstance(inner, ast.Name) and depth < NEAR:
             values = [value for _, value, _ in assignments(file, inner)][:MOST_ASSIGNMENTS]
             if any(may_read(file, value, depth + 1) for value in values):
                 return True
-        returned = _returned_by(file, inner) if isinstance(inner, ast.Call) and depth < NEAR else ()
-        if any(may_read(file, value, depth + 1) for value in returned):
-            return True
     return False
 
 
-def _returned_by(file: str, call: ast.Call) -> Iterator[ast.expr]:
-    """What a function of the same file returns, where a call is one of it."""
-    tree = tree_of(file) if isinstance(call.func, ast.Name) else None
-    for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == call.func.id:  # type: ignore[attr-defined]
-            returns = (one for one in ast.walk(node) if isinstance(one, ast.Return))
-            yield from (one.value for one in returns if one.value is not None)
+@lru_cache(maxsize=64)
+def _reading_functions(file: str) -> frozenset[str]:
+    """The names of the functions of a file that return what a call of NumPy does, in an expression of their own."""
+    tree = tree_of(file)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree else []
+    return frozenset(
+        function.name
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None and _has_reading(node.value)
+    )
+
+
+def _has_reading(node: ast.expr) -> bool:
+    return any(isinstance(one, ast.Call) and one.args and _is_reading(one) for one in ast.walk(node))
 
 
 def _function(node: ast.Call) -> tuple[str, ast.expr | None]:
