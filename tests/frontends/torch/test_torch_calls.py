@@ -221,3 +221,22 @@ def test_a_wrong_rule_for_many_weights_is_not_called_correct() -> None:
     (one,) = audited(program).gradients
     assert one.verdict.value == "unverified"
     assert "differs from the true one" in str(one.reason)
+
+
+def product(a: Any, b: Any) -> Any:
+    return (a * b**2).sum()
+
+
+TWICE = {
+    "one of two": lambda v: torch.func.grad(product)(v, v),
+    "both": lambda v: torch.func.grad(product, argnums=(0, 1))(v, v),
+    "kept by the function": lambda v: torch.func.vjp(lambda a: product(a, v), v)[1](torch.tensor(1.0)),
+    "inside another": lambda v: torch.func.grad(lambda x: torch.func.grad(product)(x, x).sum())(v),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_one_tensor_for_two_arguments_is_two_arguments(name: str) -> None:
+    report = audited(lambda: TWICE[name](torch.tensor([1.0, 2.0])))
+    assert report.gradients
+    assert_all_correct(report)

@@ -28,6 +28,7 @@ from gradproof.frontends.torch.record.facts import (
     retained,
     weights_of,
 )
+from gradproof.frontends.torch.record.given_twice import GivenTwice
 from gradproof.frontends.torch.record.hooks import HookSteps
 from gradproof.frontends.torch.record.lost import MOST_LEAVES
 from gradproof.frontends.torch.record.memory import Cell
@@ -57,14 +58,14 @@ class Finish:
         """`also` are values whose history is wanted too; `rule` is the method that differentiates."""
         self.also, self.rule_name = also, rule
         self.run, self.recorder = run, recorder
-        if is_plain(
-            run
-        ):  # `loss.requires_grad_()`: what it was computed from is what a gradient is wanted for
+        # `loss.requires_grad_()`: what it was computed from is what a gradient is wanted for
+        if is_plain(run):
             run.targets = tuple(cell.before or cell for cell in run.targets)
         self.values: dict[int, Value] = {}
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
         self.rules = TorchRules(run, recorder, self.places, self.optional)
+        self.twice = GivenTwice(run, (), recorder.memory)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
         self.backward, self.exits = going_back(run, recorder), recorder.read_before(run.first)
         self.forward = [
@@ -79,6 +80,7 @@ class Finish:
         span = spans[0] if spans else None
         events = self.relevant()
         versions = self.versions(events)
+        self.twice = GivenTwice(run, events, self.recorder.memory)
         asked = asked_for(run, named, span, self._made_of(events), self.recorder.memory.read)
         sources, observed = self._sources(asked, versions)
         self.lost = unreached(run, named)[:MOST_LEAVES]
@@ -127,15 +129,13 @@ class Finish:
 
     def waiting(self, call: GradientCall) -> Waiting:
         """The call with all its numbers read, to be told later, and what the leaves hold after it."""
-        self.read_all()
         asked = list(self.run.leaves.items())
         grads = {
             key: self.value(self.recorder.memory.read(leaf.grad))
             for key, leaf in asked
             if key in self.run.held
         }
-        for value in grads.values():
-            value.array  # noqa: B018
+        self.read_all()
         return Waiting(call, [key for key, _ in asked], self.run.held, grads)
 
     def relevant(self) -> list[TorchEvent]:
@@ -188,7 +188,10 @@ class Finish:
         for k, one in enumerate(asked):
             own = versions.get(id(one.tensor))
             cell = one.used or (own[0] if own else self.recorder.memory.read(plain(one.tensor)))
-            sources.append(Operand(one.name, self.value(cell), is_collected=not one.bystander))
+            value = (
+                self.value(cell) if self.twice is None else self.twice.source(one.tensor, self.value(cell))
+            )
+            sources.append(Operand(one.name, value, is_collected=not one.bystander))
             observed.append(None if one.bystander else self._observed(k, one.tensor))
         return sources, observed
 
@@ -198,11 +201,8 @@ class Finish:
             return Observed(Value(-next(numbers), "float32", None, unknown=IN_VMAP))
         if run.inputs and not run.accumulates:
             result = run.results[k] if k < len(run.results) else None
-            return (
-                None
-                if result is None
-                else Observed(self.value(self.recorder.memory.read(plain(result), True)))
-            )
+            seen = None if result is None else self.recorder.memory.read(plain(result), True)
+            return None if seen is None else Observed(self.value(seen))
         cell = run.gradients.get(id(tensor)) or retained(run, tensor, self.recorder.memory.read)
         return None if cell is None else Observed(self.value(cell))
 
@@ -219,6 +219,7 @@ class Finish:
         for k, raw in enumerate(events, 1):
             if k == before + 1:
                 yield from self._moved(versions)
+                yield from self.twice.events(self.value)
             yield self._event(k * STEP, raw, rules)
             yield from self.hooks.behind({cell.id for cell in raw.outputs}, k * STEP)
 
@@ -236,6 +237,7 @@ class Finish:
         self.places[raw.index] = index
         spans, is_backward = tuple(map(span_of, raw.places)), self.run.id in raw.within
         given = [self.value(cell) for cell in raw.inputs]
+        given = given if is_backward else self.twice.inputs(raw, given)
         event = OpEvent(
             index=index,
             op=raw.op,

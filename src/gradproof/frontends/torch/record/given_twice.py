@@ -1,0 +1,89 @@
+"""One tensor that `torch.func` differentiates for, and that is also used as a constant: who is who.
+
+A transform wraps the tensor for the one argument, and hands the same tensor on for others. Below it both are one
+tensor; only the graph of the transform knows which operand of an op it came to by the wrapper.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from gradproof.frontends.record.model import OpEvent, Value
+from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.memory import Cell, Memory
+from gradproof.frontends.torch.record.recorder import TorchEvent, numbers
+from gradproof.frontends.torch.record.transforms import plain
+
+HANDED_ON = "aten.alias.default"
+
+
+class GivenTwice:
+    """For each such source a value of its own, which stands where the graph leads to it."""
+
+    def __init__(self, run: EngineRun, events: Sequence[TorchEvent], memory: Memory) -> None:
+        wrapped = [tensor for tensor in run.inputs if plain(tensor) is not tensor]
+        self._cells = {id(tensor): memory.read(plain(tensor)) for tensor in wrapped}
+        self._edges = _edges(run.outputs) if wrapped else {}
+        self._sequences = sorted({event.sequence or 0 for event in events}) if wrapped else []
+        self._own: dict[int, Value] = {}  # by the ids of the tensors that wrap
+        forward = [event for event in events if run.id not in event.within]
+        for cell in {cell.id: cell for cell in self._cells.values()}.values():
+            uses = [
+                (event, k) for event in forward for k, one in enumerate(event.inputs) if one.id == cell.id
+            ]
+            led_to = {self._led_to(event, k) for event, k in uses}
+            if len(led_to) > 1 and led_to != {None}:
+                for key in (key for key, one in self._cells.items() if one.id == cell.id):
+                    self._own[key] = Value(-next(numbers), cell.dtype, cell.shape, cell.array)
+
+    def _led_to(self, event: TorchEvent, k: int) -> int | None:
+        """The source that the graph leads to from an operand; None where that is a constant."""
+        edges = self._edges_of(event)
+        if len(edges) != len(event.inputs):
+            alike = [key for key, cell in self._cells.items() if cell.id == event.inputs[k].id]
+            return alike[0] if edges and alike else None
+        variable = getattr(edges[k][0], "variable", None)
+        return id(variable) if id(variable) in self._cells else None
+
+    def _edges_of(self, event: TorchEvent) -> Any:
+        """Those of the node that the graph has for an op; each transform around has made one, the inner one first."""
+        if event.sequence is None:
+            return ()
+        place = bisect_left(self._sequences, event.sequence)
+        previous = self._sequences[place - 1] if place else event.sequence - 1
+        own = (n for n in range(event.sequence, previous, -1) if n in self._edges)
+        return self._edges.get(next(own, -1), ())
+
+    def source(self, tensor: Any, value: Value) -> Value:
+        return self._own.get(id(tensor), value)
+
+    def inputs(self, event: TorchEvent, values: Sequence[Value]) -> list[Value]:
+        """What an op of the forward pass was given."""
+        if not self._own:
+            return list(values)
+        return [
+            self._own.get(self._led_to(event, k) or 0, value) if self._is_source(cell) else value
+            for k, (cell, value) in enumerate(zip(event.inputs, values))
+        ]
+
+    def _is_source(self, cell: Cell) -> bool:
+        return any(one.id == cell.id for one in self._cells.values())
+
+    def events(self, value: Callable[[Cell], Value]) -> Iterator[OpEvent]:
+        """What makes the own values of the tensors."""
+        for key, own in self._own.items():
+            yield OpEvent(0, HANDED_ON, (value(self._cells[key]),), (own,), {}, None, (), "forward")
+
+
+def _edges(outputs: Sequence[Any]) -> dict[int, Any]:
+    """The edges of every node of a graph, by the number of the node."""
+    found: dict[int, Any] = {}
+    left = [output.grad_fn for output in outputs]
+    while left:
+        node = left.pop()
+        if node is not None and node._sequence_nr() not in found:
+            found[node._sequence_nr()] = node.next_functions
+            left += [one for one, _ in node.next_functions]
+    return found
