@@ -35,11 +35,12 @@ class Collector:
                 call = unread("").call
                 if call in self.seen or (self.line is not None and call.line != self.line):
                     return
-                self.seen.add(call)
                 if len(self.captures) >= MOST_CALLS:
                     self.n_left += 1
                     return
-                self.captures += read()
+                new = list(read())
+                self.seen |= {call} if new else set()  # what could not be read may be told again
+                self.captures += new
         except Exception as error:  # a fault of ours costs this call, and is told
             self.notes.append(fault_reason(error))
 
