@@ -68,3 +68,16 @@ def test_a_framework_that_nobody_knows_is_told_before_the_script_runs(tmp_path: 
     (tmp_path / "script.py").write_text("print('ran')\n")
     done = run(["gradproof", "compare", "script.py", "--frameworks", "mxnet"], tmp_path)
     assert done.returncode == 2 and "no framework `mxnet`" in done.stderr and "ran" not in done.stdout
+
+
+@pytest.mark.tensorflow
+def test_a_compiled_script_is_compared(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "script.py").write_text(
+        "import tensorflow as tf\nx = tf.Variable([1.0, 2.0])\n"
+        "loss = tf.function(lambda: tf.reduce_sum(x * x), jit_compile=True)\n"
+        "with tf.GradientTape() as tape:\n    y = loss()\nprint(tape.gradient(y, x).numpy())\n"
+    )
+    words = ["script.py", "--frameworks", "none", "--here", "--quiet"]
+    done = run(["gradproof", "compare", *words], tmp_path)
+    assert done.returncode == 0 and "script.py:6:7: agree:" in done.stdout, done.stdout + done.stderr
