@@ -240,3 +240,17 @@ def test_one_tensor_for_two_arguments_is_two_arguments(name: str) -> None:
     report = audited(lambda: TWICE[name](torch.tensor([1.0, 2.0])))
     assert report.gradients
     assert_all_correct(report)
+
+
+def test_in_forward_mode_a_tensor_that_is_also_a_constant_is_not_judged() -> None:
+    v, t = torch.tensor([1.0, 2.0]), torch.tensor([0.5, 1.0])
+
+    def by_v(a: Any) -> Any:
+        return product(a, v)
+
+    report = audited(
+        lambda: (torch.func.jvp(lambda a: product(a, v), (v,), (t,)), torch.func.jvp(by_v, (v,), (t,)))
+    )
+    assert [str(one.verdict) for one in report.gradients] == ["unverified", "unverified"]
+    assert all("as a constant" in (one.reason or "") for one in report.gradients)
+    assert_all_correct(audited(lambda: torch.func.jvp(by_v, (v.clone(),), (t,))))

@@ -19,6 +19,7 @@ from gradproof.frontends.torch.record.asked import differentiated
 from gradproof.frontends.torch.record.batched import as_columns, value_of
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.finish import Finish
+from gradproof.frontends.torch.record.given_twice import ALSO_CONSTANT, taken_from_outside
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import have_numbers
 from gradproof.frontends.torch.record.names import named_in
@@ -109,7 +110,8 @@ class ForwardMode:
         out = read(plain(tangent))
         finish = Finish(run, self._recorder, {out.id}, "jvp")
         call = finish.call()
-        name = differentiated(call_at(span_of((frame.f_code, frame.f_lasti))))
+        asking = call_at(span_of((frame.f_code, frame.f_lasti)))
+        name = differentiated(asking)
         targets = (replace(call.targets[0], name=name),) if name else call.targets
         call = replace(
             call,
@@ -120,6 +122,9 @@ class ForwardMode:
             tangents=tuple(finish.value(dual.tangent) for dual in self._duals),
             observed=(Observed(finish.value(out)),),
         )
+        outside = {read(plain(one)).id for one in taken_from_outside(frame, asking)}
+        if any(dual.cell.id in outside for dual in self._duals):
+            call = replace(call, doubt=ALSO_CONSTANT)
         self._deliver(self._for_many(call, primal, tangent))
 
     def _for_many(self, call: GradientCall, primal: Any, tangent: Any) -> GradientCall:

@@ -6,9 +6,14 @@ tensor; only the graph of the transform knows which operand of an op it came to 
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from types import FrameType
 from typing import Any
+
+import torch
 
 from gradproof.frontends.record.model import OpEvent, Value
 from gradproof.frontends.torch.record.engine import EngineRun
@@ -17,6 +22,10 @@ from gradproof.frontends.torch.record.recorder import TorchEvent, numbers
 from gradproof.frontends.torch.record.transforms import plain
 
 HANDED_ON = "aten.alias.default"
+ALSO_CONSTANT = (
+    "the function also uses the tensor that it is differentiated for as a constant, and in forward mode the two "
+    "are not told apart"
+)
 
 
 class GivenTwice:
@@ -86,4 +95,29 @@ def _edges(outputs: Sequence[Any]) -> dict[int, Any]:
         if node is not None and node._sequence_nr() not in found:
             found[node._sequence_nr()] = node.next_functions
             left += [one for one, _ in node.next_functions]
+    return found
+
+
+def taken_from_outside(frame: FrameType, call: ast.Call | None) -> list[Any]:
+    """The tensors that a function given to a transform finds outside itself: `v` in `lambda x: x * v`."""
+    inner = call.func if call is not None and isinstance(call.func, ast.Call) else call
+    of = inner.args[0] if inner is not None and inner.args else None
+    around = {**frame.f_globals, **frame.f_locals}
+    if isinstance(of, ast.Lambda):
+        names = {one.id for one in ast.walk(of.body) if isinstance(one, ast.Name)}
+        names -= {one.arg for one in ast.walk(of.args) if isinstance(one, ast.arg)}
+    else:
+        function = around.get(of.id) if isinstance(of, ast.Name) else None
+        code = getattr(function, "__code__", None)
+        names = set() if code is None else {*code.co_names, *code.co_freevars}
+        around = {**getattr(function, "__globals__", {}), **_closed_over(function)}
+    return [around[name] for name in sorted(names) if isinstance(around.get(name), torch.Tensor)]
+
+
+def _closed_over(function: Any) -> dict[str, Any]:
+    cells = getattr(function, "__closure__", None) or ()
+    found = {}
+    for name, cell in zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), cells):
+        with suppress(ValueError):  # not given a value yet
+            found[name] = cell.cell_contents
     return found
