@@ -33,6 +33,12 @@ def test_embed_puts_entries_where_a_slice_would_take_them() -> None:
     assert_moves("embed", expected, x, begin=(6,), stride=(-2,), shape=(8,))
 
 
+def test_one_number_without_axes_is_sliced_and_put_back_as_it_is() -> None:
+    x = draw(1)[0]
+    assert_moves("strided_slice", x, x, begin=(), end=())
+    assert_moves("embed", x, x, begin=(), stride=(), shape=())
+
+
 def test_pad_surrounds_with_zero_or_with_a_value() -> None:
     x, widths = draw(2, 3), ((1, 2), (0, 3))
     assert_moves("pad", np.pad(x, widths), x, widths=widths)

@@ -32,10 +32,17 @@ def _ones(stride: tuple[int, ...] | None, ndim: int) -> tuple[int, ...]:
     return (1,) * ndim if stride is None else stride
 
 
+def _window(
+    shape: tuple[int, ...], begin: tuple[int, ...], end: tuple[int, ...], stride: tuple[int, ...]
+) -> tuple[Any, ...]:
+    """What a slice takes; the dots keep one number an array, which NumPy would put into another as a whole."""
+    return (*(_places(*entry) for entry in zip(shape, begin, end, stride, strict=True)), ...)
+
+
 def _strided_slice(
     m: Any, x: Any, begin: tuple[int, ...], end: tuple[int, ...], stride: tuple[int, ...] | None = None
 ) -> Any:
-    where = tuple(_places(*entry) for entry in zip(x.shape, begin, end, _ones(stride, x.ndim), strict=True))
+    where = _window(x.shape, begin, end, _ones(stride, x.ndim))
     return m.domain.lift(lambda v: v[where], x)
 
 
@@ -53,7 +60,7 @@ def _ends(shape: tuple[int, ...], begin: tuple[int, ...], stride: tuple[int, ...
 def _embed(m: Any, x: Any, begin: tuple[int, ...], stride: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     """Zeros of `shape` with `x` where a slice would have taken it from."""
     ends = _ends(x.shape, begin, stride)
-    where = tuple(_places(*entry) for entry in zip(shape, begin, ends, stride, strict=True))
+    where = _window(shape, begin, ends, stride)
 
     def put(frame: Any, inner: Any) -> Any:
         y = np.empty(shape, inner.dtype)  # the zero takes the dtype of x, so that nothing is promoted
