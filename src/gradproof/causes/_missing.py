@@ -46,10 +46,11 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
 
 
 def _evidence(case: Case, missing: Break) -> Rows:
-    """What ran has slope zero where the way led out of the framework; beside None that number would mislead."""
+    """What ran has slope zero where the way led out of the framework or through a draw: that would mislead."""
     rows, true = comparison_rows(case), case.true
     is_cut_off = true is not None and not (np.any(true.mid) or np.any(true.rad))
-    return rows[:1] if is_cut_off and missing.kind == "left-framework" else rows
+    leads_out = missing.kind == "left-framework" or "with a graph" in missing.facts
+    return rows[:1] if is_cut_off and leads_out else rows
 
 
 def with_origin(case: Case, missing: Break, label: str) -> Break:

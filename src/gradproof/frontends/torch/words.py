@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from linecache import getline
 
 from gradproof.frontends.missing.why import rebinds
 from gradproof.frontends.record.model import GradientCall
@@ -21,6 +22,12 @@ def said(call: GradientCall, k: int, why: Break) -> Break:
         # No op on the way is in a graph because the source is in none, whatever else keeps them out.
         why = Break("not-watched", call.span, call.ending, (), {"what": "a tensor without `requires_grad`"})
     why = _given_away(call, k) or why if why.kind == "not-watched" else why
+    if (
+        why.kind == "outside-tape"
+        and why.span is not None
+        and _DRAWN in getline(why.span.file, why.span.line)
+    ):
+        why = replace(why, facts={**why.facts, "with a graph": "rsample"})
     target = ", ".join(one.name for one in call.targets) or "the target"
     words = _WORDS.get(why.kind)
     if words is None or "refused" in why.facts or why.facts.keys() & {"exchanged", "plain", "in", "stored"}:
@@ -38,6 +45,7 @@ def said(call: GradientCall, k: int, why: Break) -> Break:
     return replace(why, facts=facts, label=label)
 
 
+_DRAWN = ".sample("
 _PERHAPS_A_RULE = ("outside-tape", "not-connected", "not-watched")
 _LABELS = {"outside-tape": "computed where no graph is kept"}
 
@@ -85,6 +93,13 @@ def _stopped(name: str, target: str, why: Break) -> Told:
 
 
 def _outside(name: str, target: str, why: Break) -> Told:
+    if "with a graph" in why.facts:
+        return (
+            f"there is no gradient for `{name}`: `sample()` draws numbers without a graph",
+            "`sample()` of a distribution draws under `no_grad`, and what it returns is a constant to PyTorch. "
+            "`rsample()` computes its numbers from the parameters and from noise, so that a gradient passes.",
+            "draw with `rsample()`",
+        )
     return (
         f"there is no gradient for `{name}`: part of `{target}` was computed under `no_grad`",
         f"`{target}` does depend on `{name}`, but inside `torch.no_grad()` and `torch.inference_mode()` PyTorch keeps "
