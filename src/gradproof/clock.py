@@ -45,6 +45,12 @@ def tick() -> None:
         clock.show(clock.doing)
 
 
+def seconds_left() -> float | None:
+    """Until the limit of the work in hand; None where it has none."""
+    clock = _CLOCK.get()
+    return None if clock is None or clock.moment == math.inf else max(clock.moment - time.monotonic(), 0.0)
+
+
 @contextmanager
 def time_limit(seconds: float | None, reason: str) -> Iterator[None]:
     """After so many seconds the next `tick` inside raises `TimeIsOver`; an outer limit that ends sooner holds."""

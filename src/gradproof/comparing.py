@@ -9,16 +9,18 @@ from typing import Any
 
 from gradproof import __version__
 from gradproof.audit.asked_for import asked_for
+from gradproof.audit.budget import Budget
 from gradproof.audit.modes import modes_for
 from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import imported_frameworks
+from gradproof.clock import TimeIsOver, time_limit
 from gradproof.errors import InvalidInput
 from gradproof.frontends.apart import ended
 from gradproof.frontends.check.request import Output, Request, definition_of
 from gradproof.frontends.select import frontend_for
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
-from gradproof.modes.model import CallModes, ModesReport
+from gradproof.modes.model import CallModes, LackingMode, Mode, ModesReport
 from gradproof.modes.rewriting import with_rewriting
 from gradproof.modes.table import compared
 from gradproof.options import Options, options_of
@@ -40,7 +42,7 @@ def compare(
     The function is called as `check` calls it; what it computed is then run again op by op, compiled, and carried over
     to other frameworks, and every result is held against the proven gradient. `output` picks one number of the result;
     `frameworks` names those to be tried, all that are installed if it is left out; `only_here` leaves out what needs a
-    process of its own, which takes seconds.
+    process of its own, which takes seconds. What was not run within `options.seconds` is listed.
     """
     if not callable(function):
         raise InvalidInput(f"compare() needs a function, but got an object of type {type(function).__name__}")
@@ -54,7 +56,8 @@ def compare(
                 f"`{request.name}` returns something else when it is called again, so that its modes cannot be compared"
             )
         captures = [replace(one, call=call) if one.call.line == 0 else one for one in checked.captures]
-        return compared_calls(captures, chosen, os.getcwd(), frameworks, only_here)
+        budget = Budget(chosen.seconds, option="Options.seconds")
+        return compared_calls(captures, chosen, os.getcwd(), frameworks, only_here, budget=budget)
 
 
 def compared_calls(
@@ -64,16 +67,21 @@ def compared_calls(
     frameworks: Sequence[str] | None = None,
     is_here: bool = False,
     remarks: Sequence[str] = (),
+    budget: Budget | None = None,
 ) -> ModesReport:
-    """Every captured call in every mode; those that cannot be run again are named."""
+    """Every captured call in every mode; those that cannot be run again are named.
+
+    A budget is for all calls together; without one each has the time of a check.
+    """
     calls: list[CallModes] = []
     notes = list(remarks)
+    allowed = budget or Budget()
     with ended():
         for capture in captures:
-            with undisturbed():
-                modes, lacking = modes_for(capture.framework, frameworks, is_here)
-                found = compared(capture, modes, lacking, options)
-                found = None if found is None else with_rewriting(found, capture, modes, options)
+            limit = options.seconds if allowed.seconds is None else allowed.left
+            over = f"the {limit or 0:.3g} s for this gradient were over ({allowed.option} gives more)"
+            with undisturbed(), allowed.spending(), time_limit(limit, over):
+                found = _compared(capture, *modes_for(capture.framework, frameworks, is_here), options)
             if found is None:
                 why = capture.failure or "nothing that was recorded can be run again"
                 notes.append(f"{capture.call}: {why}")
@@ -82,3 +90,13 @@ def compared_calls(
     versions = imported_frameworks(line.framework for call in calls for line in call.lines)
     report = ModesReport(tuple(calls), __version__, versions, {}, tuple(notes))
     return with_mode_sources(report, folder)
+
+
+def _compared(
+    capture: Capture, modes: Sequence[Mode], lacking: Sequence[LackingMode], options: Options
+) -> CallModes | None:
+    found = compared(capture, modes, lacking, options)
+    try:
+        return None if found is None else with_rewriting(found, capture, modes, options)
+    except TimeIsOver as over:
+        return found and replace(found, notes=(*found.notes, f"no rewriting was found in time: {over}"))

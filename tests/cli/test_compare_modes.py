@@ -81,3 +81,13 @@ def test_a_compiled_script_is_compared(tmp_path: Path) -> None:
     words = ["script.py", "--frameworks", "none", "--here", "--quiet"]
     done = run(["gradproof", "compare", *words], tmp_path)
     assert done.returncode == 0 and "script.py:6:7: agree:" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_budget_is_a_number_of_seconds_and_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(FAULTY)
+    refused = run(["gradproof", "compare", "script.py", "--budget", "soon"], tmp_path)
+    assert refused.returncode == 2 and "a number of seconds is needed, not 'soon'" in refused.stderr
+    done = run(["gradproof", "compare", "script.py", "--budget", "0", "--frameworks", "none"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "NumPy, tape: the 0 s for this gradient were over (--budget gives more)" in done.stdout
+    assert "which of them is right was not decided" in done.stdout

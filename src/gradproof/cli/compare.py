@@ -8,12 +8,14 @@ import shutil
 import sys
 from functools import partial
 
+from gradproof.audit.budget import Budget
 from gradproof.audit.modes import check_frameworks
 from gradproof.cli import output
 from gradproof.cli.check import find_function
 from gradproof.cli.parser import Parser
 from gradproof.cli.progress import showing
 from gradproof.cli.render import read_report
+from gradproof.cli.run_arguments import seconds
 from gradproof.cli.values import DTYPES, parse_values
 from gradproof.diagnosis.changes import changes
 from gradproof.errors import InvalidInput
@@ -61,6 +63,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--here", action="store_true", help="leave out what needs a process of its own, which takes seconds"
+    )
+    parser.add_argument(
+        "--budget",
+        type=seconds,
+        metavar="SECONDS",
+        help="for all gradients together (default: 60 for each); what was not run by then is listed",
     )
     parser.add_argument("--json", metavar="FILE", help="also write what was found as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write it as one page that needs no network")
@@ -117,6 +125,7 @@ def _of_function(given: argparse.Namespace, words: list[str]) -> ModesReport:
             *(to_framework(name, value) for value in args),
             frameworks=_chosen(given),
             only_here=given.here,
+            options=Options() if given.budget is None else Options(seconds=given.budget),
             **{key: to_framework(name, value) for key, value in kwargs.items()},
         )
 
@@ -128,7 +137,9 @@ def _of_script(given: argparse.Namespace, words: list[str]) -> tuple[ModesReport
     folder = os.getcwd()
     found = collected(given.what, words, given.line)
     with showing(given.quiet):
-        report = compared_calls(found.captures, Options(), folder, _chosen(given), given.here, found.notes)
+        report = compared_calls(
+            found.captures, Options(), folder, _chosen(given), given.here, found.notes, Budget(given.budget)
+        )
     return report, found.exit_status
 
 

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "default), all, first, or a list such as 1,5,20",
     )
     parser.add_argument(
-        "--budget", type=_seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
+        "--budget", type=seconds, metavar="SECONDS", help="stop checking after so much time spent on checks"
     )
     parser.add_argument(
         "--defer",
@@ -87,11 +87,11 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     try:
-        seconds = float(text)
+        found = float(text)
     except ValueError:
-        seconds = math.nan
-    if not seconds >= 0:
+        found = math.nan
+    if not found >= 0:
         raise argparse.ArgumentTypeError(f"a number of seconds is needed, not {text!r}")
-    return seconds
+    return found

@@ -18,6 +18,7 @@ from functools import partial
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, Literal
 
+from gradproof.clock import seconds_left, tick
 from gradproof.ir.types import Array
 from gradproof.modes.feed import Feed
 from gradproof.modes.model import Mode, NotRun
@@ -69,11 +70,13 @@ def _asked(setting: Setting, mode: Mode, what: Ask, feed: Feed, *rest: Any) -> A
     try:
         child = _children.get(key) or _children.setdefault(key, _started(*key))
         child.line.send_bytes(text)
-        if not child.line.poll(ANSWERS_IN):
+        left = seconds_left()
+        if not child.line.poll(ANSWERS_IN if left is None else min(left, ANSWERS_IN)):
             raise EOFError
         done, found = pickle.loads(child.line.recv_bytes())
     except (OSError, EOFError, ValueError) as error:
         _end(key)
+        tick()  # that it had no more time is another reason
         raise NotRun("the process that it needs of its own ended or did not answer") from error
     if not done:
         raise NotRun(found)

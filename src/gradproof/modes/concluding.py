@@ -21,12 +21,20 @@ _STATES = {
 
 
 def concluded(
-    lines: Sequence[ModeLine], sources: Sequence[ModeSource], framework: str, dtype: str
+    lines: Sequence[ModeLine],
+    sources: Sequence[ModeSource],
+    framework: str,
+    dtype: str,
+    is_whole: bool = True,
 ) -> ModesVerdict:
-    """All agree to their precision; some are inaccurate, from which op on; one is wrong."""
+    """All agree to their precision; some are inaccurate, from which op on; one is wrong.
+
+    It is about the modes that were run, and says so where the time did not suffice for all.
+    """
+    every = "all modes" if is_whole else "all modes that were run"
     table = _Lines(lines, framework, dtype)
     if any(source.true is None for source in sources):
-        return table.unproven(sources)
+        return table.unproven(sources, every)
     bad = [line for line in lines if line.verdict in BAD]
     told = [line for line in bad if line.counts == dtype]
     narrow = [line for line in bad if line.counts != dtype]
@@ -35,7 +43,7 @@ def concluded(
         return ModesVerdict("unverified", f"{table.named(open_)} could not be decided; all others are right")
     if not told:
         return ModesVerdict(
-            "agree", f"all modes agree with the proven gradient in {dtype}{table.in_others(narrow)}"
+            "agree", f"{every} agree with the proven gradient in {dtype}{table.in_others(narrow)}"
         )
     kind = "wrong" if any(line.verdict is not Verdict.INACCURATE for line in told) else "inaccurate"
     parts = [
@@ -55,14 +63,15 @@ class _Lines:
     framework: str
     dtype: str
 
-    def unproven(self, sources: Sequence[ModeSource]) -> ModesVerdict:
+    def unproven(self, sources: Sequence[ModeSource], every: str) -> ModesVerdict:
         """Without a proof it can be said whether modes differ, and not which of them is right."""
         reason = (
             next((source.reason for source in sources if source.true is None), None) or "there is no proof"
         )
         own = [line for line in self.lines if line.dtype == self.dtype]
         apart = [line for line in own if any(cell.gap_ulps for cell in line.cells) and not line.is_own]
-        said = f"{self.named(apart)} differ from your own run" if apart else "all modes return the same bits"
+        same = f"{every} return the same bits" if len(own) > 1 else "no other mode was run"
+        said = f"{self.named(apart)} differ from your own run" if apart else same
         return ModesVerdict("unverified", f"{said}; which of them is right was not decided: {reason}")
 
     def named(self, lines: Sequence[ModeLine]) -> str:
@@ -70,7 +79,9 @@ class _Lines:
         chosen = {(line.framework, line.mode) for line in lines}
         names: list[str] = []
         for framework in dict.fromkeys(line.framework for line in lines):
-            every = [one for one in self.lines if one.framework == framework and one.dtype == lines[0].dtype]
+            every = [
+                one for one in self.lines if one.framework == framework and one.counts == lines[0].counts
+            ]
             title = words.framework_name(framework)
             modes = dict.fromkeys(line.title for line in lines if line.framework == framework)
             is_all = framework != self.framework and all((one.framework, one.mode) in chosen for one in every)

@@ -24,9 +24,9 @@ from gradproof.ir.capture import Capture, Pullback
 from gradproof.ir.program import Builder, Node, Program, ancestors
 from gradproof.ir.types import Array
 from gradproof.modes.model import Mode, NotRun
-from gradproof.modes.rows import gap_in_ulps, gradients_in
+from gradproof.modes.rows import gradients_in
 
-MATERIAL = 64.0  # ulp: less is rounding, which needs no rule of its own
+MATERIAL = 64.0  # ulp of the largest entry: less is rounding, which needs no rule of its own
 MOST_RULES = 60  # each is a program to be compiled
 
 
@@ -44,10 +44,20 @@ def rule_parting(capture: Capture, single: Mode, other: Mode) -> tuple[Parting, 
         except NotRun:
             continue
         for k, (a, b) in enumerate(zip(one, two)):
-            gap = gap_in_ulps(a, b)
-            if a is not None and b is not None and gap is not None and gap > MATERIAL:
+            if a is not None and b is not None and _is_material(a, b):
                 return (_parting(program, pullback, alone, k, a, b),)
     return ()
+
+
+def _is_material(a: Array, b: Array) -> bool:
+    """More than rounding: small entries of a sum bear the roundings of large ones, in whatever order it is added."""
+    x, y = np.asarray(a, np.complex128), np.asarray(b, np.complex128)
+    is_finite = np.isfinite(x) & np.isfinite(y)
+    if not np.array_equal(np.isfinite(x), np.isfinite(y)):
+        return True
+    size = np.max(np.abs(x[is_finite]), initial=0.0)
+    unit = 2.0 ** (1 - types.precision_bits(types.dtype_name(a))) * size
+    return bool(np.max(np.abs(x - y)[is_finite], initial=0.0) > MATERIAL * unit)
 
 
 def _alone(program: Program, pullback: Pullback) -> tuple[Program, list[int]] | None:

@@ -6,25 +6,26 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from gradproof.clock import tick
+from gradproof.clock import TimeIsOver, seconds_left, tick, time_limit, unlimited
 from gradproof.diagnosis import words
-from gradproof.diagnosis.parting import Parting
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
+from gradproof.judge.by_facts import undecided
 from gradproof.judge.call import JudgedCall, judge_call
 from gradproof.judge.verdict import Verdict, beyond_tolerance
+from gradproof.modes.apart_where import PartingSearch
 from gradproof.modes.concluding import concluded
-from gradproof.modes.feed import Feed, feed, in_precision, is_all_real, opaque_on_the_way
+from gradproof.modes.feed import in_precision, is_all_real, opaque_on_the_way
 from gradproof.modes.graph import graph_around
 from gradproof.modes.model import (
+    PRECISIONS,
     CallModes,
     LackingMode,
     Mode,
@@ -33,15 +34,18 @@ from gradproof.modes.model import (
     ModeSource,
     NotRun,
 )
-from gradproof.modes.parting import partings
-from gradproof.modes.rows import gap_in_ulps, gradients_in, measured, returns_again, same_bits
-from gradproof.modes.rule_parting import rule_parting
+from gradproof.modes.rows import gap_in_ulps, gradients_in, measured, returns_again
 from gradproof.options import Options
 
+N_OTHERS = len(PRECISIONS) - 1
 HELPS = 1.0  # digits that a wider dtype must give back for its lack to be what was wrong
-MOST_ALONE = 60  # values that are asked for one at a time, each a program to be compiled
-SEEN = 0.25  # of a gap may be left unexplained
+JUDGING = (
+    0.5  # of the time that is left may go into the proof: a comparison without one is worth more than none
+)
 WITH_VERDICT = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE, Verdict.MISSING)
+
+
+Key = tuple[int, str | None]  # which mode, and the precision if it is another than the program's
 
 
 @dataclass(eq=False)
@@ -56,7 +60,8 @@ class ModeTable:
     sizes: Sequence[Array | None]
     dtype: str
     lacking: list[LackingMode] = field(default_factory=list)
-    singles: dict[str, Any] = field(default_factory=dict)  # by framework: the values of its run op by op
+    lines: dict[Key, ModeLine] = field(default_factory=dict)
+    over: str | None = None  # why not everything was run
 
 
 def compared(
@@ -68,28 +73,92 @@ def compared(
     if table is None or capture.program is None:
         return None
     table.lacking += lacking
-    lines: list[ModeLine] = []
+    search = PartingSearch(capture, table.recorded)
     blocked = _obstacle(capture, table)
-    for mode in modes if blocked is None else ():
-        for dtype in _precisions(mode, table, capture.program):
-            tick()
-            line = _line(table, mode, dtype)
-            lines += [] if line is None else [line]
-    if not any(line.is_own for line in lines):
-        lines.insert(0, _as_observed(table))
-    lines = _with_wider(lines)
-    marked = [one.node for line in lines for cell in line.cells for one in cell.partings]
-    notes = (*([] if blocked is None else [blocked]), *_unexplained(lines, table))
-    return CallModes(
-        capture.call, capture.framework, capture.run.mode, capture.target, table.dtype, table.sources, tuple(lines),
-        tuple(table.lacking), concluded(lines, table.sources, capture.framework, table.dtype), notes,
-        capture.run.occurrence, graph_around(capture.gradient_program, marked),
-    )  # fmt: skip
+    if blocked is None:
+        _fill(table, modes, search)
+    with unlimited():
+        lines = [table.lines[key] for key in _ordered(table, modes)]
+        if not any(line.is_own for line in lines):
+            lines.insert(0, _as_observed(table))
+        lines = _with_wider(lines)
+        marked = [one.node for line in lines for cell in line.cells for one in cell.partings]
+        notes = [blocked] if blocked is not None else search.unexplained(lines, table.dtype)
+        if table.over is not None and blocked is None:
+            notes = [f"not all of it was looked at: {table.over}"]
+        return CallModes(
+            capture.call, capture.framework, capture.run.mode, capture.target, table.dtype, table.sources,
+            tuple(lines), tuple(table.lacking),
+            concluded(lines, table.sources, capture.framework, table.dtype, table.over is None), tuple(notes),
+            capture.run.occurrence, graph_around(capture.gradient_program, marked),
+        )  # fmt: skip
+
+
+def _ordered(table: ModeTable, modes: Sequence[Mode]) -> list[Key]:
+    return sorted(table.lines, key=lambda key: (key[0], key[1] is not None and _place(modes[key[0]], key[1])))
+
+
+def _place(mode: Mode, dtype: str) -> int:
+    return 1 + mode.precisions.index(dtype)
+
+
+def _fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None:
+    """Run every mode, what is asked most first: as the program is, in other precisions, then the op at which they part.
+
+    When the time is over, what is there is kept, and what was not run is listed with that reason.
+    """
+    assert table.capture.program is not None
+    program = table.capture.program
+    plain: list[Key] = [(k, None) for k in range(len(modes))]
+    others: list[Key] = [
+        (k, one) for k, mode in enumerate(modes) for one in _precisions(mode, table, program)
+    ]
+    waiting = dict.fromkeys([*plain, *others])
+
+    def first(key: Key) -> None:
+        line = _line(table, modes[key[0]], key[1])
+        del waiting[key]
+        if line is not None:
+            table.lines[key] = line
+            if modes[key[0]].is_single and key in plain:
+                search.singles.setdefault(line.framework, (modes[key[0]], line))
+
+    def again(key: Key) -> None:
+        if key in table.lines:
+            table.lines[key] = _repeated(table, modes[key[0]], key[1], table.lines[key])
+
+    def where(key: Key) -> None:
+        if key in table.lines:
+            table.lines[key] = search.with_partings(modes[key[0]], table.lines[key])
+
+    try:
+        for do, keys in ((first, plain), (again, plain), (first, others), (where, plain), (again, others)):
+            for key in keys:
+                tick()
+                do(key)
+    except TimeIsOver as over:
+        table.over = str(over)
+        table.lacking += [LackingMode(*name, str(over)) for name in _unreached(modes, list(waiting))]
+
+
+def _unreached(modes: Sequence[Mode], keys: Sequence[Key]) -> list[tuple[str, str]]:
+    """By framework and name; the precisions of a mode together, and those of one that never ran unsaid."""
+    found = []
+    for k in dict.fromkeys(k for k, _ in keys):
+        dtypes = [dtype for other, dtype in keys if other == k and dtype is not None]
+        which = "other precisions" if len(dtypes) == N_OTHERS else words.comma_list(dtypes)
+        name = _named(modes[k], None if (k, None) in keys else which)
+        found.append((modes[k].framework, name))
+    return found
+
+
+def _named(mode: Mode, dtype: str | None) -> str:
+    return mode.name if dtype is None else f"{mode.name} in {dtype}"
 
 
 def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> ModeTable | None:
     options = options.under(capture.run.policy)
-    judged = judged or judge_call(capture, options)
+    judged = judged or _judged(capture, options)
     kept, sources = [], []
     for k, (source, judgement) in enumerate(zip(capture.sources, judged.judgements)):
         if source.node is None or types.is_discrete(source.dtype):
@@ -113,6 +182,18 @@ def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> Mod
     )
 
 
+def _judged(capture: Capture, options: Options) -> JudgedCall:
+    left = seconds_left()
+    share = None if left is None else JUDGING * left
+    try:
+        with time_limit(
+            share, f"the proof took longer than {share or 0:.3g} s, half of the time that it had"
+        ):
+            return judge_call(capture, options)
+    except TimeIsOver as over:
+        return JudgedCall(capture, (undecided(str(over)),) * len(capture.sources))
+
+
 def _obstacle(capture: Capture, table: ModeTable) -> str | None:
     """Why no mode can be tried at all."""
     assert capture.program is not None
@@ -127,34 +208,38 @@ def _obstacle(capture: Capture, table: ModeTable) -> str | None:
     return None
 
 
-def _precisions(mode: Mode, table: ModeTable, program: Program) -> list[str | None]:
-    """The program as it is, then throughout in each precision."""
-    others = [one for one in mode.precisions if one != table.dtype] if is_all_real(program) else []
-    return [None, *(others if mode.runs_as or not mode.is_single else [])]
+def _precisions(mode: Mode, table: ModeTable, program: Program) -> list[str]:
+    """The other precisions in which the whole program is run too."""
+    return [one for one in mode.precisions if one != table.dtype] if is_all_real(program) else []
 
 
 def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
-    program = table.capture.program
-    assert program is not None
-    if dtype is not None:
-        program = in_precision(program, dtype)
     try:
-        value, gradients = gradients_in(mode, program, table.wrt)
+        value, gradients = gradients_in(mode, _program(table, dtype), table.wrt)
     except NotRun as reason:
-        name = mode.name if dtype is None else f"{mode.name} in {dtype}"
-        table.lacking.append(LackingMode(mode.framework, name, str(reason)))
+        table.lacking.append(LackingMode(mode.framework, _named(mode, dtype), str(reason)))
         return None
     is_own = (
         dtype is None and mode.framework == table.capture.framework and mode.runs_as == table.capture.run.mode
     )
     shown = dtype or table.dtype
     cells = tuple(_cell(table, k, one, mode.policy or shown) for k, one in enumerate(gradients))
-    again = partial(returns_again, mode, program, table.wrt, (value, gradients))
+    return ModeLine(
+        mode.framework, mode.name, shown, value, cells, is_own, title=mode.words, policy=mode.policy
+    )
+
+
+def _program(table: ModeTable, dtype: str | None) -> Program:
+    assert table.capture.program is not None
+    return table.capture.program if dtype is None else in_precision(table.capture.program, dtype)
+
+
+def _repeated(table: ModeTable, mode: Mode, dtype: str | None, line: ModeLine) -> ModeLine:
+    """The line, and whether the mode returns its bits again."""
+    before = (line.value, [cell.gradient for cell in line.cells])
+    again = partial(returns_again, mode, _program(table, dtype), table.wrt, before)
     rethreads = again(is_rethreaded=True) if dtype is None else None
-    line = ModeLine(
-        mode.framework, mode.name, shown, value, cells, is_own, again(), rethreads, mode.words, mode.policy
-    )  # fmt: skip
-    return line if dtype is not None else _with_partings(table, mode, line)
+    return replace(line, repeats=again(), rethreads=rethreads)
 
 
 def _cell(table: ModeTable, k: int, gradient: Array | None, dtype: str) -> ModeCell:
@@ -177,104 +262,6 @@ def _as_observed(table: ModeTable) -> ModeLine:
     return ModeLine(
         table.capture.framework, f"{mode}, as it ran", table.dtype, value, cells, True, title="as it ran"
     )
-
-
-def _with_partings(table: ModeTable, mode: Mode, line: ModeLine) -> ModeLine:
-    """Where the mode parts from the framework's own run op by op, for each gradient that differs from that run's."""
-    program = table.capture.gradient_program
-    if program is None:
-        return line
-    try:
-        fed = feed(program, [id for id in table.recorded if id is not None])
-        wanted = [node.id for node in fed.computed if not node.is_discrete and node.dtype != types.TUPLE]
-        if mode.is_single and mode.framework not in table.singles:
-            table.singles[mode.framework] = (_seen(mode, fed, wanted), line, mode)
-    except NotRun:
-        return line
-    if mode.is_single or mode.framework not in table.singles:
-        return line
-    _, beside, _ = table.singles[mode.framework]
-    cells = []
-    for k, cell in enumerate(line.cells):
-        found: tuple[Parting, ...] = ()
-        output, before = table.recorded[k], beside.cells[k].gradient
-        if output is not None and cell.gradient is not None and not same_bits(cell.gradient, before):
-            found = _partings(table, mode, fed, wanted, output, cell.gradient)
-        cells.append(replace(cell, partings=found))
-    return replace(line, cells=tuple(cells))
-
-
-def _partings(
-    table: ModeTable, mode: Mode, fed: Feed, wanted: list[int], output: int, gradient: Array
-) -> tuple[Parting, ...]:
-    """Where the recorded ops part when they run in the mode, as far as that explains the gap in the gradient.
-
-    A compiler fuses less where every value is asked for. Where that hides the gap, each value is asked for alone. And
-    where the gap does not come out even so, only what the forward ops do is told: the derivative is another.
-    """
-    single, beside, own = table.singles[mode.framework]
-    before = beside.cells[table.recorded.index(output)].gradient
-    index = _furthest(gradient, before)
-    try:
-        values = _seen(mode, fed, wanted)
-        found = partings(fed.program, single, values, output, index)
-        if found and _is_what_ran(values[output], gradient, before):
-            return found
-        if len(wanted) <= MOST_ALONE:
-            for id in wanted:
-                values |= zip([id], mode.values(feed(fed.program, [id]), [id]))
-                tick()
-            found = partings(fed.program, single, values, output, index)
-            if found and _is_what_ran(values[output], gradient, before):
-                return found
-    except NotRun:
-        return ()
-    by_rule = rule_parting(table.capture, own, mode)
-    if by_rule:
-        return by_rule
-    return tuple(replace(one, share=None) for one in found[:1] if one.phase == "forward")
-
-
-def _seen(mode: Mode, fed: Feed, wanted: list[int]) -> dict[int, Array]:
-    return {**fed.given, **fed.literals, **dict(zip(wanted, mode.values(fed, wanted)))}
-
-
-def _unexplained(lines: Sequence[ModeLine], table: ModeTable) -> list[str]:
-    """The modes that differ from the run op by op at an op that was not seen."""
-    apart = []
-    for line in lines:
-        _, beside, _ = table.singles.get(line.framework, (None, None, None))
-        if beside is None or line.dtype != table.dtype or line.policy is not None or line is beside:
-            continue
-        for cell, one in zip(line.cells, beside.cells):
-            differs = cell.gradient is not None and not same_bits(cell.gradient, one.gradient)
-            if differs and not cell.partings:
-                apart.append(f"{words.framework_name(line.framework)} {line.title}")
-    told = words.comma_list(list(dict.fromkeys(apart)))
-    why = "with its values in sight it computes otherwise, or its own derivative rules do"
-    return (
-        [f"{told}: another gradient than op by op, and the op at which they part was not seen: {why}"]
-        if told
-        else []
-    )
-
-
-def _is_what_ran(seen: Array, gradient: Array | None, single: Array | None) -> bool:
-    """Whether the recorded ops, run in the mode with all their values in sight, show the gap that the mode has.
-
-    The framework's own derivative may compute otherwise than the ops that were recorded, and a compiler may do
-    something else where every value is asked for: what is seen then does not explain the gap.
-    """
-    off, gap = gap_in_ulps(seen, gradient), gap_in_ulps(gradient, single)
-    return off is not None and gap is not None and (off == 0 or off <= SEEN * gap)
-
-
-def _furthest(one: Array, other: Array | None) -> tuple[int, ...]:
-    if other is None or other.shape != one.shape:
-        return (0,) * one.ndim
-    gap = np.abs(one.astype(np.complex128) - other.astype(np.complex128))
-    gap = np.where(np.isnan(gap), np.inf, gap)
-    return tuple(int(k) for k in np.unravel_index(int(np.argmax(gap)), one.shape))
 
 
 def _with_wider(lines: list[ModeLine]) -> list[ModeLine]:

@@ -21,6 +21,7 @@ from gradproof.render.modes_text import (
     by_mode,
     digits_text,
     entry_shown,
+    lacking_together,
     number_text,
     other_precisions,
     parting_rows,
@@ -169,8 +170,5 @@ def _parting(parting: Parting, lines: list[ModeLine], sources: Mapping[str, str]
 def _lacking(call: CallModes) -> Html | None:
     if not call.lacking:
         return None
-    items = [
-        tag("li", f"{words.framework_name(one.framework)}, {one.name}: ", prose(one.reason))
-        for one in call.lacking
-    ]
+    items = [tag("li", f"{who}: ", prose(reason)) for who, reason in lacking_together(call)]
     return tag("details", tag("summary", "not run"), tag("ul", join(items)))

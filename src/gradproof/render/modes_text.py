@@ -184,10 +184,20 @@ def _lacking(call: CallModes) -> Iterator[Line]:
     if not call.lacking:
         return
     yield line("  not run")
-    for one in call.lacking:
-        text = f"{words.framework_name(one.framework)}, {one.name}: {one.reason}"
-        yield from (line(part) for part in wrap(printable(text), PROSE_WIDTH, "    ", "      "))
+    for who, reason in lacking_together(call):
+        yield from (line(part) for part in wrap(printable(f"{who}: {reason}"), PROSE_WIDTH, "    ", "      "))
     yield _BLANK
+
+
+def lacking_together(call: CallModes) -> list[tuple[str, str]]:
+    """What was not run and why, together for each framework and reason."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in call.lacking:
+        names.setdefault((one.framework, one.reason), []).append(one.name)
+    return [
+        (f"{words.framework_name(framework)}, {'; '.join(same)}", reason)
+        for (framework, reason), same in names.items()
+    ]
 
 
 def partings_of(call: CallModes) -> list[tuple[Parting, list[ModeLine]]]:

@@ -14,7 +14,7 @@ from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.jax.emit import value_in
 from gradproof.ir import types
 from gradproof.ir.types import Array
-from gradproof.modes.feed import Feed
+from gradproof.modes.feed import Feed, feed, in_precision, is_all_real
 from gradproof.modes.model import LackingMode, Mode, NotRun
 
 FRAMEWORK = "jax"
@@ -24,29 +24,40 @@ def _mode(name: str, way: dict[str, Any] | None, **facts: Any) -> Mode:
     return Mode(FRAMEWORK, name, partial(_values, way), partial(_gradient, way), **facts)
 
 
-def _values(way: dict[str, Any] | None, feed: Feed, outputs: Sequence[int]) -> list[Array]:
+def _values(way: dict[str, Any] | None, fed: Feed, outputs: Sequence[int]) -> list[Array]:
     def compute(*given: Any) -> list[Any]:
-        values = _computed(feed, given)
+        values = _computed(fed, given)
         return [values[id] for id in outputs]
 
-    with _running(feed) as given:
+    with _running(fed) as given:
         return [np.asarray(found) for found in _as(way, compute)(*given)]
 
 
 def _gradient(
-    way: dict[str, Any] | None, feed: Feed, target: int, wrt: Sequence[int]
+    way: dict[str, Any] | None, fed: Feed, target: int, wrt: Sequence[int]
 ) -> tuple[Array, list[Array | None]]:
     import jax
 
-    places = [list(feed.given).index(id) for id in wrt]
+    places = [list(fed.given).index(id) for id in wrt]
 
     def compute(*given: Any) -> Any:
-        return _computed(feed, given)[target]
+        return _computed(fed, given)[target]
 
-    with _running(feed) as given:
+    with _running(fed) as given:
         value, found = _as(way, jax.value_and_grad(compute, argnums=places))(*given)
         # JAX's gradient for a complex number is the conjugate of the one that programs are written for.
         return np.asarray(value), [np.conj(np.asarray(one)) for one in found]
+
+
+def _doubled(fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
+    """As the program runs where JAX is started with 64 bits: what has no dtype of its own is float64 throughout."""
+    if not is_all_real(fed.program):
+        raise NotRun("complex numbers are not made wider")
+    return _gradient({}, feed(in_precision(fed.program, "float64"), [target]), target, wrt)
+
+
+def _unseen(fed: Feed, outputs: Sequence[int]) -> list[Array]:
+    raise NotRun("every op is wider than the recorded one")
 
 
 def _as(way: dict[str, Any] | None, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,27 +71,27 @@ def _as(way: dict[str, Any] | None, function: Callable[..., Any]) -> Callable[..
     return compiled
 
 
-def _computed(feed: Feed, given: Sequence[Any]) -> dict[int, Any]:
+def _computed(fed: Feed, given: Sequence[Any]) -> dict[int, Any]:
     import jax
 
-    values: dict[int, Any] = dict(zip(feed.given, given))
-    values |= {id: jax.numpy.asarray(value) for id, value in feed.literals.items()}
-    for node in feed.computed:
+    values: dict[int, Any] = dict(zip(fed.given, given))
+    values |= {id: jax.numpy.asarray(value) for id, value in fed.literals.items()}
+    for node in fed.computed:
         values[node.id] = value_in(jax, node, values, True)
     return values
 
 
 @contextmanager
-def _running(feed: Feed) -> Iterator[list[Any]]:
+def _running(fed: Feed) -> Iterator[list[Any]]:
     """The arguments as arrays of JAX's, with 64 bits switched on where the program has them."""
     import jax
 
     from gradproof.frontends.jax.observe.hooks import unobserved
 
-    is_wide = any(types.precision_bits(dtype) > 24 for dtype in _dtypes(feed))
+    is_wide = any(types.precision_bits(dtype) > 24 for dtype in _dtypes(fed))
     try:
         with unobserved(), jax.enable_x64(is_wide or jax.config.jax_enable_x64):
-            yield [jax.numpy.asarray(value) for value in feed.given.values()]
+            yield [jax.numpy.asarray(value) for value in fed.given.values()]
     except NoFunction as error:
         raise NotRun(f"JAX has no function for `{error}` here") from error
     except Exception as error:
@@ -89,9 +100,9 @@ def _running(feed: Feed) -> Iterator[list[Any]]:
         ) from error
 
 
-def _dtypes(feed: Feed) -> Iterator[str]:
-    values = [*feed.given.values(), *feed.literals.values()]
-    dtypes = {types.dtype_name(value) for value in values} | {node.dtype for node in feed.computed}
+def _dtypes(fed: Feed) -> Iterator[str]:
+    values = [*fed.given.values(), *fed.literals.values()]
+    dtypes = {types.dtype_name(value) for value in values} | {node.dtype for node in fed.computed}
     return (dtype for dtype in dtypes if types.is_real(dtype) or types.is_complex(dtype))
 
 
@@ -105,6 +116,7 @@ MODES = (
     # Passes of the compiler that are left out one at a time: what comes back then was their doing.
     _mode("jit without fusion", _way("fusion"), title="compiled without fusion"),
     _mode("jit without the simplifier", _way("algsimp"), title="compiled without the simplifier"),
+    Mode(FRAMEWORK, "x64", _unseen, _doubled, policy="float64", precisions=(), title="with x64"),
 )
 
 

@@ -154,7 +154,7 @@ def _has_onednn() -> bool:
 
 def _settled() -> list[Mode]:
     """What a process settles once: these run in processes of their own."""
-    eager = replace(MODES[0], runs_as="eager", is_single=False, precisions=())
+    eager = replace(MODES[0], is_single=False)
     other = "off" if _has_onednn() else "on"
     variable = ("TF_ENABLE_ONEDNN_OPTS", "0" if other == "off" else "1")
     found = [

@@ -17,6 +17,7 @@ from gradproof.modes.model import LackingMode, Mode, NotRun
 
 FRAMEWORK = "torch"
 Way = Mapping[str, Any]
+Literals = Mapping[int, tuple[Any, Any]]  # a number, and the dtype of its tensor
 
 
 def _mode(name: str, way: Way, **facts: Any) -> Mode:
@@ -32,8 +33,10 @@ def _rethreaded(way: Way, *asked: Any) -> tuple[Array, list[Array | None]]:
 
 
 def _values(way: Way, feed: Feed, outputs: Sequence[int]) -> list[Array]:
+    literals = _literals(feed)
+
     def compute(*given: Any) -> list[Any]:
-        values = _computed(feed, given)
+        values = _computed(feed, literals, given)
         return [values[id] for id in outputs]
 
     with _running(feed, way) as (given, run):
@@ -43,8 +46,10 @@ def _values(way: Way, feed: Feed, outputs: Sequence[int]) -> list[Array]:
 def _gradient(way: Way, feed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
     import torch
 
+    literals = _literals(feed)
+
     def compute(*given: Any) -> Any:
-        return _computed(feed, given)[target]
+        return _computed(feed, literals, given)[target]
 
     with _running(feed, way) as (given, run):
         sources = [given[list(feed.given).index(id)].requires_grad_() for id in wrt]
@@ -53,11 +58,16 @@ def _gradient(way: Way, feed: Feed, target: int, wrt: Sequence[int]) -> tuple[Ar
         return array_of(value.detach()), [None if one is None else array_of(one) for one in found]
 
 
-def _computed(feed: Feed, given: Sequence[Any]) -> dict[int, Any]:
+def _literals(feed: Feed) -> Literals:
+    """Numbers as Python has them: a compiler folds these, and cannot look into arrays of NumPy's 16-bit kinds."""
+    return {id: (value.item(), tensor_of(value).dtype) for id, value in feed.literals.items()}
+
+
+def _computed(feed: Feed, literals: Literals, given: Sequence[Any]) -> dict[int, Any]:
     import torch
 
     values: dict[int, Any] = dict(zip(feed.given, given))
-    values |= {id: tensor_of(value) for id, value in feed.literals.items()}
+    values |= {id: torch.full((), number, dtype=dtype) for id, (number, dtype) in literals.items()}
     for node in feed.computed:
         values[node.id] = value_in(torch, node, values, True)
     return values
@@ -109,13 +119,13 @@ def _autocast(dtype: str) -> Mode:
 
 MODES = (
     _mode("eager", {}, title="eager", runs_as="eager", is_single=True),
-    _mode("deterministic algorithms", {"strict": True}, title="with deterministic algorithms", precisions=()),
-    _mode("one thread", {"threads": 1}, title="with one thread", precisions=()),
-    _mode("four threads", {"threads": 4}, title="with four threads", precisions=()),
+    _mode("deterministic algorithms", {"strict": True}, title="with deterministic algorithms"),
+    _mode("one thread", {"threads": 1}, title="with one thread"),
+    _mode("four threads", {"threads": 4}, title="with four threads"),
     _autocast("bfloat16"),
     _autocast("float16"),
-    _mode("compiled, aot_eager", {"backend": "aot_eager"}, title="compiled by aot_eager", precisions=()),
-    _mode("compiled, inductor", {"backend": "inductor"}, title="compiled by inductor", precisions=()),
+    _mode("compiled, aot_eager", {"backend": "aot_eager"}, title="compiled by aot_eager"),
+    _mode("compiled, inductor", {"backend": "inductor"}, title="compiled by inductor"),
 )
 
 

@@ -1,0 +1,61 @@
+"""Modes for which there is no time are listed with that reason; what was run before is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import gradproof
+from gradproof.clock import TimeIsOver
+from gradproof.frontends.check.request import Request
+from gradproof.frontends.select import frontend_for, plain_modes
+from gradproof.judge.verdict import Verdict
+from gradproof.modes.table import compared
+from gradproof.options import Options
+
+
+def _ends(*asked: Any) -> Any:
+    raise TimeIsOver("the time was over")
+
+
+def _square(x: Any) -> Any:
+    return np.sum(x * x)
+
+
+def test_what_was_run_before_the_time_was_over_is_kept() -> None:
+    x = np.array([0.5, 3.0])
+    (capture,) = frontend_for((x,), {}).check(Request(_square, (x,))).captures
+    (tape,) = plain_modes("numpy")
+    slow = replace(tape, name="slow", runs_as="", gradient=_ends)
+    found = compared(capture, [tape, slow, replace(slow, name="never")], [], Options())
+    assert found is not None
+    (line,) = found.lines
+    assert line.is_own and line.verdict is Verdict.CORRECT
+    assert {one.name: one.reason for one in found.lacking} == {
+        "tape in other precisions": "the time was over",
+        "slow": "the time was over",
+        "never": "the time was over",
+    }
+    assert found.conclusion.kind == "agree"
+    assert found.conclusion.verdict.startswith("all modes that were run agree with the proven gradient")
+    assert found.notes == ("not all of it was looked at: the time was over",)
+
+
+def test_without_time_nothing_is_claimed() -> None:
+    report = gradproof.compare(_square, np.array([0.5]), frameworks=[], options=Options(seconds=0.0))
+    (call,) = report.calls
+    assert call.conclusion.kind == "unverified"
+    assert call.conclusion.verdict.startswith("no other mode was run; which of them is right was not decided")
+    assert [line.mode for line in call.lines] == ["eager, as it ran"]
+    assert "the 0 s for this gradient were over (Options.seconds gives more)" in str(report)
+
+
+def test_a_small_entry_of_a_sum_is_no_sign_of_another_formula() -> None:
+    from gradproof.modes.rule_parting import _is_material
+
+    one = np.array([1.0, 1e-7], np.float32)
+    assert not _is_material(one, np.array([1.0, 1.5e-7], np.float32))
+    assert _is_material(one, np.array([1.0, 1e-4], np.float32))
+    assert _is_material(one, np.array([1.0, np.nan], np.float32))
