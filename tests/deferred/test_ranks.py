@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from gradproof.diagnosis.report import GradientReport, Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-from tests.cli.running import gradproof
+from tests.cli.running import gradproof, interruptible
 
 RIGHT = GradientReport(Span("train.py", 7), "torch", "loss", "w", (2,), "float32", Verdict.CORRECT)
 WRONG = replace(RIGHT, verdict=Verdict.WRONG, reason="planted")
@@ -92,10 +93,10 @@ def test_two_processes_of_a_distributed_training_make_one_report(tmp_path: Path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    ranks = [_rank(tmp_path, k, port) for k in range(2)]
-    assert [(one.wait(timeout=300), one.communicate()[1].count("kept in kept")) for one in ranks] == [
-        (0, 1)
-    ] * 2
+    with _rank(tmp_path, 0, port) as first, _rank(tmp_path, 1, port) as second:
+        said = [rank.communicate(timeout=300)[1] for rank in (first, second)]
+        assert [first.returncode, second.returncode] == [0, 0], said
+    assert [one.count("kept in kept") for one in said] == [1, 1]
     done = gradproof(tmp_path, "examine", "kept", "--json", "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
     verdicts = [row["verdict"] for row in report["gradients"]]
@@ -105,11 +106,9 @@ def test_two_processes_of_a_distributed_training_make_one_report(tmp_path: Path)
     assert done.returncode == 1
 
 
-def _rank(folder: Path, rank: int, port: int) -> subprocess.Popen[str]:
+def _rank(folder: Path, rank: int, port: int) -> AbstractContextManager[subprocess.Popen[str]]:
     """As `torchrun` starts it."""
     own = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    return subprocess.Popen(
-        [sys.executable, "-m", "gradproof", "run", "--defer", "kept", "train.py"],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **{name: str(value) for name, value in own.items()}},
-    )  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **{name: str(value) for name, value in own.items()}}
+    words = [sys.executable, "-m", "gradproof", "run", "--defer", "kept", "train.py"]
+    return interruptible(words, folder, env=environment)

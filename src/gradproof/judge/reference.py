@@ -33,7 +33,6 @@ from gradproof.ir.program import Program
 from gradproof.ir.types import Array
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.deep import is_too_deep
-from gradproof.judge.rests import compared_without_rests
 from gradproof.options import Options
 
 Oracle = Literal["ball", "limit", "differences", "float64", "none"]
@@ -188,15 +187,12 @@ def _comparisons(
         return found
     # Only now are the sizes of the terms worth a second sweep: a true gradient of zero may be among them.
     sizes = term_sizes(result, evidence.wrt)
-    found = [
+    return [
         compare(observed, enclosure, types.dtype_name(observed), options, size)
         if observed is not None and c is not None and c.outcome in ("beyond", "undecided")
         else c
         for c, observed, enclosure, size in zip(found, evidence.observed, enclosures, sizes)
     ]
-    return compared_without_rests(
-        found, evidence.observed, enclosures, sizes, (result, evidence.wrt), options
-    )
 
 
 def _at_ties(

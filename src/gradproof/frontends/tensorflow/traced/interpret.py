@@ -140,7 +140,7 @@ class GraphInterpreter:
     def _told_apart(self, frame: Frame, args: Sequence[Any]) -> list[Any]:
         """What a gradient in the graph is for is one argument, though the same tensor may be given for another, too."""
         own = list(args)
-        asked = {symbol._id for symbol in self._wanted(frame.graph)}
+        asked = {getattr(symbol, "_id", None) for symbol in self._wanted(frame.graph)}  # variables have none
         if any(symbol._id in asked for symbol in frame.graph.inputs):
             for k in repeated(args):
                 operation, own[k] = handed_on(args[k])
