@@ -28,7 +28,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
-from gradproof.diagnosis.parting import ModeFault
+from gradproof.diagnosis.parting import ModeFault, Parting
 from gradproof.ir import types
 from gradproof.ir.surroundings import ModeGap
 from gradproof.judge.verdict import Verdict
@@ -77,8 +77,11 @@ def _place(case: Case, fault: ModeFault) -> Annotation:
     parting = fault.parting
     if parting is None or parting.span is None:
         return Annotation(case.capture.call, f"ran {fault.mode}")
-    of = f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
-    return Annotation(parting.span, f"{of} is another {fault.mode}")
+    return Annotation(parting.span, f"{_op_words(parting)} is another {fault.mode}")
+
+
+def _op_words(parting: Parting) -> str:
+    return f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
 
 
 def _parting_rows(fault: ModeFault) -> Rows:
@@ -98,7 +101,7 @@ def _diagnose(case: Case, gap: ModeGap) -> Diagnostic:
         severity="error" if case.verdict is Verdict.WRONG else "warning",
         certainty="measured",
         headline=f"`{gap.function}` returns {gap.compiled} in {mode} and {gap.single} op by op",
-        primary=None if gap.span is None else Annotation(gap.span, f"runs in {mode}"),
+        primary=_place_of_gap(case, gap, mode),
         subject=subject(case),
         evidence=(*comparison_rows(case), (mode, gap.compiled), ("op by op", gap.single)),
         why=(
@@ -109,6 +112,14 @@ def _diagnose(case: Case, gap: ModeGap) -> Diagnostic:
             "run this function without compilation, or rewrite the step that the modes treat differently"
         ),
     )
+
+
+def _place_of_gap(case: Case, gap: ModeGap, mode: str) -> Annotation | None:
+    """The op that parts, where it was seen; else the function that was compiled."""
+    parting = case.mode_parting
+    if parting is not None and parting.span is not None:
+        return Annotation(parting.span, f"{_op_words(parting)} is {parting.other} in {mode}")
+    return None if gap.span is None else Annotation(gap.span, f"runs in {mode}")
 
 
 CAUSE = Cause(name="execution-mode", find=find, doc=__doc__ or "")

@@ -15,7 +15,7 @@ from gradproof.diagnosis.flips import Flip
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.growth import Growth
 from gradproof.diagnosis.hidden_stop import HiddenStop
-from gradproof.diagnosis.parting import ModeFault
+from gradproof.diagnosis.parting import ModeFault, Parting
 from gradproof.diagnosis.singular import Singular
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Run
@@ -140,6 +140,9 @@ class Case:
     remedy: Remedy = field(default_factory=Remedy)
     detour: Detour = field(default_factory=Detour)
     mode_fault: ModeFault | None = None
+    mode_parting: Parting | None = (
+        None  # where its mode parts from the run op by op, and nothing proves which is right
+    )
 
     @property
     def was_overwritten(self) -> bool:
