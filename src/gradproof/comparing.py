@@ -56,7 +56,7 @@ def compare(
                 f"`{request.name}` returns something else when it is called again, so that its modes cannot be compared"
             )
         captures = [replace(one, call=call) if one.call.line == 0 else one for one in checked.captures]
-        budget = Budget(chosen.seconds, option="Options.seconds")
+        budget = Budget(chosen.seconds, option="Options.seconds or --budget")
         return compared_calls(captures, chosen, os.getcwd(), frameworks, only_here, budget=budget)
 
 

@@ -49,7 +49,8 @@ def test_without_time_nothing_is_claimed() -> None:
     assert call.conclusion.kind == "unverified"
     assert call.conclusion.verdict.startswith("no other mode was run; which of them is right was not decided")
     assert [line.mode for line in call.lines] == ["eager, as it ran"]
-    assert "the 0 s for this gradient were over (Options.seconds gives more)" in str(report)
+    reason = "the 0 s for this gradient were over (Options.seconds or --budget gives more)"
+    assert [(one.name, one.reason) for one in call.lacking] == [("tape", reason)]
 
 
 def test_a_small_entry_of_a_sum_is_no_sign_of_another_formula() -> None:

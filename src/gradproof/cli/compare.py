@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import sys
@@ -125,9 +126,15 @@ def _of_function(given: argparse.Namespace, words: list[str]) -> ModesReport:
             *(to_framework(name, value) for value in args),
             frameworks=_chosen(given),
             only_here=given.here,
-            options=Options() if given.budget is None else Options(seconds=given.budget),
+            options=_options(given.budget),
             **{key: to_framework(name, value) for key, value in kwargs.items()},
         )
+
+
+def _options(budget: float | None) -> Options:
+    if budget is None:
+        return Options()
+    return Options(seconds=budget if math.isfinite(budget) else None)
 
 
 def _of_script(given: argparse.Namespace, words: list[str]) -> tuple[ModesReport, int]:
