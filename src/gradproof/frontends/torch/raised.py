@@ -56,9 +56,10 @@ def _called(call: GradientCall) -> tuple[tuple[Span, str], ...]:
 
 
 def _again(call: GradientCall) -> Break:
-    """The first line that went on with a value whose graph an earlier call has used up."""
+    """The first line that went on with a value whose graph an earlier call has used up; that call itself is none."""
     used = set(call.freed)
-    later = [event for event in call.events if event.phase == "forward" and not _gives(event, used)]
+    own = [event for event in call.events if event.phase == "forward" and not event.within]
+    later = [event for event in own if not _gives(event, used)]
     carries = next((event for event in later if _takes(event, used) and event.span is not None), None)
     before = None if carries is None else _freed_by(call, carries)
     if before is not None:
