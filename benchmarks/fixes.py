@@ -57,7 +57,7 @@ def _share(kinds: Counter[str]) -> str:
 
 
 def main() -> None:
-    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+    with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
         found = dict(zip(HEADS, pool.imap(outcomes, HEADS)))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     PAGE.write_text(f"{before}{table(found)}{END}{rest.partition(END)[2]}", encoding="utf-8")
