@@ -22,7 +22,7 @@ from mlp_network import Layers, network, program_of, size_of, tensorflow_gradien
 
 from gradproof.engine.derive import derive, gradient
 from gradproof.engine.refine import Enclosure, arb_domain
-from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, push_errors, recorded_run
+from gradproof.engine.rounding import budget_of, error_adjoints, local_errors, propagate_errors, recorded_run
 from gradproof.judge.compare import compare
 from gradproof.judge.judge import Evidence, judge
 from gradproof.judge.verdict import Verdict
@@ -79,7 +79,7 @@ def first_rung(n: int) -> dict[str, Any]:
 
     def budget() -> None:
         errors, at = local_errors(derived.program), recorded_run(derived.program)
-        push_errors(derived.program, errors, at)
+        propagate_errors(derived.program, errors, at)
         budget_of(errors, error_adjoints(derived.program, errors, weights, at))
 
     return in_units(

@@ -15,7 +15,7 @@ from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import Derived, gradient
 from gradproof.engine.linearise import pull_back, push_forward
-from gradproof.engine.rounding import LOCAL_BITS, error_budget, local_errors, push_errors, recorded_run
+from gradproof.engine.rounding import LOCAL_BITS, local_errors, recorded_run
 from gradproof.engine.run import run
 from gradproof.errors import NoDerivative, NotSupported
 from gradproof.ir import types
@@ -26,6 +26,7 @@ from gradproof.options import Options
 
 from . import sixty_digits
 from .sixty_digits import DIGITS
+from .small import error_budget, push_errors
 
 Array = np.ndarray[Any, Any]
 SHARP_BITS = 320  # a reference far sharper than anything compared with it

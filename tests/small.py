@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradproof.engine.derive import Derived, derive
+from gradproof.engine.linearise import push_forward
+from gradproof.engine.rounding import budget_of, error_adjoints, propagate_errors
+from gradproof.engine.run import Run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder, Program
+from gradproof.ir.types import Array
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.options import Options
 
@@ -46,3 +50,21 @@ def judge_recorded(
 ) -> tuple[Judgement, ...]:
     evidence = Evidence(program, derived.wrt, values, derived.program.outputs, derived.program)
     return judge(evidence, options or Options())
+
+
+def jvp(result: Run, tangents: Sequence[Any]) -> list[Any]:
+    """Jacobian-vector product: one tangent per input."""
+    program = result.program
+    moved = push_forward(result, dict(zip(program.inputs, tangents)))
+    return [moved.get(id, result.m.zeros(program[id].shape)) for id in program.outputs]
+
+
+def push_errors(program: Program, errors: Mapping[int, Array], at: Run | None = None) -> dict[int, Array]:
+    """The error of every entry of the outputs that the local errors explain, to first order (one JVP)."""
+    moved = propagate_errors(program, errors, at)
+    return {id: np.asarray(moved.get(id, np.zeros(program[id].shape))) for id in program.outputs}
+
+
+def error_budget(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, float]:
+    """Each node's share in `sum(weights * error of output)`; the shares add up to it (one VJP)."""
+    return budget_of(errors, error_adjoints(program, errors, weights))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +15,18 @@ from gradproof.deferred.classes import TABLE, ClassTable
 from gradproof.deferred.folder import SMALL, ProcessFolder, read, write
 from gradproof.deferred.keeping import rank_of
 from gradproof.deferred.model import KeptCall, Text
-from gradproof.errors import NotData, UnreadableCapture
+from gradproof.domains.ball64 import BallDomain64
+from gradproof.engine.derive import derive
+from gradproof.engine.run import run
+from gradproof.errors import GradproofError, NotData, UnreadableCapture
 from gradproof.ir import pack as packing
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.pack import pack, unpack
-from gradproof.ir.program import Builder, Node
+from gradproof.ir.program import Builder, Node, Program
 from gradproof.ir.span import Span
+from gradproof.ir.text import render
+
+from ..random_programs import random_program
 
 
 def _block(value: object) -> bytes:
@@ -116,8 +125,11 @@ def _forged(change: object) -> bytes:
     parts = pack(KeptCall((_capture(),)), TABLE)
     header = json.loads(bytes(parts[1]))
     change(header)  # type: ignore[operator]
+    return _sealed(header, b"".join(parts[2:]))
+
+
+def _sealed(header: object, data: bytes) -> bytes:
     text = json.dumps(header).encode()
-    data = b"".join(parts[2:])
     head = packing._HEAD.pack(
         packing.MAGIC, len(text), len(data), packing.zlib.crc32(text), packing.zlib.crc32(data)
     )
@@ -151,6 +163,61 @@ def _of(header: dict[str, list[list[object]]], name: str) -> list[object]:
 def test_a_forged_file_is_refused_and_runs_nothing(change: object, said: str) -> None:
     with pytest.raises(UnreadableCapture, match=said):
         unpack(_forged(change), TABLE)
+
+
+def _damaged() -> Iterator[bytes]:
+    """A program with every field of every record taken away or spoilt, one at a time."""
+    parts = pack(_capture().program, TABLE)
+    header, data = json.loads(bytes(parts[1])), b"".join(parts[2:])
+    for key in header:
+        yield _sealed({name: value for name, value in header.items() if name != key}, data)
+        for damage in (None, 3, "x", [{"a": 1}]):
+            yield _sealed({**header, key: damage}, data)
+    for table in ("records", "arrays"):
+        for row, record in enumerate(header[table]):
+            for place in range(len(record)):
+                for damage in (None, "x", -1, [[]], {"r": 0}, {"a": 0}):
+                    broken = copy.deepcopy(header)
+                    broken[table][row][place] = damage
+                    yield _sealed(broken, data)
+
+
+def test_damaged_programs_are_refused_or_can_be_run_but_never_crash() -> None:
+    refused = 0
+    for block in _damaged():
+        try:
+            program = unpack(block, TABLE)
+        except UnreadableCapture:
+            refused += 1
+            continue
+        if not isinstance(program, Program):
+            continue
+        with contextlib.suppress(GradproofError):
+            run(BallDomain64(), program)
+    assert refused > 50
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs_and_their_gradients_come_back_as_they_were(seed: int) -> None:
+    for program in (random_program(seed), derive(random_program(seed)).program):
+        again = _again(program)
+        assert isinstance(again, Program)
+        assert render(again) == render(program)
+        for one, other in zip(again.nodes, program.nodes, strict=True):
+            parts = zip(*(v if isinstance(v, tuple) else (v,) for v in (one.value, other.value)), strict=True)
+            assert all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in parts)
+
+
+def test_places_scopes_phases_and_complex_parameters_survive() -> None:
+    builder = Builder()
+    x = builder.input(np.array([np.nan, -0.0, 5e-324]), "x", Span("model.py", 3, 4, 3, 9, "loss"))
+    y = builder.add("exp", x, value=np.ones(3), params={"k": (1, 2j, None, "a")}, phase="backward", scope=2)
+    program = builder.build([y])
+    again = _again(program)
+    assert isinstance(again, Program)
+    assert again[x].span == program[x].span
+    assert (again[y].phase, again[y].scope, again[y].params) == ("backward", 2, {"k": (1, 2j, None, "a")})
+    assert again.names == {x: "x"}
 
 
 def test_an_ill_formed_program_is_refused() -> None:

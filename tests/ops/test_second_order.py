@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from gradproof.domains.ball import BallDomain
-from gradproof.engine.derive import derive, jvp
+from gradproof.engine.derive import derive
 from gradproof.engine.run import run
 from gradproof.engine.trace import Tracer
 from gradproof.ir.program import Builder, Program
 from gradproof.ops import Op, Sample
 
+from ..small import jvp
 from . import test_contract as contract
 from .sampling import _argument, op_samples
 

@@ -7,10 +7,11 @@ import pytest
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.derive import jvp, vjp
+from gradproof.engine.derive import vjp
 from gradproof.engine.run import run
 from gradproof.ops import Arithmetic
 
+from ..small import jvp
 from .entries import assert_moves, draw, program, total
 
 

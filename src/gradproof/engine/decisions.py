@@ -72,8 +72,7 @@ class Sides:
     decisions: Mapping[int, Array]
     guilty: tuple[int, ...]
     differing: Mapping[int, Array]  # input -> mask of its entries
-    slopes: tuple[Side, ...]
-    is_capped: bool  # whether more entries differ than `slopes` has
+    slopes: tuple[Side, ...]  # of the first of these entries
     jump: float  # the largest jump of the value
 
 
@@ -83,7 +82,7 @@ def sides(
     """Compare the sides of all ties on the way from `wrt` to the scalar output."""
     wanted = program.inputs if wrt is None else wrt
     tied = _examine(program, domain, tuple(id for id in wanted if not program[id].is_discrete))
-    nothing = Sides("agree", None, tied.ties, {}, (), {}, (), False, 0.0)
+    nothing = Sides("agree", None, tied.ties, {}, (), {}, (), 0.0)
     if not tied.ties:
         return nothing
     try:
@@ -126,7 +125,6 @@ def _judge(tied: Tied, nothing: Sides, max_entries: int) -> Sides:
         guilty=_guilty(tied) or tied.ties,
         differing=differing,
         slopes=slopes,
-        is_capped=len(places) > max_entries,
         jump=_largest_jump(found, slopes) if comparison.fact == "jump" else 0.0,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.linearise import pull_back, push_forward
+from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import AS_RECORDED, Policy, Run, run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.errors import InvalidProgram, NotScalar
@@ -125,13 +125,6 @@ def _in_kind(result: Run, gradients: Mapping[int, Any], wrt: Sequence[int]) -> l
             else g
             for id, g in zip(wrt, found)
         ]
-
-
-def jvp(result: Run, tangents: Sequence[Any]) -> list[Any]:
-    """Jacobian-vector product: one tangent per input."""
-    program = result.program
-    moved = push_forward(result, dict(zip(program.inputs, tangents)))
-    return [moved.get(id, result.m.zeros(program[id].shape)) for id in program.outputs]
 
 
 def jacobian(result: Run, output: int | None = None, wrt: Sequence[int] | None = None) -> list[Any]:

@@ -22,8 +22,6 @@ from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.ops import Arithmetic
 
-Steps = Mapping[int, Any]  # node -> by how much it is moved, in the domain's numbers
-
 # A step of 2**-STEP_BITS: the slope is then right to about twice as many bits, and BITS leave it that many.
 STEP_BITS = 110
 BITS = 2 * STEP_BITS + 64

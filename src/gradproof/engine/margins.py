@@ -46,13 +46,6 @@ class Decision:
     def is_unclear(self) -> Array:
         return ~(self.agrees | self.flips | self.ties)
 
-    @property
-    def smallest_relative(self) -> float:
-        """The smallest margin, as a share of the numbers compared; infinite if nothing was compared."""
-        if not self.margin.size:
-            return float("inf")
-        return float(np.min(np.abs(self.margin) / np.maximum(self.size, np.finfo(np.float64).tiny)))
-
 
 def margins(result: Run) -> list[Decision]:
     """The margin of every decision on which the outputs depend, the decisions being taken as recorded."""

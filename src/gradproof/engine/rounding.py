@@ -189,23 +189,12 @@ def _is_of_safe_size(value: Any) -> bool:
     return largest == 0.0 or SAFE_LEAST < largest < SAFE_MOST
 
 
-def push_errors(program: Program, errors: Mapping[int, Array], at: Run | None = None) -> dict[int, Array]:
-    """The error of every entry of the outputs that the local errors explain, to first order (one JVP)."""
-    moved = propagate_errors(program, errors, at)
-    return {id: np.asarray(moved.get(id, np.zeros(program[id].shape))) for id in program.outputs}
-
-
 def propagate_errors(
     program: Program, errors: Mapping[int, Array], at: Run | None = None
 ) -> dict[int, Array]:
     """What has become of the local errors at every node that they reach; `at` is its recorded run, if it is at hand."""
     at = recorded_run(program) if at is None else at
     return push_forward(at, {id: at.m.literal(error) for id, error in errors.items()})
-
-
-def error_budget(program: Program, errors: Mapping[int, Array], weights: Sequence[Any]) -> dict[int, float]:
-    """Each node's share in `sum(weights * error of output)`; the shares add up to it (one VJP)."""
-    return budget_of(errors, error_adjoints(program, errors, weights))
 
 
 def error_adjoints(

@@ -78,12 +78,6 @@ def _pattern(node: ast.expr) -> Pattern:
     raise ValueError(f"a pattern cannot contain `{ast.unparse(node)}`")
 
 
-def variables(pattern: Pattern) -> set[str]:
-    if isinstance(pattern, PatternCall):
-        return set().union(*map(variables, pattern.args)) if pattern.args else set()
-    return {pattern.name} if isinstance(pattern, PatternVariable) else set()
-
-
 def matches(graph: Graph, pattern: Pattern, term: Term, bound: Binding | None = None) -> Iterator[Binding]:
     """All ways in which a term of a program is an instance of a pattern."""
     bound = {} if bound is None else bound

@@ -28,9 +28,6 @@ class RewriteRule:
     guilty: Mapping[str, float] | None = None
     elsewhere: str = ""
 
-    def range_of(self, name: str) -> Range:
-        return self.domain.get(name, ANYWHERE)
-
 
 RULES: list[RewriteRule] = []
 

@@ -203,9 +203,3 @@ def _run_piece(
 
 def _recorded(m: Arithmetic, value: Any) -> Any:
     return tuple(m.literal(part) for part in value) if isinstance(value, tuple) else m.literal(value)
-
-
-def worst(found: Iterable[Departure]) -> Departure | None:
-    return max(
-        found, key=lambda departure: float(np.nan_to_num(departure.relative_error, nan=np.inf)), default=None
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from gradproof.ops import Arithmetic
 
 EXACT_BITS = 256  # differences of neighbouring slopes are taken, which costs half of them
 CHEAP_ENTRIES = 20_000  # up to so many numbers `arb` answers at once; beyond, float64 balls do
-_NOTHING: Mapping[int, Any] = {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,7 +175,7 @@ class Exit:
 
 @dataclass(frozen=True)
 class Tape:
-    """What the tape was told: `entered` is the `with` line, `exited` whether it was left before the call."""
+    """What the tape was told; `entered` is the `with` line."""
 
     id: int
     kind: Literal["tape", "accumulator", "graph"]
@@ -184,7 +184,6 @@ class Tape:
     watch_accessed_variables: bool = True
     watched: tuple[tuple[int, Span | None], ...] = ()
     watched_variables: tuple[int, ...] = ()
-    exited: bool = True
     consumed: bool = False
     reset_at: tuple[tuple[int, Span | None], ...] = ()
     stopped_at: tuple[Span, ...] = ()

@@ -23,10 +23,6 @@ def ints(x: Any) -> np.ndarray[Any, Any]:
     return np.asarray(x.value)
 
 
-def is_real(x: Any) -> bool:
-    return x.value.dtype.kind not in "biuc"
-
-
 def is_discrete(x: Any) -> bool:
     return bool(np.asarray(x.value).dtype.kind in "biu")
 

@@ -22,7 +22,7 @@ from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.batched import heard, is_batched_only
 from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped
 from gradproof.frontends.jax.observe.notes import Ending, Execution
-from gradproof.frontends.jax.observe.peel import Bottom, bottom, ground
+from gradproof.frontends.jax.observe.peel import bottom, ground
 from gradproof.frontends.jax.observe.session import JaxSession
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.record.patches import Patch, wrap
@@ -218,7 +218,3 @@ def variables_in(jaxpr: Any) -> Iterator[Any]:
         yield from equation.outvars
         for inner in core.jaxprs_in_params(equation.params):
             yield from variables_in(inner)
-
-
-def staged(bottoms: tuple[Bottom, ...]) -> list[Any]:
-    return [one.value for one in bottoms if one.is_staged]

@@ -285,7 +285,6 @@ class Tapes:
             state.watch_accessed_variables,
             tuple((i, span_of(places[0]) if places else None) for i, places in state.watched),
             tuple(variable_of(v).id for v in variables),
-            not tape._recording,
             state.consumed,
             tuple((i, span_of(places[0]) if places else None) for i, places in state.reset_at),
             tuple(span_of(place) for place in state.stopped_at),

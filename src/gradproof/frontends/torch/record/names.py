@@ -25,11 +25,6 @@ class Named:
     path: str
 
 
-def names_in(frame: FrameType | None) -> dict[int, str]:
-    """Names of tensors by their id."""
-    return {key: one.name for key, one in named_in(frame).items()}
-
-
 def named_in(frame: FrameType | None) -> dict[int, Named]:
     """Tensors by their id: the innermost frame's own names first, parameters by their path."""
     found: dict[int, Named] = {}
