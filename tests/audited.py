@@ -1,4 +1,4 @@
-"""Runs a script in this process, audited as `gradproof run` audits it."""
+"""Runs a script in this process, audited as `gradproof run` audits it; and what holds for every report."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
 from gradproof.diagnosis.report import Report, Script
+from gradproof.judge.verdict import Verdict
 
 
 def audited(path: Path) -> tuple[Report, tuple[str, ...]]:
@@ -24,4 +25,12 @@ def audited(path: Path) -> tuple[Report, tuple[str, ...]]:
             exec(code, {"__name__": "__main__", "__file__": str(path)})
     finally:
         session.stop()
-    return relative_to(session.report(Script(path.name)), str(path.parent)), tuple(session.faults)
+    report = session.report(Script(path.name))
+    assert_every_verdict_says_why(report)
+    return relative_to(report, str(path.parent)), tuple(session.faults)
+
+
+def assert_every_verdict_says_why(report: Report) -> None:
+    """A verdict other than `correct` has a cause or a reason; a reader is never left with the word alone."""
+    for row in report.gradients:
+        assert row.verdict is Verdict.CORRECT or row.diagnostics or row.reason, f"{row.call}: {row.verdict}"

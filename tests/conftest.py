@@ -6,24 +6,24 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradproof.audit import facts
+from gradproof import checking
+from gradproof.audit import facts, intended
 from gradproof.diagnosis.report import Report
-from gradproof.judge.verdict import Verdict
+from gradproof.plugins import pytest_audit
+
+from .audited import assert_every_verdict_says_why
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _every_verdict_says_why() -> Iterator[None]:
-    """A verdict other than `correct` has a cause or a reason; a reader is never left with the word alone."""
-    finish = facts.finished
-
     def finished(report: Report) -> Report:
         made = finish(report)
-        for row in made.gradients:
-            assert row.verdict is Verdict.CORRECT or row.diagnostics or row.reason, (
-                f"{row.call}: {row.verdict}"
-            )
+        assert_every_verdict_says_why(made)
         return made
 
+    finish = intended.finished
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts, "finished", finished)
+        # A session's report, that of `check`, and that of the tests of a plugin.
+        for module in (facts, checking, pytest_audit):
+            patch.setattr(module, "finished", finished)
         yield

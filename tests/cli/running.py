@@ -81,4 +81,6 @@ def audited(folder: Path, script: str, *options: str) -> dict[str, Any]:
     done = gradproof(folder, "run", "--json", "report.json", *options, "script.py")
     found = json.loads((folder / "report.json").read_text())
     assert isinstance(found, dict)
+    for row in found["gradients"]:
+        assert row["verdict"] == "correct" or row["causes"] or row["reason"], row
     return {**found, "status": done.returncode, "stderr": done.stderr, "stdout": done.stdout}
