@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gradproof.fixes.graph import Graph, Id
+from gradproof.fixes.kinds.wider_program import widened
 from gradproof.fixes.pattern import matches, parse
 from gradproof.fixes.verify import rounded_gradient
-from gradproof.fixes.widen import widened
 from tests.fixes.expressions import program_of
 
 # What a program computes, and a pattern that it is an instance of.

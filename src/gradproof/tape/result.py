@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.words import array_text, digits_text, number
 from gradproof.judge.judge import Judgement
 from gradproof.judge.verdict import Verdict
 from gradproof.tape.array import Array
 from gradproof.tape.proof import Proof
 from gradproof.tape.record import Record
-from gradproof.tape.sentence import describe
 
 
 class _Proven:
@@ -42,7 +42,7 @@ class _Proven:
 
     def explain(self) -> str:
         """The verdict in words, with the worst entry beside its proven value."""
-        return describe(self._proven, self._index)
+        return _described(self._proven, self._index)
 
     @property
     def _proven(self) -> Proof:
@@ -79,3 +79,31 @@ def gradient_array(value: Any, proof: Proof, index: int) -> Gradient:
     gradient = np.array(value).view(Gradient)
     gradient._proof, gradient._index = proof, index
     return gradient
+
+
+def _described(proof: Proof, index: int) -> str:
+    """`correct: ...` with the worst entry, observed and proven, or the reason why nothing is proven."""
+    judgement = proof.judgement(index)
+    observed = proof.observed(index)
+    name = proof.sources[index].name or "source"
+    lines = [f"{judgement.verdict}: {judgement.verdict.sentence}"]
+    if proof.span is not None:
+        lines.append(f" --> {proof.span}")
+    comparison, reference = proof.comparison(index), proof.enclosure(index)
+    if comparison.outcome != "unbounded" and comparison.worst is not None:
+        place = comparison.worst
+        entry = "".join(f"[{', '.join(map(str, place))}]" if place else "")
+        mid, rad = reference.mid[place], float(reference.rad[place])
+        dtype = observed.dtype.name
+        lines += [
+            f"  d {proof.target_name} / d {name}{entry}",
+            f"    tape       {number(observed[place].item(), dtype=dtype)}",
+            f"    proven     {number(mid.item(), rad)}",
+            f"    agreement  {digits_text(comparison.digits, comparison.digits_possible)}",
+        ]
+    if judgement.one_sided is not None:
+        below, above = judgement.one_sided
+        lines.append(f"  slopes: {array_text(below)} from below, {array_text(above)} from above")
+    if judgement.reason:
+        lines.append(f"  reason: {judgement.reason}")
+    return "\n".join(lines)
