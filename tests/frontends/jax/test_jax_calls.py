@@ -63,6 +63,7 @@ CALLS = {
     "holomorphic": lambda: jax.grad(lambda z: jnp.exp(z) * z, holomorphic=True)(1 + 2j),
     "stop_gradient": lambda: jax.grad(lambda w: jnp.sum(w * jax.lax.stop_gradient(w)))(W),
     "own constant": lambda: jax.grad(lambda w: jnp.sum(w * W**2))(W),
+    "own constant, compiled": lambda: jax.jit(jax.grad(lambda w: jnp.sum(w * W**2)))(W),
     "twice the same": lambda: jax.grad(lambda a, b: jnp.sum(a * b**2), argnums=(0, 1))(W, W),
     "twice the same, compiled": lambda: jax.jit(jax.grad(lambda a, b: jnp.sum(a * b**2)))(W, W),
     "twice the same, compiled in another": lambda: jax.jit(

@@ -179,7 +179,7 @@ class JaxprInterpreter:
             )
 
     def _told_apart(self, variables: Sequence[Any], given: Sequence[Value], where: Where) -> list[Value]:
-        """What is differentiated for is one argument, though the same array may have been given for another, too."""
+        """What is differentiated for is one argument, though the same array may be another, too, or a constant."""
         found = list(given)
         if self._inside.sources.isdisjoint(variables):
             return found
@@ -200,9 +200,9 @@ class JaxprInterpreter:
                 self.twins[value.id] = self.values.new(twin(self.values.array(value)))
                 self.emit("copy", [value], [self.twins[value.id]], {}, where)
 
-        for var, const in zip(jaxpr.constvars, consts, strict=True):
-            bind(var, self.values.of(const))
-        for var, value in zip(jaxpr.invars, self._told_apart(jaxpr.invars, inputs, where), strict=True):
+        variables = (*jaxpr.constvars, *jaxpr.invars)
+        given = (*(self.values.of(const) for const in consts), *inputs)
+        for var, value in zip(variables, self._told_apart(variables, given, where), strict=True):
             bind(var, value)
 
         def read(atom: Any) -> Value:
