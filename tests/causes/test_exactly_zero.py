@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradproof as gp
+from gradproof.judge.verdict import Verdict
 from gradproof.render.summary_text import last_line
 
 
@@ -24,7 +25,7 @@ def test_a_number_beyond_its_bound_does_not_train() -> None:
     assert (note.kind, note.severity) == ("vanishing", "note")
     assert note.span is not None and note.span.file.endswith("test_exactly_zero.py")
     assert "but exactly 0: `temperature` will not train" in last_line(report)
-    assert f"{note.span}: flat here" in last_line(report)
+    assert f"{note.span}: flat below 0.05, and this is 0.003; begin inside the bounds" in last_line(report)
 
 
 @pytest.mark.parametrize("low", [0.05, 0.0])
@@ -32,3 +33,35 @@ def test_inside_the_bounds_nothing_is_said(low: float) -> None:
     report = _watched(0.5, low)
     assert not report.diagnostics
     assert last_line(report).endswith("; nothing to fix")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_softmax_over_one_column_is_always_1(columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([[0.3, 1.5], [-1.2, 0.1]])[:, :columns]
+    loss = torch.nn.functional.cross_entropy
+    last = last_line(gp.check(lambda x: loss(x, torch.tensor([0, 0])), scores))
+    assert ("a softmax over one number is always 1; give the loss a column" in last) == (columns == 1)
+    report = gp.check(lambda x: loss(x, torch.tensor([0, 0])) + torch.sum(x**2), scores)
+    assert not report.diagnostics, "it takes part in another way"
+
+
+def test_what_a_function_was_not_computed_from_is_said_to_be_so() -> None:
+    jax = pytest.importorskip("jax")
+    given = {"w": jax.numpy.array([1.0, -2.0]), "b": jax.numpy.float32(0.1)}
+    uses = {
+        "not-connected": lambda p: given["w"],
+        "vanishing": lambda p: jax.lax.stop_gradient(p["w"]),
+        "": lambda p: p["w"],
+    }
+    for kind, used in uses.items():
+
+        def loss(p, used=used):
+            return jax.numpy.sum((used(p) * 2.0 + p["b"]) ** 2)
+
+        with gp.watch() as report:
+            jax.jit(jax.grad(loss))(given)
+        assert report.worst is Verdict.CORRECT
+        assert [one.kind for one in report.diagnostics] == ([kind] if kind else [])
+        assert ("`p['w']` will not train; " in last_line(report)) == bool(kind)

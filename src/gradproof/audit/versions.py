@@ -36,13 +36,13 @@ def imported_frameworks(named: Iterable[str]) -> dict[str, str]:
 
 
 def version_notes(frameworks: Mapping[str, str]) -> list[str]:
-    """A remark on every framework whose version is another than the one that everything was tried with."""
+    """A remark on every framework whose version is another than those it was tried with."""
     found = []
     for name, version in frameworks.items():
         known = framework(name)
-        if known.made_for and ".".join(version.split(".")[:2]) != known.made_for:
+        if known.made_for and ".".join(version.split(".")[:2]) not in known.made_for:
             found.append(
-                f"{known.title} {version} is not the version that gradproof is made for, {known.made_for}: gradients "
+                f"{known.title} {version} is another version than gradproof is made for, {known.served}: gradients "
                 "may be missed or called unverified"
             )
     return found

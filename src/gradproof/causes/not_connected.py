@@ -1,8 +1,8 @@
 """The target was computed without the source.
 
 What it finds
-    A gradient of None where nothing that was recorded leads from the source to the target, and none of the known ways
-    to lose a path explains it; or where the path goes through a variable that was assigned and read again, or through
+    A gradient of None, or of zeros where a framework returns these, where nothing that was recorded leads from the
+    source to the target, and none of the known ways to lose a path explains it; or where the path goes through a variable that was assigned and read again, or through
     a data set; or where target and source are exchanged, or the target is a plain number.
 
 Why it spoils a gradient
@@ -31,9 +31,14 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.capture import Break
+from gradproof.ir.program import ancestors
+from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    if _is_unused(case):
+        yield _unused(case)
+        return
     missing = broken(case, "not-connected")
     if missing is None or case.rules.suspicions:  # a custom gradient on the way is what does not depend on it
         return
@@ -55,6 +60,35 @@ def find(case: Case) -> Iterator[Diagnostic]:
             "is zero and None is as good. If it is, something else was used in its place."
         ),
         fix=Fix(f"use `{name}` in `{target}`, or ask for the gradient of what was used"),
+    )
+
+
+def _is_unused(case: Case) -> bool:
+    """Whether zeros came back, as some frameworks return them where nothing leads to the target, not even in steps."""
+    program, node, observed = case.capture.program, case.source.node, case.source.observed
+    if program is None or node is None or observed is None or case.capture.run.order > 1:
+        return False
+    is_zero = case.verdict is Verdict.CORRECT and bool(observed.size) and not observed.any()
+    return is_zero and node not in ancestors(program, program.outputs)
+
+
+def _unused(case: Case) -> Diagnostic:
+    name, target = case.source.name, case.capture.target
+    return Diagnostic(
+        kind="not-connected",
+        severity="note",
+        certainty="proven",
+        headline=f"the gradient for `{name}` is exactly 0: `{target}` was not computed from it",
+        primary=Annotation(case.capture.call, f"nothing leads from `{name}` to `{target}`"),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"No op that ran leads from `{name}` to `{target}`, so that zero is right and `{name}` does not train. A "
+            f"function that reads `{name}` from outside, and not from its argument, takes it for a constant."
+        ),
+        fix=Fix(
+            f"use what the function is given for `{name}`, or leave `{name}` out of what is differentiated"
+        ),
     )
 
 

@@ -39,6 +39,7 @@ from gradproof.diagnosis.dead_units import Closed, closed_at
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.growth import Growth
 from gradproof.ir import types
+from gradproof.ir.program import Node, Program, descendants
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
@@ -51,6 +52,19 @@ _FIX_DEAD = (
 _FIX_BEYOND = (
     "begin inside the bounds, or use a function that bends towards them, such as a sigmoid or softplus"
 )
+_SINGLE = (
+    "a softmax over one number is always 1",
+    "Zero is right, and of no use. A softmax divides by the sum over its axis, and over a single number it is 1 (its "
+    "logarithm 0) whatever that number is. So `{target}` does not change with it.",
+    "give the loss a column for every class, or use a sigmoid (binary) cross-entropy for one column",
+)
+_STOPPED = (
+    "`stop_gradient` makes a constant of it",
+    "Zero is right: what is behind `stop_gradient` counts as a constant, and `{target}` depends on it in no other way.",
+    "leave out `stop_gradient` if this is to be trained",
+)
+_SOFTMAX = frozenset({"softmax", "log_softmax"})
+_ORDERS = frozenset({"greater", "greater_equal", "less", "less_equal"})
 MIN_ENTRIES = 4  # a switch of one or two numbers may be off on purpose
 
 
@@ -78,6 +92,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if closed is not None and closed.node.span is not None:
             is_dead = closed.is_layer and int(np.prod(case.source.shape)) >= MIN_ENTRIES
             yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
+        else:
+            yield from _shut(case)
 
 
 def _has_rest(case: Case, growth: Growth) -> bool:
@@ -162,21 +178,73 @@ def _dead(case: Case, closed: Closed, span: Span) -> Diagnostic:
 
 def _beyond(case: Case, closed: Closed, span: Span) -> Diagnostic:
     """A note: a clip may be meant to hold a number, and a hinge to be satisfied; but nothing moves."""
-    name = case.source.name
+    flat = _flat(case, closed)
+    why = (
+        f"Zero is right. On this side the result does not change with `{case.source.name}`, and "
+        f"`{case.capture.target}` depends on `{case.source.name}` in no other way, so that a training step leaves "
+        f"`{case.source.name}` as it is."
+    )
+    return _still(case, closed.node, span, flat, why, _FIX_BEYOND)
+
+
+def _flat(case: Case, closed: Closed) -> str:
+    """`flat below 0.05, and this is 0.003`, in the numbers of the first entry that is beyond its bound."""
+    program = case.capture.program
+    assert program is not None
+    condition = program[closed.node.inputs[0]]
+    if condition.op not in _ORDERS:
+        return "flat here, as beyond the bound of a clip or below 0 in a relu"
+    numbers = np.broadcast_arrays(*(np.asarray(program[id].value) for id in condition.inputs))
+    moves = [
+        id in descendants(program, [one for one in _nodes(case) if one is not None])
+        for id in condition.inputs
+    ]
+    first = np.flatnonzero(np.broadcast_to(closed.off, numbers[0].shape))
+    if moves[0] == moves[1] or not first.size:
+        return "flat here: one side of this comparison was taken throughout"
+    this, bound = (numbers if moves[0] else numbers[::-1])[:2]
+    at = np.unravel_index(int(first[0]), this.shape)
+    side = "below" if this[at] < bound[at] else "above" if this[at] > bound[at] else "at"
+    limit, value = (words.number(one[at].item(), dtype=case.source.dtype) for one in (bound, this))
+    return f"flat {side} {limit}, and this is {value}" if side != "at" else f"flat at {limit}"
+
+
+def _shut(case: Case) -> Iterator[Diagnostic]:
+    """What sends nothing back, whatever comes: a softmax over one number, which is always 1, and `stop_gradient`."""
+    program, source = case.capture.program, case.source.node
+    if program is None or source is None:
+        return
+    shut = [node for node in program.nodes if node.op == "stop_gradient" or _is_over_one(program, node)]
+    reached = {source}
+    for node in program.nodes:
+        if node not in shut and reached.intersection(node.inputs):
+            reached.add(node.id)
+    first = next((node for node in shut if reached.intersection(node.inputs)), None)
+    if first is not None and first.span is not None and not reached.intersection(program.outputs):
+        label, why, fix = _STOPPED if first.op == "stop_gradient" else _SINGLE
+        yield _still(case, first, first.span, label, why.format(target=case.capture.target), fix)
+
+
+def _is_over_one(program: Program, node: Node) -> bool:
+    if node.op not in _SOFTMAX:
+        return False
+    given = program[node.inputs[0]].shape
+    return all(given[axis] == 1 for axis in node.params["axes"])
+
+
+def _still(case: Case, node: Node, span: Span, label: str, why: str, fix: str) -> Diagnostic:
+    first = (0,) * len(case.source.shape)
     return Diagnostic(
         kind="vanishing",
         severity="note",
         certainty="proven",
-        headline=f"the gradient for `{name}` is exactly 0: all that it reaches is on the flat side of this",
-        primary=Annotation(span, "flat here, as beyond the bound of a clip or below 0 in a relu"),
-        subject=subject(case, (0,) * len(case.source.shape)),
-        evidence=returned_rows(case, (0,) * len(case.source.shape)),
-        why=(
-            f"Zero is right. On this side the result does not change with `{name}`, and `{case.capture.target}` "
-            f"depends on `{name}` in no other way, so that a training step leaves `{name}` as it is."
-        ),
-        fix=Fix(_FIX_BEYOND),
-        op=closed.node.op,
+        headline=f"the gradient for `{case.source.name}` is exactly 0: {label}",
+        primary=Annotation(span, label),
+        subject=subject(case, first),
+        evidence=returned_rows(case, first),
+        why=why,
+        fix=Fix(fix),
+        op=node.op,
     )
 
 

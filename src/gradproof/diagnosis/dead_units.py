@@ -30,16 +30,20 @@ _PRODUCTS = frozenset({"matmul", "einsum", "convolution", "mul"})
 
 @dataclass(frozen=True, eq=False)
 class Closed:
-    """The selection that sends nothing back, how many of its entries took their constant side, what made it.
+    """The selection that sends nothing back, which of its entries took their constant side, what made it.
 
     `behind` is the place among the sources of the weight that entered last before it. `is_layer` says that so many
     units are off, with weights behind them, that a layer is dead; a bound that one number has passed is less.
     """
 
     node: Node
-    n_off: int
+    off: Array
     behind: int
     is_layer: bool
+
+    @property
+    def n_off(self) -> int:
+        return int(np.count_nonzero(self.off))
 
 
 def closed_at(program: Program, sources: Sequence[int | None], k: int) -> Closed | None:
@@ -119,9 +123,8 @@ def _largest(
     for node in doors:
         if node.id in after and _passes(arrived, node.id):
             stopped = _off(program, node, after) & (np.asarray(arrived[node.id]) != 0.0)
-            n_off = int(np.count_nonzero(stopped))
-            is_layer = n_off >= MIN_OFF and _feeds_weights(program, node, sources)
-            found.append(Closed(node, n_off, _last_before(program, node, sources, k), is_layer))
+            is_layer = np.count_nonzero(stopped) >= MIN_OFF and _feeds_weights(program, node, sources)
+            found.append(Closed(node, stopped, _last_before(program, node, sources, k), bool(is_layer)))
     return max(found, key=lambda one: (one.is_layer, one.n_off), default=None)
 
 

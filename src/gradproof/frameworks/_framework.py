@@ -23,7 +23,7 @@ class Framework:
     packages: tuple[str, ...] = ()  # whose objects say that this framework is meant
     companions: tuple[str, ...] = ()  # libraries on top of it whose version matters too
     unseen_before: str = ""  # what of it is not seen if it was there before anybody watched
-    made_for: str = ""  # the version that everything was tried with, by its first two numbers
+    made_for: tuple[str, ...] = ()  # the versions it was tried with, oldest first, by their first two numbers
     spellings: Mapping[str, str] = field(default_factory=dict)
     axis: str = "axis"
     keepdims: str = "keepdims"
@@ -57,6 +57,11 @@ class Framework:
     variable: str = ""  # what makes {name} something that gradients are computed for
     returns_none: bool = True  # where there is no gradient; otherwise it says why
     signs_of_none: tuple[str, ...] = ()  # what it says when it is handed None in the place of a gradient
+
+    @property
+    def served(self) -> str:
+        """The versions it was tried with, in words."""
+        return " to ".join(dict.fromkeys((self.made_for[0], self.made_for[-1]))) if self.made_for else ""
 
     @property
     def where(self) -> str:

@@ -44,7 +44,7 @@ FRAMEWORK = Framework(
     alias="tf",
     distributions=("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly"),
     packages=("tensorflow", "keras"),
-    made_for="2.21",
+    made_for=("2.18", "2.19", "2.20", "2.21"),
     companions=("keras",),
     spellings={
         **{name: f"tf.{name}" for name in _TOP},

@@ -46,7 +46,7 @@ FRAMEWORK = Framework(
     alias="torch",
     distributions=("torch",),
     packages=("torch",),
-    made_for="2.13",
+    made_for=("2.13",),
     companions=("keras",),
     spellings={
         **{name: f"torch.{name}" for name in _SAME},

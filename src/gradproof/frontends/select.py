@@ -45,9 +45,10 @@ _MODES = {
 
 SUPPORTED = {
     "numpy": "gradients by gradproof.GradientTape, check() and hand-written gradients",
-    "tensorflow": "gradproof run, check() and watch(); made for 2.21",
-    "jax": "gradproof run, check() and watch(); made for 0.10",
-    "torch": "gradproof run, check() and watch(); made for 2.13",
+    **{
+        name: f"gradproof run, check() and watch(); made for {_framework(name).served}"
+        for name in ("tensorflow", "jax", "torch")
+    },
 }
 """What works with which framework, in words."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gradproof.diagnosis.diagnostic import BY_NORM
+from gradproof.diagnosis.diagnostic import BY_NORM, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import (
     capped_list,
@@ -39,6 +39,9 @@ _CUTS = ((0, 24), (4, 16), (0, 12), (3, 14), (4, 8), (0, 8))
 
 # Causes by which a right gradient may be that of a part of the function only: there may be something to fix.
 _LOST_PARTS = ("left-framework", "outside-tape")
+
+# Causes that say why a right gradient is exactly 0.
+_ZEROS = ("vanishing", "not-connected")
 
 _HEADINGS = ("gradient", "verdict", "digits", "cause", "line")
 _GAP = "  "
@@ -106,10 +109,14 @@ def last_line(report: Report) -> str:
         return printable(f"gradproof: {tally}; {lost.span or report.gradients[0].call}: {lost.headline}")
     zeros = list(dict.fromkeys(f"`{g.source}`" for g in report.gradients if _is_zero(g)))
     if zeros:
-        reasons = (one for one in report.diagnostics if one.kind == "vanishing" and one.span is not None)
-        why = next((f"; {one.span}: {one.primary.label}" for one in reasons if one.primary), "")
+        reasons = (one for one in report.diagnostics if one.kind in _ZEROS and one.span is not None)
+        why = next((f"; {one.span}: {one.primary.label}{_cure(one)}" for one in reasons if one.primary), "")
         return printable(f"gradproof: {tally}, but exactly 0: {capped_list(zeros)} will not train{why}")
     return printable(f"gradproof: {tally}; nothing to fix")
+
+
+def _cure(diagnostic: Diagnostic) -> str:
+    return "" if diagnostic.fix is None else f"; {diagnostic.fix.text}"
 
 
 def verdict_line(report: Report) -> str:
