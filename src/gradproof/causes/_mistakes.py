@@ -53,9 +53,9 @@ def _sign(case: Case, mistake: Mistake) -> Said:
     return Said(
         "has the wrong sign",
         "points the other way",
-        "The rule returns the derivative of its forward times -1, here and at the other points tried. Whoever "
-        "descends along it climbs.",
-        "turn the sign of what the rule returns around",
+        "The rule returns the derivative of its forward times -1, here and at the other points tried. An "
+        "optimiser that goes downhill by it goes uphill.",
+        "change the sign of what the rule returns",
         Instead("-({value})", lambda value, upstream: -value),
     )
 
@@ -99,8 +99,8 @@ def _missing_term(case: Case, mistake: Mistake) -> Said:
     return Said(
         "leaves out a term of the derivative",
         "one term is missing",
-        f"The forward depends on its argument in more than one way. The rule returns just what is left when the "
-        f"way through {where} is ignored, as if what is computed there were a constant.",
+        f"The forward depends on its argument along more than one path. The rule returns just what is left when the "
+        f"path through {where} is ignored, as if what is computed there were a constant.",
         f"add the term that comes through {where}",
     )
 

@@ -39,20 +39,27 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if loss is None:
         return
     small, large = _operands(case, loss)
-    lost = words.significant(abs(float(np.asarray(case.rounding.local_errors[loss.place.id])[loss.index])), 2)
+    error = abs(float(np.asarray(case.rounding.local_errors[loss.place.id])[loss.index]))
+    dtype, lost = loss.place.dtype, words.significant(error, 2)
     yield from diagnose(
         case,
         loss,
-        headline=f"adding {words.significant(small, 3)} to {words.significant(large, 3)} rounds {lost} of it away",
+        headline=f"{dtype} rounds {_part(small, error)} away when it is added to {words.significant(large, 3)}",
         label=spacing_text(loss.place),
         lost_at=f"{lost} out of {words.significant(small, 3)} is rounded away",
         why=(
-            f"A {loss.place.dtype} near {words.significant(large, 3)} can only move in steps, and "
+            f"A {dtype} near {words.significant(large, 3)} can only move in steps, and "
             f"{words.significant(small, 3)} is not a whole number of them. The sum goes to the nearest step, and "
             "everything after it, the gradient too, belongs to that neighbour and not to the number that was meant."
         ),
         fix=Fix("subtract the large number before the small one is added, or add in a wider dtype"),
     )
+
+
+def _part(small: float, error: float) -> str:
+    """`30.0`, or `0.4 of 30.0` where only a part is lost."""
+    whole, part = words.significant(small, 3), words.significant(error, 2)
+    return whole if float(whole) == float(part) else f"{part} of {whole}"
 
 
 def _operands(case: Case, loss: Loss) -> tuple[float, float]:

@@ -43,12 +43,12 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if (span := case.node(id).span) is not None and (span.file, span.line) == line
     )
     is_sum = loss.place.op in ADDITIONS | SUMS
-    what = "a long sum" if is_sum else "a repeated line"
+    what = "a long sum" if is_sum else "a line that is repeated"
     step = f"Every addition rounds to the {loss.place.dtype} nearest to the running total"
     yield from diagnose(
         case,
         loss,
-        headline=f"the roundings of {what} add up to {words.share(loss.share)} of the gradient's error",
+        headline=f"{what} adds up its roundings, {_much(loss.share)} of the gradient's error",
         label=f"{words.count(ops, 'op')} rounded here",
         lost_at=f"{words.share(loss.share)} of the error arises here",
         why=(
@@ -64,6 +64,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
             else "compute these steps in a wider dtype"
         ),
     )
+
+
+def _much(share: float) -> str:
+    """Shares may be more than the whole where others cancel against them."""
+    return "nearly all" if share > 0.95 else words.share(share)
 
 
 CAUSE = Cause(name="accumulation", find=find, doc=__doc__ or "")

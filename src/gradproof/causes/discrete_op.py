@@ -60,7 +60,7 @@ def _missing(case: Case, missing: Break) -> Diagnostic:
         kind="discrete-op",
         severity="error",
         certainty="measured",
-        headline=f"the gradient for `{name}` is None: {what} lies on the way to `{target}`",
+        headline=f"the gradient for `{name}` is None: {what} lies on the path to `{target}`",
         primary=None if missing.span is None else Annotation(missing.span, missing.label),
         secondary=tuple(Annotation(span, label) for span, label in missing.contributing),
         subject=subject(case),

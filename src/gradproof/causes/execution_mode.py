@@ -53,7 +53,7 @@ def _spoilt(case: Case, fault: ModeFault) -> Diagnostic:
         kind="execution-mode",
         severity=_severity(case),
         certainty="measured",
-        headline=f"{name} has this gradient right op by op, and not {fault.mode}",
+        headline=f"{name} loses this gradient {fault.mode}, and has it right op by op",
         primary=_place(case, fault),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("op by op", f"{single}: {digits}"), *_parting_rows(fault)),

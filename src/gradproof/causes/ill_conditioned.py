@@ -38,7 +38,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     yield from diagnose(
         case,
         loss,
-        headline=f"rounding is enlarged {words.ratio(loss.growth)} times here, and the gradient follows",
+        headline=f"a rounding error grows {words.ratio(loss.growth)} times here, and the gradient with it",
         label=computed_and_proven(case, loss.place, loss.index),
         lost_at=f"a relative error grows {words.ratio(loss.growth)} times",
         why=(

@@ -96,7 +96,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     first, second = found.trail[0], found.trail[1]
     value, named = number_at(found.program, first).replace("nan", "NaN"), name_of(case, found.program, first)
     node = found.program[second.id]
-    what = f"`{named}`" if named is not None else "a number that was given"
+    what = f"`{named}`" if named is not None else "an input"
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     if _is_left_behind(case, found, first):
@@ -135,7 +135,7 @@ def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> 
         kind="invalid-domain",
         severity="note",
         certainty="likely",
-        headline=f"{what} since an earlier step: a gradient with the same entries came back so, and was used",
+        headline=f"{what} since an earlier step, whose gradient was NaN or infinite there and was applied",
         primary=primary,
         subject=subject(case),
         why=(

@@ -2,8 +2,9 @@
 
 What it finds
     A gradient of None, or of zeros where a framework returns these, where nothing that was recorded leads from the
-    source to the target, and none of the known ways to lose a path explains it; or where the path goes through a variable that was assigned and read again, or through
-    a data set; or where target and source are exchanged, or the target is a plain number.
+    source to the target, and none of the known ways to lose a path explains it; or where the path goes through a
+    variable that was assigned and read again, or through a data set; or where target and source are exchanged, or the
+    target is a plain number.
 
 Why it spoils a gradient
     If the target does not depend on the source, its derivative is zero, and the framework says None. That is right if

@@ -95,9 +95,9 @@ def _smooth_as_a_whole(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
         label=f"{slope_words(node)} is infinite {at}",
         rows=way_row(found),
         why=(
-            f"As a whole `{case.capture.target}` has a derivative here. Its formula takes a way on which "
-            f"{op_words(node)} has an infinite slope ({line_of(node.span)}), and another factor is zero. Their "
-            "product is NaN."
+            f"As a whole `{case.capture.target}` has a derivative here. Its formula goes through "
+            f"{op_words(node)}, whose slope is infinite at this point ({line_of(node.span)}), and multiplies that by "
+            "a factor that is zero. Infinity times zero is NaN."
         ),
         fix=Fix("write the formula without this op, or keep its argument away from this point"),
     )

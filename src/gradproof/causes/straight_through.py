@@ -148,7 +148,7 @@ def _said(mistake: Mistake) -> tuple[str, str, str]:
         passes = (
             "passes the gradient through"
             if mistake.detail != "surrogate"
-            else "has a gradient of its own making"
+            else "invents a gradient for"
         )
         return (
             f"{passes} a step that is constant between jumps",

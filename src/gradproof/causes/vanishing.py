@@ -44,7 +44,10 @@ from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
 MAX_FACTOR = 1e-8  # beside the gradients of later layers nothing of it is left in a float32
-_FIX = "give the gradient a direct way past these steps, normalise between them, or work with logarithms"
+_FIX = (
+    "give the gradient a direct path past these steps (a residual connection), normalise between them, or work with "
+    "logarithms"
+)
 _FIX_DEAD = (
     "begin with smaller biases or a smaller learning rate, scale the inputs, or use a function with a slope on both "
     "sides, such as a leaky relu"

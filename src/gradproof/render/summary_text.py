@@ -92,7 +92,7 @@ def last_line(report: Report) -> str:
     if first is not None:
         place = first.span or report.gradients[0].call
         if BY_NORM in first.notes:
-            return printable(f"gradproof: {tally}; {place}: {BY_NORM}")
+            return printable(f"gradproof: {tally}; {place} ({first.kind}): {BY_NORM}{_cure(first)}")
         cure = first.headline if first.fix is None else first.fix.text
         return printable(f"gradproof: {tally}; fix first {place} ({first.kind}): {cure}")
     faulty = [g for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and g.level != "note"]

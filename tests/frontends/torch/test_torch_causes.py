@@ -13,6 +13,9 @@ torch = pytest.importorskip("torch")
 from tests.frontends.torch.seen import audited
 from torch.nn import functional as F
 
+import gradproof
+from gradproof.render.faults import ordered_diagnostics
+
 pytestmark = pytest.mark.torch
 
 
@@ -235,3 +238,33 @@ def test_a_hessian_is_no_sum_over_steps() -> None:
     )
     assert report.gradients
     assert "stale-accumulation" not in {one.kind for g in report.gradients for one in g.diagnostics}
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")
+def test_a_leaf_whose_name_is_given_to_a_new_tensor_is_told_apart_from_one_that_is_computed_at_once() -> None:
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    with gradproof.watch() as report:
+        for _ in range(2):
+            loss = (w**2).sum()
+            loss.backward()
+            w = w - 0.1 * (0.0 if w.grad is None else w.grad)
+    [found] = [one for one in report.diagnostics if one.kind == "reassigned-variable"]
+    assert "from here on `w` is a new tensor, and no leaf" in found.headline
+    assert found.fix is not None and "`w -= step`" in found.fix.text
+    assert found.why is not None and "This line makes one" not in found.why
+
+
+def test_what_differentiating_twice_takes_away_is_not_said_to_be_unused() -> None:
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    x = torch.tensor([[0.1], [0.4], [0.9]], requires_grad=True)
+    with gradproof.watch() as report:
+        (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+        (bend,) = torch.autograd.grad(slope.sum(), x, create_graph=True)
+        loss = ((bend + torch.sin(x)) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+    found = ordered_diagnostics(report)
+    assert [one.kind for one in found][:2] == ["discrete-op", "not-connected"], "what has a fix comes first"
+    assert "nothing of it is left in the derivatives that `loss` is made of" in found[1].headline

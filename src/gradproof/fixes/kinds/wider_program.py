@@ -1,4 +1,4 @@
-"""A whole function computed in float64, for rounding that no other way of writing it mends."""
+"""A whole function computed in a wider dtype, for rounding that no other way of writing it mends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.judge.verdict import Verdict
 
-WIDE = "float64"
+# The wider dtypes, and what is narrow beside each.
+NARROWER = {"float32": ("float16", "bfloat16"), "float64": ("float16", "bfloat16", "float32")}
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
@@ -28,17 +29,21 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     if case.source.dtype == "float64" or 2 * entry_count(program) > MOST_ENTRIES:
         return
-    aim, wide = aim_of(case), widened(program)
-    if aim is None or wide is None or case.irregular.kind == MASKED:
+    aim = aim_of(case)
+    if aim is None or case.irregular.kind == MASKED:
         return
-    checked = checked_digits(case, wide, aim, fault.replay, equal=False)
-    text = f"compute `{case.capture.target}` in float64: cast `{case.source.name}` first, and the result back"
-    if checked is not None:
-        yield Fix(text, checked=checked)
+    for dtype, narrower in NARROWER.items():  # of what is wide enough the narrowest
+        wide = widened(program, dtype)
+        checked = None if wide is None else checked_digits(case, wide, aim, fault.replay, equal=False)
+        if checked is not None:
+            is_cast = case.source.dtype in narrower
+            how = f"cast `{case.source.name}` first, and the result back" if is_cast else "cast nothing to fewer bits"
+            yield Fix(f"compute `{case.capture.target}` in {dtype}: {how}", checked=checked)
+            return
 
 
-def widened(program: Program) -> Program | None:
-    """Narrow inputs and constants are cast to float64, and the result back; None where nothing is narrow."""
+def widened(program: Program, wide: str) -> Program | None:
+    """Narrow inputs and constants are cast to `wide`, and the result back; None where nothing is narrow."""
     output = program[program.outputs[0]]
     if any(types.is_complex(node.dtype) or node.dtype == types.TUPLE for node in program.nodes):
         return None
@@ -47,28 +52,23 @@ def widened(program: Program) -> Program | None:
     nodes: list[Node] = []
     for node in program.nodes:
         inputs = tuple(names.get(id, id) for id in node.inputs)
-        if not _is_narrow(node):
+        if node.dtype not in NARROWER[wide]:
             nodes.append(replace(node, inputs=inputs))
         elif node.inputs and not node.is_opaque:
             # A cast of the user's own to fewer bits is what is to be left out.
-            op = "identity" if node.op == "cast" else node.op
-            params = {} if node.op == "cast" else node.params
-            nodes.append(replace(node, op=op, params=params, inputs=inputs, dtype=WIDE, value=None))
+            params = {**node.params, "dtype": wide} if node.op == "cast" else node.params
+            nodes.append(replace(node, params=params, inputs=inputs, dtype=wide, value=None))
         else:
             nodes.append(replace(node, inputs=inputs))
-            nodes.append(Node(next_id, "cast", (node.id,), WIDE, node.shape, {"dtype": WIDE}, node.span))
+            nodes.append(Node(next_id, "cast", (node.id,), wide, node.shape, {"dtype": wide}, node.span))
             names[node.id] = next_id
             next_id += 1
-    if not names or output.id in names:
+    if all(node.dtype not in NARROWER[wide] for node in program.nodes) or output.id in names:
         return None
-    if _is_narrow(output):
+    if output.dtype in NARROWER[wide]:
         nodes.append(Node(next_id, "cast", (output.id,), output.dtype, output.shape, {"dtype": output.dtype}))
         return replace(program, nodes=tuple(nodes), outputs=(next_id,))
     return replace(program, nodes=tuple(nodes))
-
-
-def _is_narrow(node: Node) -> bool:
-    return types.is_real(node.dtype) and node.dtype != WIDE
 
 
 FIX = FixKind(

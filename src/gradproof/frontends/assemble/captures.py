@@ -29,7 +29,7 @@ def to_captures(call: GradientCall) -> list[Capture]:
     if call.tape.kind != "tape" or call.failure is not None or call.api == "jvp":
         return [to_capture(call)]
     if not here:
-        return [to_capture(call, WHOLE)]
+        return [replace(to_capture(call, WHOLE), is_rest=call.is_rest)]
     if not missing:
         return [_with_lost(_with_uncut(to_capture(call, HEARD), call), call)]
     if not _is_cut(call):

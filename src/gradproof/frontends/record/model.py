@@ -284,6 +284,7 @@ class GradientCall:
     overwritten: Break | None = None  # where numbers were changed that the backward pass goes on with
     doubt: str | None = None  # why what was recorded may not be what ran
     framework: str = "tensorflow"
+    is_rest: bool = False  # its sources are those that a call gave nothing to, where others got a gradient
 
     @property
     def file(self) -> str:
@@ -296,4 +297,6 @@ class GradientCall:
     @property
     def ending(self) -> str:
         """What stands under a call that gave no gradient."""
-        return "returns None" if self.exception is None else "fails here"
+        if self.exception is not None:
+            return "fails here"
+        return "gives it no gradient" if self.is_rest else "returns None"

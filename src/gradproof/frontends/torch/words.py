@@ -56,7 +56,8 @@ def _on_the_way(call: GradientCall, k: int) -> Break:
     made = next((event for event in call.events if any(value.id == id for value in event.outputs)), None)
     called = () if call.span is None else ((call.span, "collects no gradient in it"),)
     span = call.span if made is None else made.span
-    return Break("reassigned-variable", span, "is computed here, and no leaf", called, {"leaf": "no"})
+    rebound = {"rebound": "yes"} if rebinds(span, call.sources[k].name) else {}
+    return Break("reassigned-variable", span, "is computed here, and no leaf", called, {"leaf": "no"} | rebound)
 
 
 def _given_away(call: GradientCall, k: int) -> Break | None:
@@ -130,7 +131,7 @@ def _not_connected(name: str, target: str, why: Break) -> Told:
 def _discrete(name: str, target: str, why: Break) -> Told:
     op = why.facts.get("op", "an op")
     return (
-        f"there is no gradient for `{name}`: `{op}` lies on the way to `{target}`",
+        f"there is no gradient for `{name}`: `{op}` lies on the path to `{target}`",
         f"The result of `{op}` is constant between its jumps, so its derivative is zero wherever it has one, and "
         "PyTorch keeps no graph for it.",
         "use a smooth function in its place, or a straight-through estimator if that is meant",
@@ -166,6 +167,14 @@ def _rebound(name: str, target: str, why: Break) -> Told:
             "gradients under this name is not changed, and not used any more.",
             f"change the leaf itself, under `torch.no_grad()`: `{name} -= step`; or `{name}.requires_grad_()` again",
         )
+    if "rebound" in why.facts:
+        return (
+            f"the gradient for `{name}` is None because from here on `{name}` is a new tensor, and no leaf",
+            f"PyTorch collects gradients in leaves: tensors made with `requires_grad=True`. This line computes a new "
+            f"tensor and gives it the name `{name}`. The gradient goes to the leaf that had the name before, and "
+            f"`{name}.grad` stays None.",
+            f"change the leaf in place, under `torch.no_grad()`: `{name} -= step`, and then `{name}.grad = None`",
+        )
     if "leaf" in why.facts:
         return (
             f"the gradient for `{name}` is None because `{name}` is computed from the leaf, and is not one",
@@ -193,8 +202,9 @@ def _again(name: str, target: str, why: Break) -> Told:
             "add the losses and call `backward()` once; or pass `retain_graph=True` to this call",
         )
     return (
-        f"the graph of `{target}` was freed by the `backward()` before",
-        "`backward()` frees the graph it goes through, so that a second call finds nothing to go through.",
+        f"the graph of `{target}` was freed by an earlier gradient call",
+        "`backward()` and `autograd.grad` free the graph they go through, so that a second call finds nothing to go "
+        "through.",
         "compute the loss anew, or pass `retain_graph=True` to the first call",
     )
 

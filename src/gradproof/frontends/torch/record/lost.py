@@ -72,6 +72,7 @@ def lost_leaves(finish: Finish, call: GradientCall) -> LostLeaves | None:
         events=made[before:],
         older=made[:before],
         leaves=tuple(finish.leaves()),
+        is_rest=True,
     )
     return LostLeaves(call, [one.tensor for one, _ in finish.lost], [is_read for _, is_read in finish.lost])
 
