@@ -66,3 +66,20 @@ def test_a_wrong_rule_beside_a_mask_is_still_wrong() -> None:
         recorded = derive(program)
     (judgement,) = judge_recorded(program, recorded, observed(recorded))
     assert judgement.verdict is Verdict.WRONG
+
+
+def test_a_remainder_by_zero_has_no_gradient_to_hold_another_one_against() -> None:
+    """The step of the infinite quotient has a number in its place, and a slope came of that."""
+
+    def remainder(m: Any, x: Any) -> Any:
+        one = m.literal(np.array(1.0))
+        return m.sub(one, m.mul(x, m.cast(m.floor(m.div(one, x)), dtype="float64")))
+
+    program = program_of(remainder, 0.0)
+    nodes = [*program.nodes[:-1], replace(program.nodes[-1], value=np.array(np.nan))]
+    program = replace(program, nodes=tuple(nodes))
+    derived = derive(program)
+    (judgement,) = judge_recorded(program, derived, (np.array(-np.inf),))
+    assert judgement.verdict is Verdict.UNVERIFIED
+    assert judgement.enclosure is None
+    assert judgement.reason is not None and "`floor` has no value here" in judgement.reason

@@ -200,7 +200,7 @@ def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
     """An operand smaller than the smallest normal number, which many a processor is told to take for zero."""
     program, place = found.program, _culprit(found.program, found.trail[0])
     value = None if place is None else value_at(program, place)
-    if place is None or value is None or not 0 < abs(value) < SMALLEST_NORMAL[program[place.id].dtype]:
+    if place is None or value is None or not 0 < abs(value) < SMALLEST_NORMAL.get(program[place.id].dtype, 0):
         return None
     return replace(found, kind="underflow", culprit=place)
 

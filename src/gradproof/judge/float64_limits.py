@@ -40,11 +40,6 @@ def without_value(program: Program, proven: Run) -> str | None:
     In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
     slope by its formula, though a part of it has no value.
     """
-    target = np.asarray(program[program.outputs[0]].value)
-    if target.dtype.kind in "fc" and not np.isfinite(target).all():
-        boundless = next((node.op for node in program.nodes if _is_boundless(node)), None)
-        if boundless is not None:
-            return boundless
     if not _is_nan(program[program.outputs[0]]):
         return None
     origins = (
@@ -53,6 +48,17 @@ def without_value(program: Program, proven: Run) -> str | None:
         if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
     )
     return next((node.op for node in origins if not _is_known(proven, node)), None)
+
+
+def boundless_step(program: Program) -> str | None:
+    """The step of an infinite number that a target without a value was built on; None if there is none.
+
+    Exact arithmetic has a number in its place, so what it says about slopes is about another function.
+    """
+    target = np.asarray(program[program.outputs[0]].value)
+    if target.dtype.kind not in "fc" or np.isfinite(target).all():
+        return None
+    return next((node.op for node in program.nodes if _is_boundless(node)), None)
 
 
 def _is_boundless(node: Node) -> bool:

@@ -14,7 +14,7 @@ from gradproof.errors import BeyondMemory, NoDerivative, NotSupported, TooDeep
 from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import known_in_balls, without_value
+from gradproof.judge.float64_limits import boundless_step, known_in_balls, without_value
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
@@ -51,7 +51,8 @@ class Judgement:
 
 def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     """One judgement per source; what cannot be decided is unverified, with its reason."""
-    beyond = untested(evidence.program)
+    step = boundless_step(evidence.program)
+    beyond = untested(evidence.program) if step is None else NO_VALUE.format(op=step)
     if beyond is not None:
         return tuple(_without_reference(observed, beyond) for observed in evidence.observed)
     found = _as_meant(evidence, options)

@@ -128,3 +128,14 @@ def test_padding_counts_in_an_average_where_it_is_asked_to(counts_padding: bool)
     for x in (torch.rand(1, 1, 5, 6), torch.zeros(1, 1, 5, 6)):
         (gradient,) = gradproof.check(pooled, x).gradients
         assert (gradient.verdict.value, gradient.oracle) == ("correct", "ball")
+
+
+def test_the_compiler_is_told_of_our_code_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It compiles all of its rules anew whenever one is added."""
+    from torch._dynamo import trace_rules
+
+    gradproof.check(torch.sum, torch.tensor([1.0]))
+    told: list[str] = []
+    monkeypatch.setattr(trace_rules, "add", told.append)
+    gradproof.check(torch.sum, torch.tensor([1.0]))
+    assert told == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import threading
 import traceback
@@ -208,8 +209,12 @@ class TorchObservation:
             self.recorder.clear()
 
 
+@functools.cache
 def _hide_from_compiler() -> None:
-    """The compiler follows a program into what it calls; our own code is not to be compiled with it."""
+    """The compiler follows a program into what it calls; our own code is not to be compiled with it.
+
+    Once is enough: every time costs the compiler a tenth of a second.
+    """
     with contextlib.suppress(
         Exception
     ):  # another version may call it otherwise: then it compiles some of our code
