@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,10 @@ def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:
     options = Options(fixes=False, seconds=SECONDS)
     total, n_samples, groups = Tally(), 0, _Groups()
     for dtype in plan.dtypes:
+        samples = _samples(library, op, plan, dtype)
+        first = list(islice(samples, 1))  # to look for calls of an op may take longer than to try them
         until = time.process_time() + plan.seconds
-        for sample in _samples(library, op, plan, dtype):
+        for sample in chain(first, samples):
             if time.process_time() > until:
                 total.reasons[TIME_OVER] += 1
                 break
@@ -86,7 +89,10 @@ class _Groups:
 
 
 def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> Iterator[OpCall]:
-    """Those that differ in more than their numbers, the smaller first; then the first of them at the edges."""
+    """Those that differ in more than their numbers, the smaller first; the first of them at the edges before the rest.
+
+    What a library compiles it compiles once for all points of a sample, so these are cheaper than another one.
+    """
     kept: dict[Any, OpCall] = {}
     with undisturbed():
         drawn = sorted(op.samples(dtype), key=_size)
@@ -96,12 +102,14 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
             kept.setdefault((sample.call, shapes), sample)
     chosen = list(_spread(list(kept.values()), plan.samples))
     numbers = [one for sample in chosen for one in _as_numbers(library, sample)]
-    if ORDINARY in plan.points:
-        yield from numbers
     full = [one for one in numbers if all(x.size for x in one.arrays.values())]
     several = [one for one in full if any(x.size > 1 for x in one.arrays.values())]
-    for sample in (several or full)[: plan.at_points]:
-        yield from at_points(sample, list(plan.points))
+    at_edges = (several or full)[: plan.at_points]
+    for sample in sorted(numbers, key=lambda one: one not in at_edges):
+        if ORDINARY in plan.points:
+            yield sample
+        if sample in at_edges:
+            yield from at_points(sample, list(plan.points))
 
 
 def _spread(samples: list[OpCall], count: int) -> Iterator[OpCall]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,12 @@ _MODULES = {
     "jax.lax": "jax.lax",
 }
 _STATISTICS = "jax.scipy.stats"
+_NEEDS_NUMBERS = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.NonConcreteBooleanIndexError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
 _HEADER = (
     "import jax",
     "import jax.numpy as jnp",
@@ -83,9 +90,13 @@ def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _evaluate(call: str, arrays: Mapping[str, Array]) -> bool:
-    space: dict[str, Any] = {"jax": jax, "jnp": jnp, **{key: jnp.asarray(x) for key, x in arrays.items()}}
+    """Shapes come first: most calls that do not fit are told by them, and nothing has to be compiled for it."""
+    space: dict[str, Any] = {"jax": jax, "jnp": jnp}
+    given = {key: jnp.asarray(x) for key, x in arrays.items()}
     try:
-        result = eval(call, space)
+        with contextlib.suppress(*_NEEDS_NUMBERS):
+            jax.eval_shape(lambda xs: eval(call, space | xs), given)
+        result = eval(call, space | given)
         parts = _parts(result)
         numbers = jax.tree_util.tree_leaves(result)
         return bool(parts) and all(bool(jnp.isfinite(x).all()) for x in numbers if _is_number(x))
@@ -141,10 +152,17 @@ def _jit_lines(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
 def _forward(
     function: Callable[..., Any], args: Sequence[Any], place: int, entries: Sequence[Entry]
 ) -> list[float]:
-    found = np.asarray(jax.jacfwd(function, argnums=place)(*args))
-    return [float(found[entry]) for entry in entries]
+    """One entry at a time: as a batch all ops would be compiled anew for its shape."""
+    found = []
+    for entry in entries:
+        tangents = [jnp.zeros_like(x) for x in args]
+        tangents[place] = tangents[place].at[entry].set(1.0)
+        found.append(float(jax.jvp(function, tuple(args), tuple(tangents))[1]))
+    return found
 
 
 def _forward_lines(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
-    place = list(names).index(wrt)
-    return [f"print(jax.jacfwd(f, argnums={place})({', '.join(names)}){at(entry)})"]
+    tangents = [f"jnp.zeros_like({name})" for name in names]
+    tangents[list(names).index(wrt)] += f".at{at(entry) or '[()]'}.set(1.0)"
+    points, moves = (", ".join(parts) + "," * (len(names) == 1) for parts in (names, tangents))
+    return [f"print(jax.jvp(f, ({points}), ({moves}))[1])"]

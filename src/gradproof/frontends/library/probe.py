@@ -16,7 +16,7 @@ from gradproof.ir.types import Array
 Shape = tuple[int, ...]
 
 # Alike for all arrays first, then pairs and triples of products, broadcasts and tables with indices.
-_ALIKE: tuple[Shape, ...] = ((3,), (2, 3), (3, 3), (), (1, 4, 4, 2), (2, 2, 3), (1, 4, 4, 4, 2))
+_ALIKE: tuple[Shape, ...] = ((3,), (2, 3), (3, 3), (), (0, 3), (1, 4, 4, 2), (2, 2, 3), (1, 4, 4, 4, 2))
 _PAIRS: tuple[tuple[Shape, ...], ...] = (
     ((2, 3), (3,)), ((2, 3), (3, 2)), ((3, 3), (3, 2)), ((3, 3), (3,)), ((4,), (2,)), ((1, 4, 4, 2), (2, 2, 2, 1)),
     ((2, 3), (2,)), ((3,), ()), ((2, 3), (1, 3)), ((1, 4, 2), (2, 2, 1)), ((1, 3, 3, 3, 2), (2, 2, 2, 2, 1)),
@@ -58,7 +58,7 @@ _NOT_TRIED = frozenset(
     }
 )
 TRIALS = 120  # calls of one function until one fits
-KEPT = 10  # samples of one function
+KEPT = 6  # samples of one function that differ in shapes or attributes
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,17 @@ def probed(probe: Probe, path: str, function: Callable[..., Any]) -> LibraryOp:
         needed = [p for p in parameters if p.default is inspect.Parameter.empty]
         if not needed or len(needed) > 6:
             return
-        trials, kept = iter(range(TRIALS)), 0
-        for sample in _candidates(probe, path, needed, dtype):
-            if next(trials, None) is None or kept >= KEPT:
+        n_tried, n_kept = 0, 0
+        for alike in _candidates(probe, path, needed, dtype):
+            for sample in alike:
+                n_tried += 1
+                if probe.evaluate(sample.call, sample.arrays):
+                    n_kept += 1
+                    yield sample
+                    yield from _varied(probe, sample, parameters) if n_kept == 1 else ()
+                    break
+            if n_kept >= KEPT or n_tried >= TRIALS:
                 return
-            if probe.evaluate(sample.call, sample.arrays):
-                kept += 1
-                yield sample
-                if kept == 1:
-                    yield from _varied(probe, sample, parameters)
 
     return LibraryOp(path, samples)
 
@@ -100,7 +102,10 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [p for p in found if p.kind not in starred and p.name not in _NOT_TRIED]
 
 
-def _candidates(probe: Probe, path: str, needed: Sequence[inspect.Parameter], dtype: str) -> Iterator[OpCall]:
+def _candidates(
+    probe: Probe, path: str, needed: Sequence[inspect.Parameter], dtype: str
+) -> Iterator[Iterator[OpCall]]:
+    """Calls that differ in their shapes or attributes, each with several ranges of numbers: one that fits is enough."""
     given = probe.given.get(path, {})
     options = [_options(p, given) for p in needed]
     for chosen in product(*options):
@@ -108,12 +113,23 @@ def _candidates(probe: Probe, path: str, needed: Sequence[inspect.Parameter], dt
         if not places:
             continue
         for shapes in _shapes(len(places)):
-            for low, high in _VALUES.values():
-                rng = np.random.default_rng(len(path))
-                arrays = {named(k): _drawn(rng, shape, low, high, dtype) for k, shape in enumerate(shapes)}
-                names = iter(arrays)
-                texts = [next(names) if text is None else text for text in chosen]
-                yield _sample(probe, path, needed, texts, arrays)
+            yield _in_ranges(probe, path, needed, chosen, shapes, dtype)
+
+
+def _in_ranges(
+    probe: Probe,
+    path: str,
+    needed: Sequence[inspect.Parameter],
+    chosen: Sequence[str | None],
+    shapes: Sequence[Shape],
+    dtype: str,
+) -> Iterator[OpCall]:
+    for low, high in _VALUES.values():
+        rng = np.random.default_rng(len(path))
+        arrays = {named(k): _drawn(rng, shape, low, high, dtype) for k, shape in enumerate(shapes)}
+        names = iter(arrays)
+        texts = [next(names) if text is None else text for text in chosen]
+        yield _sample(probe, path, needed, texts, arrays)
 
 
 def _options(parameter: inspect.Parameter, given: Mapping[str, str]) -> list[str | None]:
