@@ -95,12 +95,12 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
     """
     kept: dict[Any, OpCall] = {}
     with undisturbed():
-        drawn = sorted(op.samples(dtype), key=_size)
+        drawn = sorted(op.samples(dtype), key=lambda one: _size(one) or LARGEST)
     for sample in drawn:
         if sample.arrays and _size(sample) <= LARGEST:
             shapes = tuple((x.ndim, x.size == 0) for x in sample.arrays.values())
             kept.setdefault((sample.call, shapes), sample)
-    chosen = list(_spread(list(kept.values()), plan.samples))
+    chosen = _spread(list(kept.values()), plan.samples)
     numbers = [one for sample in chosen for one in _as_numbers(library, sample)]
     full = [one for one in numbers if all(x.size for x in one.arrays.values())]
     several = [one for one in full if any(x.size > 1 for x in one.arrays.values())]
@@ -112,10 +112,10 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
             yield from at_points(sample, list(plan.points))
 
 
-def _spread(samples: list[OpCall], count: int) -> Iterator[OpCall]:
-    """So many of them, evenly from the whole list, so that late attributes have their turn."""
-    for k in range(min(count, len(samples))):
-        yield samples[k * len(samples) // min(count, len(samples))]
+def _spread(samples: list[OpCall], count: int) -> list[OpCall]:
+    """So many of them, evenly from the first to the last, so that late attributes and empty arrays have their turn."""
+    places = np.linspace(0, len(samples) - 1, min(count, len(samples))).astype(int)
+    return [samples[k] for k in places]
 
 
 def _size(sample: OpCall) -> int:

@@ -79,6 +79,8 @@ def with_result(library: SweptLibrary, sample: OpCall, part: Part) -> OpCall:
     if part.shape == ():
         return replace(sample, result=picked, entry=())
     n_entries = int(np.prod(part.shape))
-    dtype = {"complex64": "float32", "complex128": "float64"}.get(part.dtype, part.dtype)
+    dtype = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}.get(
+        part.dtype, part.dtype
+    )
     weights = (1.0 + np.arange(n_entries) / 8.0).reshape(part.shape).astype(dtype)
     return replace(sample, result=picked, weights=weights)

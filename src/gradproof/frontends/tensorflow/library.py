@@ -127,7 +127,7 @@ def _traced(
 
 @functools.lru_cache(maxsize=8)
 def _compiled(function: Callable[..., Any], place: int, is_compiled: bool) -> Any:
-    return tf.function(lambda *xs: _reverse(function, xs, place), jit_compile=is_compiled)
+    return tf.function(lambda *xs: _reverse(function, xs, place), jit_compile=is_compiled, autograph=False)
 
 
 def _traced_lines(how: str, names: Sequence[str], wrt: str, entry: Entry) -> list[str]:

@@ -30,7 +30,7 @@ def library() -> SweptLibrary:
         header=("import torch",),
         ops=_ops,
         array_text=array_text,
-        constant=torch.as_tensor,
+        constant=constant,
         total="torch.sum({})",
         real="torch.real({})",
         parts=_parts,
@@ -59,6 +59,9 @@ def _ops() -> list[LibraryOp]:
 
 
 def _path(name: str) -> str | None:
+    """How programs write it; None for what is not meant for them."""
+    if any(part.startswith("_") and not part.endswith("__") for part in name.split(".")):
+        return None
     for root, prefix in ((torch, "torch"), (torch.Tensor, "torch.Tensor")):
         value: Any = root
         for part in name.split("."):
@@ -122,6 +125,13 @@ def _text(value: Any, arrays: dict[str, Array]) -> str:
 def _plain(value: Any) -> str:
     dtype = "" if value.dtype in (torch.bool, torch.int64) else f", dtype={value.dtype}"
     return f"torch.tensor({value.tolist()!r}{dtype})"
+
+
+def constant(array: Array) -> Any:
+    """A tensor of the same dtype, also of one that NumPy does not have of its own."""
+    if array.dtype.kind == "V":
+        return torch.as_tensor(array.astype(np.float32)).to(getattr(torch, array.dtype.name))
+    return torch.as_tensor(array)
 
 
 def array_text(array: Array) -> str:

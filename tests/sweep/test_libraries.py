@@ -1,0 +1,82 @@
+"""The real libraries as a sweep sees them: calls are found, known faults too, and scripts print what was observed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradproof.frontends.select import library_of
+from gradproof.sweep.one_op import sweep_op
+from gradproof.sweep.plan import Plan
+from gradproof.sweep.script import script_of
+
+NEEDS = {"torch": ("torch", "expecttest"), "jax": ("jax",), "tensorflow": ("tensorflow",)}
+
+
+def needed(framework: str) -> Any:
+    missing = any(importlib.util.find_spec(name) is None for name in NEEDS[framework])
+    own = {"torch": [pytest.mark.torch], "tensorflow": [pytest.mark.tensorflow]}.get(framework, [])
+    return pytest.param(framework, marks=[*own, pytest.mark.skipif(missing, reason=f"no {framework}")])
+
+
+ALL = pytest.mark.parametrize("framework", [needed(name) for name in NEEDS])
+# An op, a point, and what is known there; what a library may mend has none.
+FAULTY = {
+    "torch": ("torch.acosh", "huge", "inaccurate"),
+    "jax": ("jnp.linalg.det", "nearly-equal-rows", ""),
+    "tensorflow": ("tf.math.xlogy", "zeros", "wrong"),
+}
+SMOOTH = {"torch": "torch.sin", "jax": "jnp.sin", "tensorflow": "tf.sin"}
+
+
+def printed(script: str) -> float:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(script, {})
+    return float(out.getvalue())
+
+
+@ALL
+def test_a_known_fault_is_found_and_its_script_prints_it(framework: str) -> None:
+    op, point, kind = FAULTY[framework]
+    faults = sweep_op(framework, op, Plan(points=(point,)))["faults"]
+    assert {fault["kind"] for fault in faults} >= ({kind} if kind else set())
+    for fault in faults:
+        assert printed(fault["script"]) == pytest.approx(float(fault["observed"]), nan_ok=True)
+
+
+@ALL
+def test_a_smooth_function_has_no_fault_in_any_mode_and_each_mode_has_a_script(framework: str) -> None:
+    plan = Plan(dtypes=("float64",), points=("ordinary", "zeros"), samples=1)
+    found = sweep_op(framework, SMOOTH[framework], plan)
+    assert (found["faults"], found["reasons"]) == ([], {})
+    assert found["verdicts"] == {"correct": 2}
+    library = library_of(framework)
+    op = next(op for op in library.ops() if op.name == SMOOTH[framework])
+    sample = next(one for one in op.samples("float64") if one.arrays["x"].ndim == 1)
+    place = int(np.argmax(sample.arrays["x"]))
+    for mode in (None, *library.modes):
+        text = script_of(library, sample, "x", (place,), mode)
+        assert printed(text) == pytest.approx(np.cos(sample.arrays["x"][place])), mode
+
+
+@pytest.mark.torch
+def test_dtypes_that_numpy_does_not_have_are_judged_too() -> None:
+    pytest.importorskip("expecttest")
+    for op in ("torch.Tensor.bfloat16", "torch.Tensor.half"):
+        found = sweep_op("torch", op, Plan(dtypes=("float32",), points=("ordinary", "ones")))
+        assert found["verdicts"].get("correct", 0) >= 3, op
+        assert not any("TypeError" in reason for reason in found["reasons"]), op
+
+
+@pytest.mark.torch
+def test_ops_that_are_not_meant_for_programs_are_left_out() -> None:
+    pytest.importorskip("expecttest")
+    names = [op.name for op in library_of("torch").ops()]
+    assert "torch.Tensor.__rmod__" in names
+    assert not any(name.split(".")[-1].startswith("_native") for name in names)
