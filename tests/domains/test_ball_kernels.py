@@ -33,11 +33,11 @@ _ANY_NAMES = (
         "log_ndtr",
         "dawson",
     ),
-    *("expint", "fresnel_sin", "fresnel_cos", "gamma", "lgamma", "digamma"),
+    *("expint", "fresnel_sin", "fresnel_cos", "sin_integral", "gamma", "lgamma", "digamma"),
 )
 GRIDS: dict[str, tuple[tuple[float, ...], ...]] = {
     **dict.fromkeys(_ANY_NAMES, (ANY,)),
-    **dict.fromkeys(("exp1", "spence"), (POSITIVE,)),
+    **dict.fromkeys(("exp1", "spence", "cos_integral"), (POSITIVE,)),
     **dict.fromkeys(("erfinv", "ndtri", "erfcinv"), (UNIT,)),
     **dict.fromkeys(("power",), (POSITIVE, (-3.0, -0.5, 0.3, 2.0))),
     **dict.fromkeys(("logaddexp", "hypot", "atan2"), (ANY, ANY)),

@@ -17,7 +17,8 @@ from gradproof.ops import TABLE, Op, Sample
 
 # What a framework has no way to compute, neither by a function of its own nor by the definition of the op.
 _PARTIAL = {"gamma_density", "igamma_da", "beta_density", "betainc_da", "betainc_db", "zeta_ds", "adjugate"}
-_RARE = {"lstsq", "matrix_sqrt", "bessel_i_scaled", "hyp0f1", "hyp2f1", "sinc"}
+_RARE = {"lstsq", "matrix_sqrt", "bessel_i_scaled", "hyp0f1", "hyp1f1", "hyp2f1", "sinc"}
+_RARE |= {"sin_integral", "cos_integral"}
 WITHOUT = {
     "tensorflow": {"gamma", "polygamma", "erfcx", "log_ndtr", "exp1", "softmax 1", "log_softmax 1", "det", "einsum 8",
                    "gather_nd 2"},

@@ -61,6 +61,13 @@ def _hyp0f1(x: arb, b: float) -> arb:
     return centred(lambda x: x.hypgeom_0f1(b), slope)(x)
 
 
+def _hyp1f1(x: arb, a: float, b: float) -> arb:
+    def slope(x: arb) -> arb:
+        return arb(a) / b * x.hypgeom_1f1(a + 1, b + 1)
+
+    return centred(lambda x: x.hypgeom_1f1(a, b), slope)(x)
+
+
 def _hyp2f1(x: arb, a: float, b: float, c: float) -> arb:
     def slope(x: arb) -> arb:
         return arb(a) * b / c * x.hypgeom_2f1(a + 1, b + 1, c + 1)
@@ -76,5 +83,6 @@ KERNELS: dict[str, Kernel] = {
     "bessel_k_scaled": _falling(_k_scaled),
     "bessel_y": _of_order(_y, (1, -1)),
     "hyp0f1": _hyp0f1,
+    "hyp1f1": _hyp1f1,
     "hyp2f1": _hyp2f1,
 }

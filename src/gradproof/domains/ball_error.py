@@ -75,6 +75,8 @@ KERNELS: dict[str, Kernel] = {
     "log_ndtr": centred(_log_ndtr, lambda x: _density(x) / _ndtr(x)),
     "fresnel_sin": centred(lambda x: x.fresnel_s(), lambda x: _half_turn(x).sin()),
     "fresnel_cos": centred(lambda x: x.fresnel_c(), lambda x: _half_turn(x).cos()),
+    "sin_integral": centred(lambda x: x.si(), lambda x: x.sinc()),
+    "cos_integral": centred(lambda x: x.ci(), lambda x: x.cos() / x),
     "expint": centred(lambda x: x.ei(), lambda x: x.exp() / x),
     "exp1": monotone(_exp1),
     "spence": centred(_spence, lambda x: x.log() / (1 - x)),

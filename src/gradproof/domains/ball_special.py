@@ -23,7 +23,7 @@ def _of_balls(kernel: Kernel) -> Kernel:
 # 512 and minutes with 1024. Beyond LARGE they are worth no more than FRUGAL_BITS; the ball only stays wider.
 COSTLY = frozenset({
     "igamma", "igammac", "igamma_da", "gamma_density", "betainc", "betainc_da", "betainc_db", "beta_density",
-    "zeta", "zeta_ds", "polygamma", "hyp2f1", "hyp0f1",
+    "zeta", "zeta_ds", "polygamma", "hyp2f1", "hyp1f1", "hyp0f1",
 })  # fmt: skip
 LARGE = 1e4
 FRUGAL_BITS = 256

@@ -49,6 +49,8 @@ op(
 op("exp1", slopes=(lambda m, y, x: -m.exp(-x) / x,), samples=_POSITIVE, edges=(0.0,))
 op("fresnel_sin", slopes=(lambda m, y, x: m.sin(m.times(x * x, constant="pi") * 0.5),), samples=_ANY)
 op("fresnel_cos", slopes=(lambda m, y, x: m.cos(m.times(x * x, constant="pi") * 0.5),), samples=_ANY)
+op("sin_integral", slopes=(lambda m, y, x: m.sinc(x),), samples=(*_ANY, (0.0,)))
+op("cos_integral", slopes=(lambda m, y, x: m.cos(x) / x,), samples=_POSITIVE, edges=(0.0,))
 
 # Li2(1 - x). Its slope log(x) / (1 - x) is written so that it has its true value, -1, at x = 1.
 op(
@@ -63,6 +65,11 @@ op(
     "hyp0f1",
     slopes=(lambda m, y, x, b: m.hyp0f1(x, b=b + 1) / b,),
     samples=(Sample((0.5,), {"b": 1.5}), Sample(((-2.0, 0.0, -30.0),), {"b": 2.5})),
+)
+op(
+    "hyp1f1",
+    slopes=(lambda m, y, x, a, b: m.hyp1f1(x, a=a + 1, b=b + 1) * a / b,),
+    samples=(Sample((0.5,), {"a": 1.5, "b": 2.5}), Sample(((-6.0, 0.0, 3.25),), {"a": -0.5, "b": 1.75})),
 )
 op(
     "hyp2f1",

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax_runs import captured
+from jax_runs import captured, judged
 
 from gradproof.fixes.verify import rounded_gradient
 
@@ -88,3 +88,17 @@ def test_the_program_has_the_gradient_that_came_back(name):
 
 def _gradient(program, node):
     return 0.0 if node is None else rounded_gradient(program, node)
+
+
+def test_a_source_goes_by_what_the_calling_line_calls_it():
+    step = jax.jit(jax.value_and_grad(lambda p: jnp.sum(p["w"] ** 3)))
+
+    def run():
+        params = {"w": jnp.array([0.5, 2.0])}
+        _, found = step(params)
+        later = {"w": params["w"] - found["w"]}
+        step(later)
+        points = later["w"]
+        jax.vmap(jax.grad(lambda x: x**2))(points)
+
+    assert [one.source for one in judged(run)] == ["params['w']", "later['w']", "points"]

@@ -229,6 +229,9 @@ class Assembly:
             results = self._try(lowering, event, xs)
             if results is not None:
                 return results
+            before = tuple(self.nodes.get(output.id) for output in event.outputs)
+            if None not in before:  # what would be its meaning as a whole is none: that of its steps stays
+                return before
         return tuple(self._opaque(event, k, xs) for k in range(len(event.outputs)))
 
     def _is_fact(self, x: Traced) -> bool:

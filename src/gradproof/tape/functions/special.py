@@ -179,6 +179,12 @@ def _exprel(m: Any, y: Any, x: Any) -> Any:
     return m.div(m.expm1(x), x)
 
 
+@lowers(special.sici)
+def _sici(m: Any, y: Any, x: Any) -> Any:
+    x = operand(m, x, y[0].dtype)
+    return m.sin_integral(x), m.cos_integral(x)
+
+
 @lowers(special.fresnel)
 def _fresnel(m: Any, y: Any, x: Any) -> Any:
     x = operand(m, x, y[0].dtype)

@@ -10,15 +10,16 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
+from jax._src.scipy import special
 
-from gradproof.frontends.jax.lower._table import is_discrete, lower, lower_to
+from gradproof.frontends.jax.lower._table import is_discrete, is_fixed, lower, lower_to
 
 PREFIX = "library:"
 
 
 ANY_NUMBER = -1
+LARGEST_ORDER = 50  # of an exponential integral that is followed back to order 1
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,18 @@ FUNCTIONS = {
         Known("log_ndtr", "scipy/special.py"),
         Known("zeta", "scipy/special.py", n_inputs=2),
         Known("spence", "scipy/special.py"),
+        Known("expn", "scipy/special.py", n_inputs=2),
+        Known("sici", "scipy/special.py", n_outputs=2),
+        Known("fresnel", "third_party/scipy/special.py", n_inputs=ANY_NUMBER, n_outputs=2),
+        Known("hyp1f1", "scipy/special.py", n_inputs=3),
+        Known("hyp2f1", "scipy/special.py", n_inputs=4),
         Known("_custom_root", "lax/control_flow/solves.py", n_inputs=ANY_NUMBER),
     )
 }
-REGIONS = {jax.scipy.special.spence.__code__: FUNCTIONS["spence", "scipy/special.py"]}
+REGIONS = {
+    function.__code__: FUNCTIONS[function.__name__, "scipy/special.py"]
+    for function in (special.spence, special._ndtri)
+}
 """Functions that are neither compiled nor have a derivative of their own: known by their frames."""
 _AT = re.compile(r"^(?P<name>.*) at .*[\\/]jax[\\/]_src[\\/](?P<file>.+):\d+$")
 
@@ -79,6 +88,49 @@ lower_to("ndtri", f"{PREFIX}_ndtri")
 lower_to("log_ndtr", f"{PREFIX}log_ndtr")
 lower_to("spence", f"{PREFIX}spence")
 lower_to("zeta", f"{PREFIX}zeta")
+
+
+@lower(f"{PREFIX}fresnel")
+def _fresnel(m: Any, event: Any, *given: Any) -> Any:
+    """Its argument comes behind the coefficients that it is computed with."""
+    return m.fresnel_sin(given[-1]), m.fresnel_cos(given[-1])
+
+
+@lower(f"{PREFIX}sici")
+def _sici(m: Any, event: Any, x: Any) -> Any:
+    if (np.asarray(x.value) <= 0).any():
+        raise NotImplementedError("the cosine integral of a negative number is real by convention only")
+    return m.sin_integral(x), m.cos_integral(x)
+
+
+@lower(f"{PREFIX}expn")
+def _expn(m: Any, event: Any, n: Any, x: Any) -> Any:
+    """From the integral of order 1, as each order follows from the one before."""
+    orders = np.unique(np.asarray(n.value))
+    if len(orders) != 1 or orders[0] not in range(1, LARGEST_ORDER + 1) or (np.asarray(x.value) <= 0).any():
+        raise NotImplementedError("an exponential integral of another order, or outside its domain")
+    y = m.exp1(x)
+    for k in range(1, int(orders[0])):
+        y = (m.exp(-x) - x * y) / k
+    return y
+
+
+def _hypergeometric(name: str, letters: str) -> None:
+    """Of fixed parameters; their own derivatives are what the library computes them by."""
+
+    @lower(f"{PREFIX}{name}")
+    def function(m: Any, event: Any, *given: Any) -> Any:
+        *parameters, x = given
+        numbers = [np.unique(np.asarray(one.value)) for one in parameters]
+        if not all(len(one) == 1 and is_fixed(m, given[k]) for k, one in enumerate(numbers)):
+            raise NotImplementedError(
+                "a hypergeometric function of several parameters at once, or of moving ones"
+            )
+        return getattr(m, name)(x, **{letter: float(one[0]) for letter, one in zip(letters, numbers)})
+
+
+_hypergeometric("hyp1f1", "ab")
+_hypergeometric("hyp2f1", "abc")
 
 
 @lower(f"{PREFIX}_interp")

@@ -82,6 +82,8 @@ _BETWEEN = tuple(
         "core",
         "tree_util",
         "ad_checkpoint",
+        f"interpreters{_SEP}partial_eval",
+        f"interpreters{_SEP}batching",
     )
 )
 _PASSING_ON = (f"jax{_SEP}_src{_SEP}api.py", f"jax{_SEP}_src{_SEP}traceback_util.py")

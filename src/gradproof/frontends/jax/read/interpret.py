@@ -84,7 +84,7 @@ class Inside:
 class JaxprInterpreter:
     """Collects op events; `seen` holds, for every variable of a jaxpr, the values it had, one per turn.
 
-    `twins` are the values inside of what is cut out, by those outside.
+    `twins` are the values inside of what is cut out, by those outside; `makers` the events by what they made.
     """
 
     def __init__(self, values: Values, inside: Inside | None = None) -> None:
@@ -93,7 +93,7 @@ class JaxprInterpreter:
         self._inside = inside or Inside()
         self.events: list[OpEvent] = []
         self.seen: dict[Any, list[Value]] = {}
-        self._lines: dict[int, tuple[Span, ...]] = {}
+        self.makers: dict[int, OpEvent] = {}
 
     def emit(
         self,
@@ -109,25 +109,25 @@ class JaxprInterpreter:
         if where.region is not None and not where.is_transposed:
             attrs = {**attrs, MARK: where.region}
         # Gradients are added up in no line of the program: it happens for the lines that they come from.
-        stack = where.stack or next((self._lines[one.id] for one in inputs if one.id in self._lines), ())
-        self._lines.update((one.id, stack) for one in outputs if stack)
-        self.events.append(
-            OpEvent(
-                next(numbers) if index is None else index,
-                op,
-                tuple(inputs),
-                tuple(outputs),
-                attrs,
-                stack[0] if stack else None,
-                stack,
-                where.phase,
-                within=where.within,
-                scope=where.scope,
-                pullback=where.pullback,
-                loop=where.loop,
-                call=where.call,
-            )
+        made_by = (self.makers[one.id] for one in inputs if one.id in self.makers)
+        stack = where.stack or next((event.stack for event in made_by if event.stack), ())
+        event = OpEvent(
+            next(numbers) if index is None else index,
+            op,
+            tuple(inputs),
+            tuple(outputs),
+            attrs,
+            stack[0] if stack else None,
+            stack,
+            where.phase,
+            within=where.within,
+            scope=where.scope,
+            pullback=where.pullback,
+            loop=where.loop,
+            call=where.call,
         )
+        self.events.append(event)
+        self.makers.update((one.id, event) for one in outputs)
 
     def execute(
         self,

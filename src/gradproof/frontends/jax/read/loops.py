@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from jax._src import core
 
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.twin import twin
+from gradproof.frontends.jax.read.ties import is_chosen_at_a_tie
 from gradproof.frontends.record.model import Value
+from gradproof.ir import types
 
 if TYPE_CHECKING:
     from gradproof.frontends.jax.read.interpret import JaxprInterpreter, Where
@@ -74,7 +77,23 @@ def while_loop(run: JaxprInterpreter, params: Any, inputs: list[Value], where: W
 def cond(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
     branches = params["branches"]
     chosen = int(np.clip(int(np.asarray(run.values.array(inputs[0]))), 0, len(branches) - 1))
-    return run.run_closed(branches[chosen], inputs[1:], where)
+    is_pure = not any(branch.effects for branch in branches)
+    if where.phase == "backward" or not is_pure or not is_chosen_at_a_tie(inputs[0], run.makers):
+        return run.run_closed(branches[chosen], inputs[1:], where)
+    cases = [run.run_closed(branch, inputs[1:], where) for branch in branches]
+    return [_selected(run, inputs[0], chosen, results, where) for results in zip(*cases)]
+
+
+def _selected(
+    run: JaxprInterpreter, index: Value, chosen: int, cases: Sequence[Value], where: Where
+) -> Value:
+    """At a tie the branch beside the one that was taken is a part of the function, too."""
+    taken = cases[chosen]
+    if taken.dtype in ("none", "key") or types.is_discrete(taken.dtype):
+        return taken
+    result = run.values.new(twin(run.values.array(taken)))
+    run.emit("select_n", [index, *cases], [result], {}, where)
+    return result
 
 
 def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
