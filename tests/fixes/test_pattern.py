@@ -55,7 +55,7 @@ def test_what_only_looks_alike_is_not_found(text: str, pattern: str) -> None:
 
 def test_computing_in_float64_keeps_the_source_and_its_gradient_in_float32() -> None:
     program = program_of("tan(x)", {"x": 1.5707})
-    wide = widened(program)
+    wide = widened(program, "float64")
     assert wide is not None
     gradient = rounded_gradient(wide, wide.inputs[0])
     assert gradient is not None
@@ -65,4 +65,4 @@ def test_computing_in_float64_keeps_the_source_and_its_gradient_in_float32() -> 
 
 
 def test_a_program_in_float64_is_not_widened() -> None:
-    assert widened(program_of("tan(x)", {"x": 1.5}, "float64")) is None
+    assert widened(program_of("tan(x)", {"x": 1.5}, "float64"), "float64") is None

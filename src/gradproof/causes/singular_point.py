@@ -17,7 +17,7 @@ Write instead
 Stays silent when
     the slope is large but finite; or
     the branch it stands in was not selected: that is masked-branch; or
-    the argument is zero only by rounding: that is underflow or cancellation.
+    the argument is where it is only by rounding: that is underflow, cancellation or absorption.
 """
 
 from __future__ import annotations

@@ -145,11 +145,7 @@ def _diagnose(case: Case, mistake: Mistake, name: str, span: Span | None) -> Dia
 def _said(mistake: Mistake) -> tuple[str, str, str]:
     end = "The number returned is not the derivative of what ran, and is reported so."
     if mistake.kind == "straight-through":
-        passes = (
-            "passes the gradient through"
-            if mistake.detail != "surrogate"
-            else "invents a gradient for"
-        )
+        passes = "passes the gradient through" if mistake.detail != "surrogate" else "invents a gradient for"
         return (
             f"{passes} a step that is constant between jumps",
             "its true slope is 0",

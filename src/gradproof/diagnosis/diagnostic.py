@@ -19,7 +19,9 @@ CRASH = "crash"
 """The kind of the diagnostic that explains why a program ended; it belongs to the script, not to a gradient."""
 
 
-BY_NORM = "only small entries are off: taken as a whole (by norm) the gradient is right to its dtype's tolerance"
+BY_NORM = (
+    "only small entries are off: taken as a whole (by norm) the gradient is right to its dtype's tolerance"
+)
 """The note of a cause that is a warning for this reason."""
 
 

@@ -64,6 +64,17 @@ class Exact:
 
 def exact_entry(program: Program, place: Place) -> Exact | None:
     """None where it is not known: an op without exact meaning, or on too many numbers."""
+    return measured(local_ball(program, place))
+
+
+def is_exact(program: Program, place: Place) -> bool:
+    """Whether an op returned what exact arithmetic gives on the very inputs it had: nothing was rounded here."""
+    ball, value = local_ball(program, place), value_at(program, place)
+    return isinstance(ball, arb) and np.isrealobj(value) and bool(ball == arb(float(value)))
+
+
+def local_ball(program: Program, place: Place) -> Any:
+    """The ball of an entry, computed from the inputs it had; None where its op has no meaning or is too large."""
     node = program[place.id]
     op = TABLE.get(node.op)
     if op is None or node.is_discrete or op.n_outputs > 1:
@@ -79,7 +90,7 @@ def exact_entry(program: Program, place: Place) -> Exact | None:
             else:
                 xs = [program[id].value for id in node.inputs]
             y = getattr(m, node.op)(*(m.literal(np.asarray(x)) for x in xs), **node.params)
-            return measured(np.asarray(y, object)[() if entrywise else place.index])
+            return np.asarray(y, object)[() if entrywise else place.index]
     except (GradproofError, ValueError, TypeError, AttributeError, IndexError):
         return None
 

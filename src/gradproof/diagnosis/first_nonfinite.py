@@ -16,7 +16,7 @@ import numpy as np
 
 from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact, exact_entry
 from gradproof.diagnosis.flow import Place, forward_op, operand, trail, value_at
-from gradproof.diagnosis.zero import Zero, rounded_zero, zero_at
+from gradproof.diagnosis.zero import SUMS, Zero, rounded_away, zero_at
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.refine import entry_count
@@ -26,13 +26,14 @@ from gradproof.ir.program import Node, Program, ancestors, prune
 from gradproof.ir.types import Array
 from gradproof.ops import TABLE
 
-Kind = Literal["masked-branch", "overflow", "underflow", "cancellation", "singular-point", "invalid-domain"]
+Kind = Literal[
+    "masked-branch", "overflow", "underflow", "cancellation", "absorption", "singular-point", "invalid-domain"
+]
 
 MAX_EXACT = 20_000  # numbers in a program that is run as a whole in balls
 EXACT_BITS = 256
 _PRODUCTS = frozenset({"mul", "absorbing_mul"})
 _QUOTIENTS = frozenset({"div", "xdivy"})
-_SUMS = frozenset({"add", "sub", "sum", "mean", "matmul", "sum_to", "cumsum", "var"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,9 @@ def _masked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
         if factor is None or value_at(program, factor) != 0:
             continue
         zero = zero_at(program, factor)
-        if zero.is_masked and not _is_of_the_op(program, program[way[0].id], zero.node):
+        if zero.is_masked and not (
+            _is_of_the_op(program, program[way[0].id], zero.node) or _is_on_the_way_in(program, place, way)
+        ):
             return Nonfinite(
                 "masked-branch",
                 program,
@@ -161,6 +164,12 @@ def _is_of_the_op(program: Program, origin: Node, zero: Node) -> bool:
     """Whether a zero is an argument of the very op whose slope is infinite, as the exponent of a power is: no mask."""
     op = forward_op(program, origin)
     return origin.phase == "backward" and zero.phase == "forward" and zero.id in op.inputs
+
+
+def _is_on_the_way_in(program: Program, meeting: Place, way: tuple[Place, ...]) -> bool:
+    """Whether a zero is a factor of the argument that rounding brought to an infinite slope: no mask of its result."""
+    origin, met = forward_op(program, program[way[0].id]), forward_op(program, program[meeting.id])
+    return met.id < origin.id and _rounding_to_an_edge(program, way) is not None
 
 
 def _other_factor(program: Program, place: Place, way: tuple[Place, ...]) -> Place | None:
@@ -188,12 +197,18 @@ def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
         return found if local.is_beyond(origin.dtype) else _taken_for_zero(found)
     culprit = _culprit(program, way[0])
     found = Nonfinite("invalid-domain", program, way, local, culprit, meeting)
-    if culprit is None:
-        return found
-    lost = rounded_zero(program, culprit, _exact_values(prune(program, [way[-1].id])))
-    if lost is not None:
-        return _rounded(found, *lost)
+    lost = _rounding_to_an_edge(program, way)
+    if culprit is None or lost is not None:
+        return found if lost is None else _rounded(found, *lost)
     return replace(found, kind="singular-point") if _is_at_edge(program, origin, culprit) else found
+
+
+def _rounding_to_an_edge(program: Program, way: tuple[Place, ...]) -> tuple[Place, Exact | None] | None:
+    """The rounding without which the op that made the infinity would have had a finite slope."""
+    origin, culprit = program[way[0].id], _culprit(program, way[0])
+    if culprit is None or not (value_at(program, culprit) == 0 or _is_at_edge(program, origin, culprit)):
+        return None
+    return rounded_away(program, culprit, _exact_values(prune(program, [way[-1].id])))
 
 
 def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
@@ -206,7 +221,7 @@ def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
 
 
 def _rounded(found: Nonfinite, place: Place, exact: Exact | None) -> Nonfinite | None:
-    """The operand is zero because an op before it lost its result."""
+    """The operand is where it is because an op before it lost its result, or its last digits."""
     program, node = found.program, found.program[place.id]
     found = replace(found, rounded=place, rounded_exact=exact)
     if exact is not None and exact.is_below(node.dtype):
@@ -217,7 +232,9 @@ def _rounded(found: Nonfinite, place: Place, exact: Exact | None) -> Nonfinite |
         first = exact_entry(program, earlier[0])
         if len(earlier) > 1 and first is not None and first.is_beyond(program[earlier[0].id].dtype):
             return replace(found, kind="overflow", trail=(*earlier, *found.trail), exact=first)
-    return replace(found, kind="cancellation" if node.op in _SUMS else "invalid-domain")
+    if value_at(program, place) != 0:
+        return replace(found, kind="absorption")
+    return replace(found, kind="cancellation" if node.op in SUMS else "invalid-domain")
 
 
 def _meeting(program: Program, way: tuple[Place, ...]) -> Place | None:

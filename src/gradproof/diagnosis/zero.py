@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gradproof.diagnosis.exact_entry import Exact, exact_entry
+from gradproof.diagnosis.exact_entry import Exact, exact_entry, is_exact
 from gradproof.diagnosis.flow import MAX_STEPS, Place, feeding, places, value_at
 from gradproof.engine.margins import moving_nodes
 from gradproof.ir.program import Node, Program
@@ -17,6 +17,7 @@ from gradproof.ir.types import Array
 Why = Literal["not selected", "not used", "multiplied by 0", "computed"]
 
 _PRODUCTS = frozenset({"mul", "absorbing_mul", "div", "xdivy"})
+SUMS = frozenset({"add", "sub", "sum", "mean", "matmul", "sum_to", "cumsum", "var"})
 
 
 @dataclass(frozen=True)
@@ -79,31 +80,38 @@ def _preferred(program: Program, found: list[Place], moving: set[int]) -> Place:
     return min(found, key=lambda place: (program[place.id].phase == "forward", place.id in moving))
 
 
-def rounded_zero(
+def rounded_away(
     program: Program, place: Place, exact: Mapping[int, Array]
 ) -> tuple[Place, Exact | None] | None:
-    """The op that rounded to zero what is not zero in exact arithmetic, and the exact result on its own inputs.
+    """The op that rounded a number to what it is not in exact arithmetic, and the exact result on its own inputs.
 
-    `exact` holds the balls of every node. None where the number is zero in exact arithmetic too.
+    `exact` holds the balls of every node. Zeros are followed to the first; an op that rounded nothing itself, as the
+    slope of a function that a framework computes from its value, to what it was given. A subtraction of the program
+    that leaves zero is not: what its operands had in common is the fault, however they were rounded before.
     """
-    if not _lost(program, place, exact):
+    if not _departs(program, place, exact):
         return None
     for _ in range(MAX_STEPS):
-        before = [
-            one
-            for id, mask in feeding(program, place)
-            for one in places(id, mask)
-            if _lost(program, one, exact)
-        ]
-        if not before:
+        fed = (one for id, mask in feeding(program, place) for one in places(id, mask))
+        before = [one for one in fed if _departs(program, one, exact)]
+        zeros = [one for one in before if value_at(program, one) == 0]
+        if not zeros and (not before or _is_origin(program, place)):
             return place, exact_entry(program, place)
-        place = before[0]
+        place = (zeros or before)[0]
     return None
 
 
-def _lost(program: Program, place: Place, exact: Mapping[int, Array]) -> bool:
+def _is_origin(program: Program, place: Place) -> bool:
+    node = program[place.id]
+    cancels = node.op in SUMS and node.phase == "forward" and value_at(program, place) == 0
+    return cancels or not is_exact(program, place)
+
+
+def _departs(program: Program, place: Place, exact: Mapping[int, Array]) -> bool:
+    """Whether a number is another one in exact arithmetic."""
     value = value_at(program, place)
-    if place.id not in exact or value is None or value != 0:
+    if place.id not in exact or value is None or not np.isfinite(value):
         return False
     ball = np.asarray(exact[place.id], object)[place.index]
-    return bool(ball.is_finite() and not ball.contains(0))
+    number = complex(value) if np.iscomplexobj(value) else float(value)
+    return bool(ball.is_finite() and not ball.contains(type(ball)(number)))

@@ -21,7 +21,7 @@ _RULES = (
 )  # a derivative rule lost the digits, not the formula
 _UNSEEN = ("not-watched", "outside-tape", "reassigned-variable")
 # The ways to a NaN that another way of writing avoids; where there is a derivative, rounding has left the domain.
-_ROUNDING = ("overflow", "underflow", "cancellation", "invalid-domain")
+_ROUNDING = ("overflow", "underflow", "cancellation", "absorption", "invalid-domain")
 
 
 def aim_of(case: Case) -> Aim | None:

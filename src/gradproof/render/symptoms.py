@@ -27,7 +27,15 @@ SYMPTOMS = (
             "one matters and not the one that is noticed.",
             f"{_AUDIT} Without the time for checks, `--budget 0` still names the first line that returns NaN.",
         ),
-        ("masked-branch", "invalid-domain", "singular-point", "overflow", "underflow", "exploding"),
+        (
+            "masked-branch",
+            "invalid-domain",
+            "singular-point",
+            "overflow",
+            "underflow",
+            "absorption",
+            "exploding",
+        ),
     ),
     Symptom(
         "none",

@@ -37,7 +37,11 @@ def offer(fault: Fault) -> Iterator[Fix]:
         checked = None if wide is None else checked_digits(case, wide, aim, fault.replay, equal=False)
         if checked is not None:
             is_cast = case.source.dtype in narrower
-            how = f"cast `{case.source.name}` first, and the result back" if is_cast else "cast nothing to fewer bits"
+            how = (
+                f"cast `{case.source.name}` first, and the result back"
+                if is_cast
+                else "cast nothing to fewer bits"
+            )
             yield Fix(f"compute `{case.capture.target}` in {dtype}: {how}", checked=checked)
             return
 

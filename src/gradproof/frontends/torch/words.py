@@ -57,7 +57,9 @@ def _on_the_way(call: GradientCall, k: int) -> Break:
     called = () if call.span is None else ((call.span, "collects no gradient in it"),)
     span = call.span if made is None else made.span
     rebound = {"rebound": "yes"} if rebinds(span, call.sources[k].name) else {}
-    return Break("reassigned-variable", span, "is computed here, and no leaf", called, {"leaf": "no"} | rebound)
+    return Break(
+        "reassigned-variable", span, "is computed here, and no leaf", called, {"leaf": "no"} | rebound
+    )
 
 
 def _given_away(call: GradientCall, k: int) -> Break | None:
