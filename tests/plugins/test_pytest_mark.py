@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import hypothesis  # noqa: F401  # loaded here once for all, as the causes below
 import pytest
 
 from gradproof.causes import causes

@@ -59,7 +59,9 @@ def run(suite: pytest.Pytester, tests: str, *options: str) -> pytest.RunResult:
     suite.makepyfile(
         test_it=f"import numpy as np, pytest, unittest, gradproof as gp\nfrom model import *\n\n{tests}"
     )
-    return suite.runpytest_subprocess("-p", "no:cacheprovider", "--strict-markers", *options)
+    # Another plugin takes longer to start than all the rest, and none of the tests needs it.
+    without = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+    return suite.runpytest_subprocess(*without, "--strict-markers", *options)
 
 
 def text_of(result: pytest.RunResult) -> str:
