@@ -95,3 +95,19 @@ def test_it_is_found_as_an_attribute_and_says_what_is_wrong_with_its_arguments()
     assert gradproof.keras.GradientAudit is GradientAudit
     with pytest.raises(gradproof.errors.InvalidInput, match="--checks takes"):
         GradientAudit(checks="sometimes")
+
+
+def test_batches_can_be_judged_later(tmp_path: Path) -> None:
+    from gradproof.deferred.examine import judge_all, opened
+    from gradproof.deferred.joined import joined
+
+    audit = GradientAudit(checks="1,3", defer=tmp_path / "kept")
+    net = model()
+    fit(net, audit)
+    assert audit.report.gradients == ()
+    work = opened(str(tmp_path / "kept"))
+    assert len(list(judge_all(work))) == 3
+    found = joined(work).gradients
+    assert [(one.occurrence, one.verdict) for one in found] == [(1, Verdict.CORRECT)] * 4 + [
+        (3, Verdict.CORRECT)
+    ] * 4

@@ -6,7 +6,9 @@ import pytest
 
 from gradproof.plugins.pytest_audit import _settings
 
-NOTHING: dict[str, str | None] = dict.fromkeys(("checks", "budget", "fail_on", "json", "html", "sarif"))
+NOTHING: dict[str, str | None] = dict.fromkeys(
+    ("checks", "budget", "fail_on", "json", "html", "sarif", "defer")
+)
 
 
 def test_without_options_tests_fail_on_errors_and_time_is_not_limited() -> None:

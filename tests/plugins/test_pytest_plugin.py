@@ -451,3 +451,15 @@ def test_the_settings_of_the_project_hold(suite: pytest.Pytester) -> None:
     run(suite, tests, "--gradproof", "--gradproof-fail-on=error").assert_outcomes(failed=1)
     (suite.path / "pyproject.toml").write_text("[tool.gradproof]\nfale-on = 'never'\n")
     assert run(suite, tests, "--gradproof").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_checks_can_be_made_later(suite: pytest.Pytester) -> None:
+    tests = "def test_bad():\n    bad()\n\ndef test_good():\n    good()\n"
+    result = run(suite, tests, "--gradproof", "--gradproof-defer", "kept")
+    result.assert_outcomes(passed=2)
+    assert "2 gradient calls kept in kept" in text_of(result)
+    later = suite.run("gradproof", "examine", "kept", "--concise")
+    assert later.ret == 1
+    assert HEADLINE in later.stdout.str()
+    again = run(suite, tests, "--gradproof", "--gradproof-defer", "kept")
+    assert "holds what an earlier run has written" in again.stderr.str()

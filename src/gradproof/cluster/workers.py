@@ -115,11 +115,11 @@ def _there(
             if _is_lost(future):
                 lost.append(name)
             else:
-                yield name, _result(future)
+                yield name, _result(client, future)
         for name in lost:
             alone = client.submit(function, *_made(tasks[name]), pure=False)
             names[alone] = name
-            yield name, _result(alone)
+            yield name, _result(client, alone)
     finally:
         client.cancel(list(names))
 
@@ -128,10 +128,16 @@ def _is_lost(future: Any) -> bool:
     return type(future.exception()).__name__ == "KilledWorker"
 
 
-def _result(future: Any) -> Any:
+def _result(client: Any, future: Any) -> Any:
     error = future.exception()
     if error is None:
         return future.result()
     if _is_lost(future):
-        return Failed(f"each of {LOSSES + 1} processes that took it was lost")
+        return Failed(f"each of {LOSSES + 1} processes that took it was lost{_memory_of(client)}")
     return Failed(f"{type(error).__name__}: {error}")
+
+
+def _memory_of(client: Any) -> str:
+    """What a worker may use: beyond it, Dask ends the worker."""
+    limits = [one.get("memory_limit") or 0 for one in client.scheduler_info(n_workers=-1)["workers"].values()]
+    return f"; a process may use {min(limits) / 1e9:.1f} GB" if limits and min(limits) > 0 else ""

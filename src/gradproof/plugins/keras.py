@@ -23,7 +23,8 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
     that are not chosen run as if the callback were not there. `report` is a file: JSON if its name ends so, text
     otherwise; it is written after every epoch and at the end. `log_dir` is a folder for TensorBoard: digits and norm
     of the gradient of each variable. With `stop_on`, training ends after a batch with a fault of that level.
-    `budget` are the seconds that all checks together may take. `self.report` has what is known.
+    `budget` are the seconds that all checks together may take. `self.report` has what is known. With `defer` nothing is
+    judged while the model trains: it is kept in that folder, for `gradproof examine`.
     """
 
     def __init__(
@@ -34,13 +35,14 @@ class GradientAudit(keras.callbacks.Callback):  # type: ignore[misc]
         stop_on: FailOn = "never",
         budget: float | None = None,
         options: Options | None = None,
+        defer: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__()
         if keras.backend.backend() != "tensorflow":
             raise InvalidInput(
                 f"GradientAudit works with the TensorFlow backend of Keras, not with {keras.backend.backend()}"
             )
-        self._audit = TrainingAudit(checks, report, stop_on, budget, options)
+        self._audit = TrainingAudit(checks, report, stop_on, budget, options, defer)
         self._log_dir = None if log_dir is None else os.fspath(log_dir)
         self._writer: Any = None
 

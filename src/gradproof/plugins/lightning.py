@@ -25,9 +25,10 @@ class LightningAudit(Callback):  # type: ignore[misc]
         stop_on: FailOn = "never",
         budget: float | None = None,
         options: Options | None = None,
+        defer: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        self._audit = TrainingAudit(checks, report, stop_on, budget, options)
+        self._audit = TrainingAudit(checks, report, stop_on, budget, options, defer)
 
     @property
     def report(self) -> Report:

@@ -14,6 +14,8 @@ from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
 from gradproof.audit.settings import Settings, find_settings
 from gradproof.cli.output import NOT_WRITTEN, writable_path
+from gradproof.deferred.keeping import FolderKeeper, keeper_in, kept_line
+from gradproof.deferred.model import Ended
 from gradproof.diagnosis.diagnostic import SEVERITIES
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
 from gradproof.diagnosis.words import capped_list, comma_list
@@ -22,7 +24,7 @@ from gradproof.ir.span import Span
 from gradproof.options import Options
 from gradproof.plugins.pytest_mark import LEVELS, Wishes, unmet, wishes_of
 from gradproof.plugins.pytest_results import Computed, Results, merged, received, sent
-from gradproof.plugins.pytest_summary import write_files, write_summary
+from gradproof.plugins.pytest_summary import write_files, write_section, write_summary
 from gradproof.render.faults import gravest_first, main_span
 from gradproof.render.sentence import name
 from gradproof.render.to_text import headline, to_text
@@ -54,12 +56,16 @@ class PluginSettings:
     paths: Mapping[str, str]
     folder: str
     project: Settings = field(default_factory=Settings)
+    defer: str | None = None
 
 
 def start(config: pytest.Config, given: Mapping[str, str | None]) -> None:
     """Audit the session that begins; in the controller of xdist, gather what its workers have found."""
     settings = _settings(given, str(config.invocation_params.dir))
-    if not hasattr(config, "workerinput") and getattr(config.option, "dist", "no") != "no":
+    is_spread = getattr(config.option, "dist", "no") != "no"
+    if is_spread and settings.defer is not None:
+        raise pytest.UsageError("--gradproof-defer takes the gradients of one process: leave out -n")
+    if not hasattr(config, "workerinput") and is_spread:
         config.pluginmanager.register(Controller(settings), "gradproof-controller")
         return
     n_workers = getattr(config, "workerinput", {}).get("workercount", 1)
@@ -70,10 +76,18 @@ def start(config: pytest.Config, given: Mapping[str, str | None]) -> None:
         checks_option="--gradproof-checks, or off=True",
         excludes=settings.project.excludes if settings.project.exclude else None,
         hears_checks=False,  # a test that calls `check` looks at its report itself
+        keeper=_keeper(settings),
     )
     session.start()
     config.add_cleanup(session.stop)
     config.pluginmanager.register(SuiteAudit(settings, session), "gradproof-audit")
+
+
+def _keeper(settings: PluginSettings) -> FolderKeeper | None:
+    try:
+        return None if settings.defer is None else keeper_in(settings.defer, Options(), settings.project)
+    except InvalidInput as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _settings(given: Mapping[str, str | None], folder: str) -> PluginSettings:
@@ -98,7 +112,7 @@ def _settings(given: Mapping[str, str | None], folder: str) -> PluginSettings:
     except InvalidInput as error:
         raise pytest.UsageError(str(error).replace("--checks", "--gradproof-checks")) from None
     known = {name: path for name, path in paths.items() if path is not None}
-    return PluginSettings(policy, seconds, cast(FailOn, fail_on), known, folder, project)
+    return PluginSettings(policy, seconds, cast(FailOn, fail_on), known, folder, project, given["defer"])
 
 
 @dataclass(eq=False)
@@ -164,6 +178,8 @@ class SuiteAudit:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._running = session
         self.session.stop()
+        if isinstance(self.session.keeper, FolderKeeper):
+            self.session.keeper.end(Ended(self.session.known()))
         results = self._results()
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
@@ -172,7 +188,11 @@ class SuiteAudit:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        _conclude(terminalreporter, self._running, self._results(), self.settings)
+        keeper = self.session.keeper
+        if isinstance(keeper, FolderKeeper) and self.settings.defer is not None:
+            write_section(terminalreporter, [kept_line(keeper, self.settings.defer)])
+        else:
+            _conclude(terminalreporter, self._running, self._results(), self.settings)
 
     def _begin(self, item: pytest.Item) -> None:
         self._wishes, self._phases, self._misuse = Wishes(), {}, None

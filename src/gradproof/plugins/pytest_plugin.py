@@ -22,6 +22,7 @@ _OPTIONS = (
     ("json", "FILE", "also write the report as JSON, version 1"),
     ("html", "FILE", "also write the report as one self-contained HTML page"),
     ("sarif", "FILE", "also write SARIF 2.1.0, which tools for code review read"),
+    ("defer", "DIR", "judge nothing now: keep what is to be judged in DIR, for `gradproof examine DIR`"),
 )
 
 _MARKER = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import relpath
 
 import pytest
@@ -28,8 +28,12 @@ _GAP = "  "
 
 
 def write_summary(terminal: pytest.TerminalReporter, results: Results) -> None:
+    write_section(terminal, summary_lines(results, terminal.config.get_terminal_writer().fullwidth))
+
+
+def write_section(terminal: pytest.TerminalReporter, lines: Iterable[str]) -> None:
     terminal.section("gradproof")
-    for line in summary_lines(results, terminal.config.get_terminal_writer().fullwidth):
+    for line in lines:
         terminal.write_line(line)
 
 

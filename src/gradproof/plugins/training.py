@@ -9,8 +9,11 @@ from gradproof.audit.budget import Budget, parse_checks
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
 from gradproof.cli.output import say, write_text
+from gradproof.deferred.keeping import FolderKeeper, keeper_in, kept_line
+from gradproof.deferred.model import Ended
 from gradproof.diagnosis.diagnostic import SEVERITIES
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
+from gradproof.errors import InvalidInput
 from gradproof.options import Options, options_of
 from gradproof.render.summary_text import passed_line
 from gradproof.render.to_json import to_json
@@ -27,7 +30,12 @@ class TrainingAudit:
         stop_on: FailOn = "never",
         budget: float | None = None,
         options: Options | None = None,
+        defer: str | os.PathLike[str] | None = None,
     ) -> None:
+        if defer is not None and (report is not None or stop_on != "never"):
+            raise InvalidInput(
+                "with defer= nothing is judged yet: report= and stop_on= have nothing to go by"
+            )
         self.report = Report(())
         self._policy = parse_checks(checks)
         self._path = None if report is None else os.path.abspath(report)
@@ -36,10 +44,14 @@ class TrainingAudit:
         self._options = options_of(options)
         self._session: Session | None = None
         self._n_seen = 0
+        self._defer = None if defer is None else os.fspath(defer)
+        self._keeper: FolderKeeper | None = None  # of all trainings with this callback
 
     def begin(self) -> None:
         self.close()
-        self._session = Session(self._options, self._budget, self._policy)
+        if self._defer is not None and self._keeper is None:
+            self._keeper = keeper_in(self._defer, self._options)
+        self._session = Session(self._options, self._budget, self._policy, keeper=self._keeper)
         self._session.start()
         # A training that an exception ends may tell its callbacks nothing.
         finalize(self, self._session.stop).atexit = False
@@ -74,10 +86,15 @@ class TrainingAudit:
     def close(self) -> None:
         if self._session is not None:
             self._session.stop()
+            if self._keeper is not None:
+                self._keeper.end(Ended(self._session.known()))
             self.write()
             self._session = None
 
     def end(self) -> None:
-        """The training is over: say in one line what was found."""
+        """The training is over: say in one line what was found, or is kept."""
         self.close()
-        say(passed_line(self.report))
+        if self._keeper is not None and self._defer is not None:
+            say(kept_line(self._keeper, self._defer))
+        else:
+            say(passed_line(self.report))

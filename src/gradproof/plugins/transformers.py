@@ -25,8 +25,9 @@ class TransformersAudit(TrainerCallback):  # type: ignore[misc]
         stop_on: FailOn = "never",
         budget: float | None = None,
         options: Options | None = None,
+        defer: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._audit = TrainingAudit(checks, report, stop_on, budget, options)
+        self._audit = TrainingAudit(checks, report, stop_on, budget, options, defer)
 
     @property
     def report(self) -> Report:

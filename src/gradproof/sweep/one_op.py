@@ -26,6 +26,7 @@ from gradproof.sweep.trial import Tally, tried
 FORMAT = 1
 SECONDS = 30.0  # for one gradient, by the clock on the wall: there are thousands
 LARGEST = 128  # entries of a sample: larger ones show nothing that smaller ones do not
+SHORT = 3  # entries of an axis that a sample is cut to if it is larger
 PARTS = 3  # of a result that has several
 TIME_OVER = "the time for the op was over"
 
@@ -96,7 +97,7 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
     kept: dict[Any, OpCall] = {}
     with undisturbed():
         drawn = sorted(op.samples(dtype), key=lambda one: _size(one) or LARGEST)
-    for sample in drawn:
+    for sample in map(_small, drawn):
         if sample.arrays and _size(sample) <= LARGEST:
             shapes = tuple((x.ndim, x.size == 0) for x in sample.arrays.values())
             kept.setdefault((sample.call, shapes), sample)
@@ -110,6 +111,14 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
             yield sample
         if sample in at_edges:
             yield from at_points(sample, list(plan.points))
+
+
+def _small(sample: OpCall) -> OpCall:
+    """A large sample with all its axes cut short: where its op does not take that, it is refused as it is called."""
+    if _size(sample) <= LARGEST:
+        return sample
+    cut = {name: x[(slice(SHORT),) * x.ndim].copy() for name, x in sample.arrays.items()}
+    return replace(sample, arrays=cut)
 
 
 def _spread(samples: list[OpCall], count: int) -> list[OpCall]:
