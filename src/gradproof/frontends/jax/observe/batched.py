@@ -41,9 +41,13 @@ class JaxReturn:
 def is_batched_only(args: Iterable[Any]) -> bool:
     """Whether nothing but `vmap` is around: what is run again would leave its marks on other transformations."""
     tracers = [x for x in args if isinstance(x, core.Tracer)]
-    return bool(tracers) and all(
-        isinstance(x, batching.BatchTracer) and not isinstance(x.val, core.Tracer) for x in tracers
-    )
+    return bool(tracers) and all(map(_is_batched, tracers))
+
+
+def _is_batched(x: Any) -> bool:
+    while isinstance(x, batching.BatchTracer):
+        x = x.val
+    return not isinstance(x, core.Tracer)
 
 
 def heard(

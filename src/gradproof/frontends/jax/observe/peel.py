@@ -15,11 +15,24 @@ class UnreadableTracer(NotImplementedError):
 
 
 @dataclass(frozen=True, eq=False)
+class Level:
+    """A `vmap` that is under way. JAX holds all its tags for equal: the object tells them apart."""
+
+    tag: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Level) and self.tag is other.tag
+
+    def __hash__(self) -> int:
+        return id(self.tag)
+
+
+@dataclass(frozen=True, eq=False)
 class Bottom:
-    """An array or a `Var`, and the axes of it that a `vmap` around the call added, outermost last."""
+    """An array or a `Var`, and the axes of it that `vmap`s around the call added."""
 
     value: Any
-    batch_axes: tuple[int, ...] = ()
+    batch_axes: tuple[tuple[Level, int], ...] = ()
 
     @property
     def is_staged(self) -> bool:
@@ -28,13 +41,15 @@ class Bottom:
 
 def bottom(x: Any) -> Bottom:
     """The value behind every tracer; the derivative that a tracer carries is somebody else's business."""
-    axes: list[int] = []
+    axes: list[tuple[Level, int]] = []
     while isinstance(x, core.Tracer):
         if isinstance(x, ad.JVPTracer | ad.LinearizeTracer):
             x = x.primal
         elif isinstance(x, batching.BatchTracer):
             if x.batch_dim is not None:
-                axes.append(int(x.batch_dim))
+                place = int(x.batch_dim)  # a `vmap` further out has put its axis among those further in
+                axes = [(level, axis + (axis >= place)) for level, axis in axes]
+                axes.append((Level(x._trace.tag), place))
             x = x.val
         elif isinstance(x, pe.DynamicJaxprTracer):
             x = x.val

@@ -8,7 +8,7 @@ of: seen as a function of the conjugate, both are the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +16,25 @@ import numpy as np
 
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.notes import Ending
-from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import numbers
+from gradproof.frontends.jax.read.arrange import (
+    Arrangement,
+    Cut,
+    Labels,
+    arrangement,
+    labels_of,
+    levels_in,
+    own_shape,
+    units,
+)
 from gradproof.frontends.jax.read.values import plain_value
 from gradproof.frontends.record.model import Api, Exit, OpEvent, Value
 from gradproof.ir import types
+from gradproof.ir.types import Array
 
+BATCHED_WEIGHTS = "a pullback whose weights are batched by `vmap` is not judged"
+BATCHED_TANGENTS = "tangents that are batched by `vmap` are not judged"
+SHARED_BY_EXAMPLES = "gradients of many examples for what they share are judged for one number per example"
 FIRST = -1  # the index of what comes before all that ran
 
 
@@ -49,64 +62,50 @@ class JaxView:
 
 def views(ending: Ending, part: Parts) -> Iterator[JaxView]:
     """All that was asked for; what cannot be put in these terms raises, and says why."""
-    batches = [
-        _batch(group) for group in (ending.of.sources, ending.of.targets, ending.weights, ending.results)
-    ]
-    if any(len(one) > 1 for group in batches for one in group):
-        raise GradproofError("a gradient inside two `vmap`s, one inside the other, is not judged")
-    of_sources, of_targets, of_weights, of_results = batches
-    if ending.is_forward:
-        yield from _forward(ending, part, batches)
-        return
-    everything = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
-    if not any(one for group in batches for one in group):
-        yield _gradient(part, *everything)
-    elif any(of_weights) and not any(of_targets):
-        if ending.asked.api != "jacrev":
-            raise GradproofError("a pullback whose weights are batched by `vmap` is not judged")
-        yield from _jacobians(part, of_results)
-    else:
-        yield from _examples(part, of_sources, of_targets, of_weights, of_results)
-
-
-def _forward(ending: Ending, part: Parts, batches: list[list[tuple[int, ...]]]) -> Iterator[JaxView]:
-    """A directional derivative, or the columns of Jacobians, whose tangents are the unit vectors."""
-    of_sources, of_targets, of_weights, of_results = batches
+    groups = (ending.of.sources, ending.of.targets, ending.weights, ending.results)
+    values = (part.sources, part.targets, part.weights, part.results)
+    of = _Labels(*(tuple(map(labels_of, *pair)) for pair in zip(groups, values)))
+    around = {level for labels in (*of.targets, *of.sources) for level in levels_in(labels)}
+    rows = {level for labels in of.weights for level in levels_in(labels)} - around
+    if len(rows) > 1 or (rows and ending.asked.api not in ("jacrev", "jacfwd")):
+        raise GradproofError(BATCHED_TANGENTS if ending.is_forward else BATCHED_WEIGHTS)
     sources, targets = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
-    if any(types.is_complex(value.dtype) for value in (*part.sources, *part.targets)):
+    if ending.is_forward and any(types.is_complex(value.dtype) for value in (*part.sources, *part.targets)):
         raise GradproofError("forward derivatives of complex functions are not judged")
-    if any(of_sources) or any(of_targets):
-        raise GradproofError("a forward derivative inside `vmap` is not judged")
-    if not any(of_weights) and not any(of_results):
-        yield JaxView("jvp", sources, targets, part)
-        return
-    if ending.asked.api != "jacfwd":
-        raise GradproofError("tangents that are batched by `vmap` are not judged")
-    for k, target in enumerate(part.targets):
-        made, begin = [], 0
-        for source in part.sources:
-            end = begin + math.prod(source.shape or ())
-            shape = (*(target.shape or ()), *(source.shape or ()))
-            made.append(_columns(part.results[k], of_results[k], begin, end, shape))
-            begin = end
-        yield _jacobian(part, sources, k, made)
-
-
-def _columns(result: Value, axes: tuple[int, ...], begin: int, end: int, shape: tuple[int, ...]) -> OpEvent:
-    """Some columns of a batched tangent as an array of this shape; what was not batched is the same for all."""
-    array = result.array
-    if array is None:
-        raise GradproofError("the tangents of integers are no numbers")
-    if axes:
-        columns = np.moveaxis(array, axes[0], -1)[..., begin:end].reshape(shape)
+    if rows:
+        (row,) = rows
+        yield from _columns(part, of, row) if ending.is_forward else _rows(part, of, row)
+    elif ending.is_forward:
+        yield JaxView("jvp", sources, targets, _along(part, of) if around else part)
+    elif not around:
+        yield _gradient(part, sources, targets)
     else:
-        columns = np.broadcast_to(array[..., None], (*array.shape, end - begin)).reshape(shape)
-    attrs = {"axis": axes[0] if axes else None, "begin": begin, "end": end}
-    return _event("gradproof.columns", [result], [plain_value(np.array(columns))], attrs)
+        yield from _examples(part, of)
 
 
-def _batch(group: Sequence[Bottom]) -> list[tuple[int, ...]]:
-    return [one.batch_axes for one in group]
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of the axes of everything in a call."""
+
+    sources: tuple[Labels, ...]
+    targets: tuple[Labels, ...]
+    weights: tuple[Labels, ...]
+    results: tuple[Labels, ...]
+
+
+def _along(part: Parts, of: _Labels) -> Parts:
+    """Directional derivatives of many examples are one of all of them together."""
+    weights = tuple(map(_spread, part.weights, of.weights, part.sources, of.sources))
+    made = [
+        _arranged(result, arrangement(labels, wanted, target.shape or ()))
+        for result, labels, target, wanted in zip(part.results, of.results, part.targets, of.targets)
+    ]
+    return replace(
+        part,
+        weights=weights,
+        results=tuple(event.outputs[0] for event in made),
+        events=[*part.events, *made],
+    )
 
 
 def _gradient(part: Parts, sources: tuple[int, ...], targets: tuple[int, ...]) -> JaxView:
@@ -133,120 +132,133 @@ def _event(op: str, inputs: Sequence[Value], outputs: Sequence[Value], attrs: di
     return OpEvent(next(numbers), op, tuple(inputs), tuple(outputs), attrs, None, (), "backward")
 
 
-def _jacobians(part: Parts, axes: Sequence[tuple[int, ...]]) -> Iterator[JaxView]:
+def _rows(part: Parts, of: _Labels, row: Hashable) -> Iterator[JaxView]:
     """One Jacobian per target: its rows are some of the rows that the pullback returned."""
     begin = 0
     for k, target in enumerate(part.targets):
-        end = begin + math.prod(target.shape or ())
-        made = [
-            _rows(result, axis, begin, end, (*(target.shape or ()), *(source.shape or ())))
-            for result, axis, source in zip(part.results, axes, part.sources)
-        ]
-        yield _jacobian(
-            part, tuple(range(len(part.sources))), k, [event for event in made if event is not None]
-        )
+        shape = own_shape(of.targets[k], target)
+        end, made = begin + math.prod(shape), []
+        for source, wanted, result, labels in zip(part.sources, of.sources, part.results, of.results):
+            _require_own_examples(of.targets[k], wanted)
+            cut = Cut(labels.index(row), begin, end, shape) if row in labels else None
+            order = (*units(len(shape)), *wanted)
+            made.append(_arranged(result, arrangement(labels, order, (*shape, *(source.shape or ())), cut)))
+        yield _jacobian(part, tuple(range(len(part.sources))), k, of.targets[k], (), made)
         begin = end
 
 
-def _jacobian(part: Parts, sources: tuple[int, ...], target: int, made: Sequence[OpEvent]) -> JaxView:
-    own = tuple(part.sources[k] for k in sources)
-    if any(types.is_complex(value.dtype) for value in (*own, part.targets[target])):
+def _columns(part: Parts, of: _Labels, column: Hashable) -> Iterator[JaxView]:
+    """One Jacobian per target, by its columns: what forward mode returned for all unit vectors at once."""
+    for k, target in enumerate(part.targets):
+        begin, made, result, labels = 0, [], part.results[k], of.results[k]
+        rows = own_shape(of.targets[k], target)
+        for source, wanted in zip(part.sources, of.sources):
+            _require_own_examples(of.targets[k], wanted)
+            shape = own_shape(wanted, source)
+            end, unit = begin + math.prod(shape), units(len(shape))
+            cut = Cut(labels.index(column), begin, end, shape) if column in labels else None
+            order = (*range(len(rows)), *(unit[one] if isinstance(one, int) else one for one in wanted))
+            made.append(_arranged(result, arrangement(labels, order, (*rows, *(source.shape or ())), cut)))
+            begin = end
+        yield _jacobian(part, tuple(range(len(part.sources))), k, of.targets[k], (), made)
+
+
+def _require_own_examples(of_target: Labels, of_source: Labels) -> None:
+    if not set(levels_in(of_target)) <= set(levels_in(of_source)):
+        raise GradproofError(SHARED_BY_EXAMPLES)
+
+
+def _jacobian(
+    part: Parts,
+    sources: tuple[int, ...],
+    target: int,
+    of_target: Labels,
+    kept: Labels,
+    made: Sequence[OpEvent],
+) -> JaxView:
+    """The Jacobian of a target summed over the examples, but for those that have a row each."""
+    own, value, events = tuple(part.sources[k] for k in sources), part.targets[target], list(part.events)
+    if any(types.is_complex(one.dtype) for one in (*own, value)):
         raise GradproofError("Jacobians of complex functions are not judged")
+    axes = tuple(k for k, label in enumerate(of_target) if not isinstance(label, int) and label not in kept)
+    if axes:
+        array = _numbers(value)
+        total = plain_value(array.sum(axis=axes, dtype=array.dtype))
+        events.append(_event("reduce_sum", [value], [total], {"axes": axes}))
+        value = total
     results = tuple(event.outputs[0] for event in made)
     return JaxView(
-        "jacobian",
-        sources,
-        (target,),
-        Parts(own, (part.targets[target],), part.weights, results, [*part.events, *made]),
+        "jacobian", sources, (target,), Parts(own, (value,), part.weights, results, [*events, *made])
     )
 
 
-def _rows(result: Value, axes: tuple[int, ...], begin: int, end: int, shape: tuple[int, ...]) -> OpEvent:
-    """Some rows of a batched result as an array of this shape; what was not batched is the same for all."""
-    array = result.array
-    if array is None:
+def _numbers(value: Value) -> Array:
+    if value.array is None:
         raise GradproofError("the gradients of integers are no numbers")
-    if axes:
-        rows = np.moveaxis(array, axes[0], 0)[begin:end].reshape(shape)
-    else:
-        rows = np.broadcast_to(array, (end - begin, *array.shape)).reshape(shape)
-    attrs = {"axis": axes[0] if axes else None, "begin": begin, "end": end}
-    return _event("gradproof.rows", [result], [plain_value(rows)], attrs)
+    return value.array
 
 
-def _examples(
-    part: Parts,
-    of_sources: Sequence[tuple[int, ...]],
-    of_targets: Sequence[tuple[int, ...]],
-    of_weights: Sequence[tuple[int, ...]],
-    of_results: Sequence[tuple[int, ...]],
-) -> Iterator[JaxView]:
+def _arranged(result: Value, how: Arrangement) -> OpEvent:
+    return _event("gradproof.arranged", [result], [plain_value(how.of(_numbers(result)))], {"how": how})
+
+
+def _examples(part: Parts, of: _Labels) -> Iterator[JaxView]:
     """Gradients of many examples at once: of their sum for what each has of its own, a row each for what they share."""
-    own = tuple(k for k, axes in enumerate(of_sources) if axes or not of_results[k])
-    shared = tuple(k for k in range(len(part.sources)) if k not in own)
-    weights = tuple(
-        _spread(weight, axes, target, along)
-        for weight, axes, target, along in zip(
-            part.weights, of_weights, part.targets, of_targets, strict=True
-        )
-    )
-    made = [_lined_up(part, k, of_sources[k], of_results[k]) for k in own]
-    if own:
+    weights = tuple(map(_spread, part.weights, of.weights, part.targets, of.targets))
+    everywhere = tuple(dict.fromkeys(level for labels in of.targets for level in levels_in(labels)))
+    groups: dict[Labels, list[int]] = {}
+    for k, labels in enumerate(of.sources):
+        groups.setdefault(tuple(level for level in everywhere if level not in labels), []).append(k)
+    for shared, group in groups.items():
+        sources = tuple(group)
+        if shared:
+            yield _per_example(part, of, sources, shared, weights)
+            continue
+        made = [_lined_up(part, of, k) for k in sources]
         chosen = Parts(
-            tuple(part.sources[k] for k in own),
+            tuple(part.sources[k] for k in sources),
             part.targets,
             weights,
             tuple(event.outputs[0] for event in made),
             [*part.events, *made],
         )
-        yield _gradient(chosen, own, tuple(range(len(part.targets))))
-    if shared:
-        yield _per_example(part, shared, of_targets, of_results, weights)
+        yield _gradient(chosen, sources, tuple(range(len(part.targets))))
 
 
-def _spread(weight: Value, axes: tuple[int, ...], target: Value, along: tuple[int, ...]) -> Value:
-    """A weight in the shape of its target, batch and all."""
-    array = weight.array
-    if array is None or not along:
-        if axes:
-            raise GradproofError(
-                "weights that are batched by `vmap`, of a target that is not, are not judged"
-            )
+def _spread(weight: Value, labels: Labels, of: Value, wanted: Labels) -> Value:
+    """A weight in the shape of what it belongs to, batch and all."""
+    if not levels_in(wanted) and not levels_in(labels):
         return weight
-    array = np.moveaxis(array, axes[0], along[0]) if axes else np.expand_dims(array, along[0])
-    return plain_value(np.array(np.broadcast_to(array, target.shape or ())))
+    if not set(levels_in(labels)) <= set(wanted):
+        raise GradproofError("weights that are batched by `vmap`, of what is not, are not judged")
+    return plain_value(arrangement(labels, wanted, of.shape or ()).of(_numbers(weight)))
 
 
-def _lined_up(part: Parts, k: int, of_source: tuple[int, ...], of_result: tuple[int, ...]) -> OpEvent:
-    """A result whose examples lie along the axis that they have in its source."""
-    source, result = part.sources[k], part.results[k]
-    array = result.array
-    if array is None:
-        raise GradproofError("the gradients of integers are no numbers")
-    if of_source and of_result:
-        moved = np.moveaxis(array, of_result[0], of_source[0])
-    elif of_source:
-        moved = np.broadcast_to(np.expand_dims(array, of_source[0]), source.shape or ())
-    else:
-        moved = array
-    attrs = {"source": of_source, "result": of_result}
-    return _event("gradproof.line_up", [result], [plain_value(np.array(moved))], attrs)
+def _lined_up(part: Parts, of: _Labels, k: int) -> OpEvent:
+    """A result whose examples lie along the axes that they have in its source."""
+    shape = part.sources[k].shape or ()
+    return _arranged(part.results[k], arrangement(of.results[k], of.sources[k], shape))
 
 
 def _per_example(
-    part: Parts,
-    shared: tuple[int, ...],
-    of_targets: Sequence[tuple[int, ...]],
-    of_results: Sequence[tuple[int, ...]],
-    weights: Sequence[Value],
+    part: Parts, of: _Labels, sources: tuple[int, ...], shared: Labels, weights: Sequence[Value]
 ) -> JaxView:
-    """What all examples share has a gradient for each of them: the rows of a Jacobian of their targets."""
-    target = part.targets[0]
+    """What examples share has a gradient for each of them: the rows of a Jacobian of their targets."""
+    target, labels = part.targets[0], of.targets[0]
     is_plain = all(value.array is not None and bool((value.array == 1).all()) for value in weights)
-    if len(part.targets) != 1 or len(target.shape or ()) != 1 or not of_targets[0] or not is_plain:
-        raise GradproofError(
-            "gradients of many examples for what they share are judged for one number per example"
+    if len(part.targets) != 1 or own_shape(labels, target) or not is_plain:
+        raise GradproofError(SHARED_BY_EXAMPLES)
+    rows = tuple(label for label in labels if label in shared)
+    lengths = tuple(n for label, n in zip(labels, target.shape or ()) if label in shared)
+    made = [
+        _arranged(
+            part.results[k],
+            arrangement(
+                of.results[k],
+                (*rows, *of.sources[k]),
+                (*lengths, *(part.sources[k].shape or ())),
+            ),
         )
-    n = (target.shape or (0,))[0]
-    made = [_rows(part.results[k], of_results[k], 0, n, (n, *(part.sources[k].shape or ()))) for k in shared]
-    return _jacobian(part, shared, 0, made)
+        for k in sources
+    ]
+    return _jacobian(part, sources, 0, labels, rows, made)

@@ -1,0 +1,75 @@
+"""Derivatives under `vmap`, alone and one inside the other: what belongs to which example."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax_runs import judged
+
+X = jnp.array([[0.5, 2.0], [1.0, -1.0], [0.25, 0.75]])
+Y = jnp.array([[0.25, 1.0], [0.5, 0.0], [1.5, 0.5], [-1.0, 0.125]])
+W = jnp.array([1.5, -0.5])
+
+
+def kernel(x, y):
+    return jnp.exp(-jnp.sum((x - y) ** 2)) + x[0] * y[1]
+
+
+def field(x):
+    return jnp.stack([jnp.sin(x[0]) * x[1], x[0] ** 2, jnp.exp(x[1])])
+
+
+def energy(x):
+    return jnp.sum(jnp.sin(x) ** 2) * x[0]
+
+
+def linear(w, x):
+    return jnp.sum(2.0 * w) + x[0]
+
+
+vmap, grad = jax.vmap, jax.grad
+CALLS = {
+    "a Gram matrix": lambda: vmap(vmap(grad(kernel), in_axes=(None, 0)), in_axes=(0, None))(X, Y),
+    "both arguments": lambda: vmap(vmap(grad(kernel, argnums=(0, 1)), (None, 0)), (0, None))(X, Y),
+    "entry by entry": lambda: vmap(vmap(grad(lambda x: jnp.sin(x) * x)))(X),
+    "along other axes": lambda: vmap(vmap(grad(lambda x: jnp.sin(x) * x), 0, 0), 1, 1)(X),
+    "shared weights": lambda: vmap(vmap(grad(lambda w, x: jnp.tanh(w @ x)), (None, 0)), (0, None))(X, Y),
+    "the same for all": lambda: vmap(grad(linear), in_axes=(None, 0))(W, X),
+    "a Jacobian by rows": lambda: vmap(jax.jacrev(field))(X),
+    "a Jacobian by columns": lambda: vmap(jax.jacfwd(field))(X),
+    "columns along another axis": lambda: vmap(jax.jacfwd(field), in_axes=1)(X.T),
+    "second derivatives": lambda: vmap(jax.hessian(energy))(X),
+    "a direction": lambda: vmap(lambda x: jax.jvp(energy, (x,), (W,))[1])(X),
+    "a direction of its own": lambda: vmap(lambda x, t: jax.jvp(field, (x,), (t,))[1])(X, X + 1.0),
+    "compiled around": lambda: jax.jit(vmap(vmap(grad(kernel), (None, 0)), (0, None)))(X, Y),
+    "compiled within": lambda: vmap(vmap(jax.jit(grad(kernel)), (None, 0)), (0, None))(X, Y),
+    "compiled second derivatives": lambda: jax.jit(vmap(jax.hessian(energy)))(X),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_example_has_its_own(name):
+    expected = jax.tree.leaves(CALLS[name]())
+    reports = judged(CALLS[name])
+    assert [(report.verdict.value, report.reason) for report in reports] == [("correct", None)] * len(reports)
+    assert reports
+    total = sum(float(jnp.sum(one)) for one in expected)
+    last = reports[-len(expected) :]
+    assert np.isclose(sum(np.sum(report.reference) for report in last), total, rtol=1e-5)
+
+
+@jax.custom_vjp
+def doubled(x):
+    return jnp.sin(x)
+
+
+doubled.defvjp(lambda x: (doubled(x), x), lambda x, g: (2.0 * g * jnp.cos(x),))
+
+
+@pytest.mark.parametrize("around", [lambda f: vmap(vmap(grad(f))), lambda f: vmap(jax.jacrev(lambda x: f(x)))])
+def test_a_wrong_rule_is_wrong_under_vmap(around):
+    (report,) = judged(lambda: around(doubled)(X))
+    assert report.verdict.value == "wrong"
+    assert [one.kind for one in report.diagnostics] == ["custom-gradient"]
