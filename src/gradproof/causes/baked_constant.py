@@ -49,12 +49,13 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if baked.is_drawn:
             yield _drawn_once(case, baked)
         elif baked.before:
-            yield _diagnose(baked)
+            yield _diagnose(case, baked)
         elif case.verdict is Verdict.WRONG and baked.name == case.source.name:
             yield _other_variable(case, baked)
 
 
-def _diagnose(baked: Baked) -> Diagnostic:
+def _diagnose(case: Case, baked: Baked) -> Diagnostic:
+    by_variable = framework(case.capture.framework).changeable
     return Diagnostic(
         kind="baked-constant",
         severity="warning",
@@ -70,7 +71,7 @@ def _diagnose(baked: Baked) -> Diagnostic:
             f"{baked.name}` was {baked.before}. It has changed since, and the graph has not: value and gradient are "
             "those of the old number."
         ),
-        fix=Fix(f"pass `{baked.name}` as an argument, or make it a variable and change it with `assign`"),
+        fix=Fix(f"pass `{baked.name}` as an argument{by_variable}"),
     )
 
 

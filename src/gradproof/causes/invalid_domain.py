@@ -38,6 +38,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, operand
+from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Program
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
@@ -57,6 +58,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from _from_the_data(case, found)
     elif found is not None and found.kind == "invalid-domain":
         yield from _from_the_run(case, found)
+    elif case.stands_alone and case.irregular.singular is not None:
+        yield from _beside(case, case.irregular.singular)
     elif case.lacks_a_value and case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
         yield from _from_exact_arithmetic(case)
 
@@ -152,6 +155,30 @@ def _argument_row(case: Case, found: Nonfinite, argument: Place) -> Rows:
         ()
         if exact is None
         else (("argument", f"computed {number_at(found.program, argument)}, proven {exact}"),)
+    )
+
+
+def _beside(case: Case, singular: Singular) -> Iterator[Diagnostic]:
+    """There is a value at this very point, and none on any side of it."""
+    assert case.judgement.reference is not None
+    program, index = case.judgement.reference.run.program, (0,) * len(case.source.shape)
+    node = program[singular.node]
+    if node.span is None:
+        return
+    yield Diagnostic(
+        kind="invalid-domain",
+        severity="error",
+        certainty="proven",
+        headline=f"{op_words(node)} has a value at this point and none beside it, so there is no slope",
+        primary=Annotation(node.span, f"not defined beside {spoken(case, program, singular.operand)}"),
+        subject=subject(case, index),
+        evidence=returned_rows(case, index),
+        why=(
+            f"{capital(line_of(node.span))} computes {op_words(node)} where it is a real number for single values of "
+            f"`{case.source.name}` only. A slope compares neighbours, and there are none."
+        ),
+        fix=Fix("keep the argument inside the domain, or hold what has no neighbours fixed"),
+        op=node.op,
     )
 
 

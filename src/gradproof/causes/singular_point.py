@@ -41,6 +41,8 @@ _FIX = "keep the argument away from this point: add a small constant inside, or 
 
 def find(case: Case) -> Iterator[Diagnostic]:
     found = nonfinite_of(case, "singular-point")
+    if case.stands_alone:
+        return  # that is invalid-domain
     if found is not None:
         yield from _smooth_as_a_whole(case, found)
     elif case.verdict is Verdict.UNDEFINED and case.irregular.singular is not None and not case.lacks_a_value:

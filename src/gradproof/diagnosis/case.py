@@ -172,6 +172,13 @@ class Case:
         return bool(self.irregular.without_value) and not self.has_target_value
 
     @property
+    def stands_alone(self) -> bool:
+        """The target has a value at this point and none beside it, as (-2)**p has for whole p only."""
+        reference = self.judgement.reference
+        limit = None if reference is None else reference.limit
+        return self.verdict is Verdict.UNDEFINED and limit is not None and limit.kind == "no value"
+
+    @property
     def has_target_value(self) -> bool:
         """Whether the target came out as a number, as far as is known."""
         program = self.capture.program

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.flow import Place, operand, trail
+from gradproof.diagnosis.flow import Faulty, Place, operand, trail
 from gradproof.engine.hidden_infinities import unbounded_slopes
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
@@ -46,7 +46,26 @@ def steepest(proven: Run, source: int) -> Singular | None:
         pull_back(proven, {output: proven.m.literal(np.ones(()))}, [source], watcher=watch)
     except GradproofError:
         return None
-    return found[0] if found else _hidden(proven, source)
+    return _origin(proven, found[0]) if found else _hidden(proven, source)
+
+
+def _origin(proven: Run, found: Singular) -> Singular:
+    """Where an operand has no value itself, the op that has none is to blame, and not what is computed from it."""
+    program, bad = proven.program, _without_bound(proven)
+    faulty = bad(found.operand.id)
+    if faulty is None or not faulty[found.operand.index]:
+        return found
+    with proven.m.domain.active():
+        first = trail(program, found.operand, bad)[0]
+    node = program[first.id]
+    while len(node.inputs) == 1 and isinstance(
+        proven.values.get(node.inputs[0]), tuple
+    ):  # one of its results
+        node = program[node.inputs[0]]
+    if not node.inputs:
+        return found
+    shape = program[node.inputs[0]].shape
+    return Singular(node.id, Place(node.inputs[0], (0,) * len(shape)))
 
 
 def _hidden(proven: Run, source: int) -> Singular | None:
@@ -61,17 +80,23 @@ def _hidden(proven: Run, source: int) -> Singular | None:
 
 def without_value(proven: Run) -> tuple[Place, ...]:
     """From the op that has no value in exact arithmetic to the target; empty where the target has a value."""
-
-    def bad(id: int) -> Array | None:
-        value = proven.values.get(id)
-        return None if value is None or isinstance(value, tuple) else _unbounded(proven, value)
-
+    bad = _without_bound(proven)
     end = Place(proven.program.outputs[0], ())
     faulty = bad(end.id)
     if faulty is None or not faulty.any():
         return ()
     with proven.m.domain.active():
         return trail(proven.program, end, bad)
+
+
+def _without_bound(proven: Run) -> Faulty:
+    """Which entries of a value exact arithmetic finds no bound for."""
+
+    def bad(id: int) -> Array | None:
+        value = proven.values.get(id)
+        return None if value is None or isinstance(value, tuple) else _unbounded(proven, value)
+
+    return bad
 
 
 def _unbounded(proven: Run, x: Any) -> Array:

@@ -54,6 +54,7 @@ class Framework:
     loss_scaling: str = ""  # what keeps gradients of 16 bits out of the numbers that are too small
     stop_gradient: str = ""
     random: str = ""  # where its own random numbers come from
+    changeable: str = ""  # how else than as an argument a number that changes gets into what is traced
     variable: str = ""  # what makes {name} something that gradients are computed for
     returns_none: bool = True  # where there is no gradient; otherwise it says why
     signs_of_none: tuple[str, ...] = ()  # what it says when it is handed None in the place of a gradient

@@ -73,6 +73,7 @@ FRAMEWORK = Framework(
     loss_scaling="tf.keras.mixed_precision.LossScaleOptimizer",
     stop_gradient="tf.stop_gradient",
     random="tf.random",
+    changeable=", or make it a variable and change it with `assign`",
     variable="{name} = tf.Variable({name})",
     signs_of_none=(
         "None values not supported",

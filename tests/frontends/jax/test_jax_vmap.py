@@ -43,6 +43,8 @@ CALLS = {
     "second derivatives": lambda: vmap(jax.hessian(energy))(X),
     "a direction": lambda: vmap(lambda x: jax.jvp(energy, (x,), (W,))[1])(X),
     "a direction of its own": lambda: vmap(lambda x, t: jax.jvp(field, (x,), (t,))[1])(X, X + 1.0),
+    "rows by hand": lambda: vmap(jax.vjp(field, X[0])[1])(jnp.eye(3)),
+    "columns by hand": lambda: vmap(jax.linearize(field, X[0])[1])(jnp.eye(2)),
     "compiled around": lambda: jax.jit(vmap(vmap(grad(kernel), (None, 0)), (0, None)))(X, Y),
     "compiled within": lambda: vmap(vmap(jax.jit(grad(kernel)), (None, 0)), (0, None))(X, Y),
     "compiled second derivatives": lambda: jax.jit(vmap(jax.hessian(energy)))(X),

@@ -20,6 +20,7 @@ from gradproof.ir import types
 if TYPE_CHECKING:
     from gradproof.frontends.jax.read.interpret import JaxprInterpreter, Where
 
+SOLVED = 1e-2  # of the right-hand side: what iterations leave is smaller, another equation's solution is not
 LARGEST_EQUATION = 64  # unknowns of a linear equation whose matrix is written out column by column
 
 
@@ -108,8 +109,10 @@ def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where:
     b = inputs[skipped + counts.solve + counts.transpose_solve :]
     found = run.run_closed(jaxprs.solve, [*solve, *b], where)
     matrix_of = inputs[: counts.matvec]
+    if not _is_solved(run, jaxprs.matvec, matrix_of, found, b):
+        return found  # what ran is the algorithm, whatever it was meant to be
     array = np.asarray(run.values.array(b[0]))
-    apart = _independent_axes(run, jaxprs.matvec, matrix_of, array) if len(b) == 1 and matrix_of else None
+    apart = _independent_axes(run, jaxprs.matvec, matrix_of, array) if len(b) == 1 else None
     shape = tuple(1 if apart is None or axis in apart else n for axis, n in enumerate(array.shape))
     if apart is None or math.prod(shape) > LARGEST_EQUATION:
         results = [run.values.new(twin(run.values.array(value))) for value in found]
@@ -125,6 +128,21 @@ def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where:
     result = run.values.new(twin(run.values.array(found[0])))
     run.emit("gradproof.solve", [*columns, *b], [result], {"apart": apart}, where)
     return [result]
+
+
+def _is_solved(
+    run: JaxprInterpreter, matvec: Any, matrix_of: list[Value], found: list[Value], b: list[Value]
+) -> bool:
+    """Whether the equation holds for what was found, as far as an iteration takes it."""
+    given = [run.values.array(value) for value in (*matrix_of, *found)]
+    made = core.eval_jaxpr(matvec.jaxpr, matvec.consts, *given)
+    for one, value in zip(made, b):
+        wanted = np.asarray(run.values.array(value))
+        if np.max(np.abs(np.asarray(one) - wanted), initial=0.0) > SOLVED * np.max(
+            np.abs(wanted), initial=0.0
+        ):
+            return False
+    return True
 
 
 def _independent_axes(run: JaxprInterpreter, matvec: Any, matrix_of: list[Value], b: Any) -> tuple[int, ...]:

@@ -67,7 +67,8 @@ def views(ending: Ending, part: Parts) -> Iterator[JaxView]:
     of = _Labels(*(tuple(map(labels_of, *pair)) for pair in zip(groups, values)))
     around = {level for labels in (*of.targets, *of.sources) for level in levels_in(labels)}
     rows = {level for labels in of.weights for level in levels_in(labels)} - around
-    if len(rows) > 1 or (rows and ending.asked.api not in ("jacrev", "jacfwd")):
+    is_jacobian = ending.asked.api in ("jacrev", "jacfwd") or _are_units(part, of)
+    if len(rows) > 1 or (rows and not is_jacobian):
         raise GradproofError(BATCHED_TANGENTS if ending.is_forward else BATCHED_WEIGHTS)
     sources, targets = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
     if ending.is_forward and any(types.is_complex(value.dtype) for value in (*part.sources, *part.targets)):
@@ -81,6 +82,15 @@ def views(ending: Ending, part: Parts) -> Iterator[JaxView]:
         yield _gradient(part, sources, targets)
     else:
         yield from _examples(part, of)
+
+
+def _are_units(part: Parts, of: _Labels) -> bool:
+    """Whether the unit vectors were asked for by hand, as in `vmap(pullback)(jnp.eye(n))`."""
+    if len(part.weights) != 1 or part.weights[0].array is None or len(levels_in(of.weights[0])) != 1:
+        return False
+    axis = of.weights[0].index(levels_in(of.weights[0])[0])
+    array = np.moveaxis(part.weights[0].array, axis, 0)
+    return bool(np.array_equal(array.reshape(len(array), -1), np.eye(len(array))))
 
 
 @dataclass(frozen=True)
