@@ -15,9 +15,8 @@ from gradproof.frontends.record.model import CustomScope, OpEvent, RuleRun, Valu
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.source import Place, span_of, user_places
 from gradproof.frontends.torch.record.definitions import code_of, result_of
-from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.memory import PASS_ON, Cell
 from gradproof.frontends.torch.record.recorder import TorchRecorder, numbers
-from gradproof.frontends.torch.record.scopes import PASS_ON
 from gradproof.frontends.torch.record.transforms import plain
 
 

@@ -22,6 +22,8 @@ GATHER = "gradproof.Gather"
 """Entries of another view of the same memory: attrs have their `places` in it."""
 WRITE = "gradproof.Write"
 """A view after entries of it, at `places`, were written through another view."""
+PASS_ON = "gradproof.PassOn"
+"""The same numbers as another value: an output of a function of the user's that is its input, or memory of others."""
 DETACH = "aten.detach.default"
 
 _numbers = itertools.count(1)

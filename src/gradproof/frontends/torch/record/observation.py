@@ -158,7 +158,9 @@ class TorchObservation:
             self._waiting = finish.waiting(call)
         if not run.create_graph:  # what comes out of it goes into a call that nobody knows yet
             self._settle()
-        if not run.held:
+        if not run.held and (
+            call.sources or not run.is_inside
+        ):  # for nobody's tensors, it is a part of another
             for one in self._calls.beside(call):
                 self._deliver(one)
 

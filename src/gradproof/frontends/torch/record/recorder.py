@@ -15,7 +15,7 @@ import torch
 
 from gradproof.frontends.record.source import Place, is_users, user_places
 from gradproof.frontends.torch.record.leftover import Leftovers
-from gradproof.frontends.torch.record.memory import Cell, Memory, is_leaf
+from gradproof.frontends.torch.record.memory import DETACH, PASS_ON, Cell, Memory, is_leaf
 
 MOST_EVENTS = (
     200_000  # of ops kept; a longer history is cut, and gradients that reach back so far are not judged
@@ -55,6 +55,7 @@ class TorchScope:
     inputs: tuple[Cell, ...] = ()
     outputs: tuple[Cell, ...] = ()
     complete: bool = False
+    runs_what_it_is_given: bool = False  # as a checkpoint does: a `detach` in there means what it says
     library: str | None = None  # the package whose code it is, if it is not the user's
 
 
@@ -162,7 +163,7 @@ class TorchRecorder(threading.local):
         changed = {id(tensor): cover for tensor, cover in pending.written}
         unnoticed = not pending.heard and pending.node is None and not self.within and not self.scopes
         passed = [t for t, _ in pending.written if unnoticed and t.requires_grad and not is_leaf(t)]
-        origin = pending.inputs[0] if pending.op == "aten.detach.default" and pending.inputs else None
+        origin = pending.inputs[0] if pending.op == DETACH and pending.inputs else None
         for tensor in outputs:
             differs = requires and origin is None and (tensor.is_floating_point() or tensor.is_complex())
             if id(tensor) in changed:
@@ -218,6 +219,8 @@ class TorchRecorder(threading.local):
 
     def _append(self, op: str, inputs: tuple[Cell, ...], attrs: dict[str, Any], heard: bool) -> TorchEvent:
         node = None if self.in_hooks else self._backward
+        if op == DETACH and self.scopes and not self.scopes[-1].runs_what_it_is_given:
+            op = PASS_ON  # its rule is all the history that a forward has: here a `detach` cuts nothing
         event = TorchEvent(
             next(numbers), op, inputs, [], attrs, user_places(sys._getframe(2)), heard,
             tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(node), node,

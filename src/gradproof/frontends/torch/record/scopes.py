@@ -13,14 +13,12 @@ import torch
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.source import user_places
 from gradproof.frontends.torch.record.custom_ops import written_as
-from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.memory import PASS_ON, Cell
 from gradproof.frontends.torch.record.mode import tensors_in
 from gradproof.frontends.torch.record.recorder import TorchRecorder, TorchScope, numbers
 from gradproof.frontends.torch.record.transforms import plain
 
 _MADE_BY_TRANSFORMS = "torch._functorch.autograd_function"  # whose functions stand for one of the user's
-PASS_ON = "gradproof.PassOn"
-"""An output of a function of the user's that is its input, or memory that others hold too."""
 
 
 class Scopes:
@@ -75,6 +73,7 @@ class Scopes:
             scope = TorchScope(next(numbers), name, parent, user_places(sys._getframe(3)), function)
             with recorder.silence(), torch.no_grad():
                 scope.inputs = tuple(recorder.memory.read(plain(tensor)) for tensor in tensors_in(args))
+            scope.runs_what_it_is_given = any(callable(one) for one in args)
         except Exception:
             self._failed()
         if scope is None:
