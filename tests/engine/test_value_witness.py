@@ -78,7 +78,7 @@ def _settled(builder: Builder, y: Traced, value: Any) -> Traced:
     """The last node of a lowering, with what the framework returned."""
     value = np.asarray(value, y.value.dtype)
     builder.nodes[-1] = replace(builder.nodes[-1], value=value)
-    return Traced(y.tracer, y.id, value)
+    return Traced(y.m, y.id, value)
 
 
 def test_a_kernel_that_is_better_than_our_way_of_writing_it_means_the_same() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -41,7 +42,7 @@ from gradproof.ir.program import Program, prune
 from gradproof.ir.types import Array
 from gradproof.judge.blame import departures
 from gradproof.judge.by_facts import undecided
-from gradproof.judge.call import judge_call, unjudged
+from gradproof.judge.call import JudgedCall, judge_call, unjudged
 from gradproof.judge.compare import Comparison
 from gradproof.judge.judge import Judgement
 from gradproof.judge.reference import CHEAP_ENTRIES
@@ -61,9 +62,10 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
         return unexamined(capture)
     limit = f"the check took longer than {options.seconds or 0:g} s (Options.seconds)"
     with time_limit(options.seconds, limit), doing(_named(capture)):
-        if capture.rows is not None:
-            return examine_rows(capture, capture.rows, lambda row: examine(row, options))
         try:
+            if capture.rows is not None:
+                alone, judged = partial(examine, options=options), partial(_reported, options=options)
+                return examine_rows(capture, capture.rows, alone, judged, options)
             return [report(case) for case in cases(capture, options)]
         except TimeIsOver as over:
             with unlimited():
@@ -102,7 +104,14 @@ def _with_what_is_seen(case: Case) -> Case:
 
 def cases(capture: Capture, options: Options) -> list[Case]:
     options = options.under(capture.run.policy)
-    judged = judge_call(capture, options)
+    return _cases(judge_call(capture, options), options)
+
+
+def _reported(judged: JudgedCall, options: Options) -> list[GradientReport]:
+    return [report(case) for case in _cases(judged, options)]
+
+
+def _cases(judged: JudgedCall, options: Options) -> list[Case]:
     with_mode_fault = ModeFaults(judged, options)
     found = []
     for index, judgement in enumerate(judged.judgements):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,25 +11,100 @@ import numpy as np
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir import types
-from gradproof.ir.capture import Capture, Rows
+from gradproof.ir.capture import Alike, Capture, Rows, RuleRuns
+from gradproof.ir.entry import entry_of
+from gradproof.ir.surroundings import Surroundings
 from gradproof.ir.types import Array
 from gradproof.judge.by_facts import empty, undecided
+from gradproof.judge.call import JudgedCall, judge_call
+from gradproof.judge.rows import judge_rows
+from gradproof.judge.verdict import Verdict
+from gradproof.options import Options
 
 # Every row is a proof of its own. A Jacobian with more rows is a matter of minutes and belongs into pieces.
 MOST_ROWS = 1000
 
 
+Examine = Callable[[Capture], Sequence[GradientReport]]
+Report = Callable[[JudgedCall], Sequence[GradientReport]]
+
+
 def examine_rows(
-    whole: Capture, rows: Rows, examine: Callable[[Capture], Sequence[GradientReport]]
+    whole: Capture, rows: Rows, examine: Examine, report: Report, options: Options
 ) -> list[GradientReport]:
     """One report per source; its verdict is the worst of all rows."""
-    n_rows = len(rows.captures)
+    n_rows = math.prod(rows.target_shape)
     if not n_rows or n_rows > MOST_ROWS:
         return [_without_rows(whole, k, n_rows) for k in range(len(whole.sources))]
-    reports = [examine(row) for row in rows.captures]
+    if rows.alike is None:
+        reports = [examine(row) for row in rows.captures]
+    else:
+        reports = _together(whole, rows, rows.alike, report, options) or [
+            examine(row) for row in rows.alike.each()
+        ]
     return [
         _joined(whole, k, rows.target_shape, [row[k] for row in reports]) for k in range(len(whole.sources))
     ]
+
+
+def _together(
+    whole: Capture, rows: Rows, alike: Alike, report: Report, options: Options
+) -> list[Sequence[GradientReport]] | None:
+    """The reports of rows that are all right, with nothing to say about any of them; None where that is not so.
+
+    The first one is examined in every respect. What it shows of rules and ops holds for the others.
+    """
+    (first,) = rows.captures
+    judged = judge_call(first, options)
+    if judged.capture.program is not first.program or not _is_quiet(first):
+        return None
+    reports = [report(judged)]
+    if not all(map(_is_silent, reports[0])):
+        return None
+    n_rows = math.prod(rows.target_shape)
+    observed = [
+        np.reshape(one.observed, (n_rows, *one.shape)) for one in whole.sources if one.observed is not None
+    ]
+    wrt = [one.node for one in first.sources if one.node is not None]
+    assert first.program is not None
+    found = judge_rows(first.program, alike.target, wrt, observed, options)
+    if found is None:
+        return None
+    for row in range(1, n_rows):
+        own = report(JudgedCall(_row(first, alike.target, row, [one[row] for one in observed]), found[row]))
+        if not all(map(_is_silent, own)):
+            return None
+        reports.append(own)
+    return reports
+
+
+def _is_quiet(first: Capture) -> bool:
+    """Whether the numbers of the other rows are all that is not known of them."""
+    rules, known = first.rules, first.sources
+    return (
+        not (rules.scopes or rules.hidden_stops or first.faults or first.failure or first.run.policy)
+        and first.around == Surroundings()
+        and all(one.node is not None and types.is_real(one.dtype) for one in known)
+        and not any(one.unseen or one.stale or one.overwritten for one in known)
+    )
+
+
+def _is_silent(report: GradientReport) -> bool:
+    return (
+        report.verdict is Verdict.CORRECT
+        and report.oracle == "ball"
+        and not (report.diagnostics or report.faults)
+    )
+
+
+def _row(first: Capture, target: int, row: int, observed: Sequence[Array]) -> Capture:
+    """The capture of another row, as far as it is known without its backward ops."""
+    assert first.program is not None
+    sources = tuple(
+        replace(one, observed=numbers, recorded=None) for one, numbers in zip(first.sources, observed)
+    )
+    program = entry_of(first.program, target, row)
+    return replace(first, sources=sources, program=program, gradient_program=None, rules=RuleRuns())
 
 
 def _joined(

@@ -49,7 +49,12 @@ class AlongDirection:
 
 
 def slope(along: AlongDirection, further: bool = False) -> arb:
-    """Half the difference of the output's real part over one step; unbounded where a side has no value."""
+    """That of an output of one number."""
+    return slopes(along, further)[0]
+
+
+def slopes(along: AlongDirection, further: bool = False) -> list[arb]:
+    """Half the difference of the output's real part over one step, by entry; unbounded where a side has no value."""
     shrink = along.shrink
     step_bits = STEP_BITS + shrink + (FURTHER if further else 0)
     m = Arithmetic(BallDomain(BITS + shrink + 2 * FURTHER))
@@ -57,7 +62,7 @@ def slope(along: AlongDirection, further: bool = False) -> arb:
         still = _still(m, along)
         step = arb(2) ** -step_bits
         sides = [_output(m, along, still, sign * step) for sign in (1, -1)]
-        return (_real(sides[0]) - _real(sides[1])) / (2 * step)
+        return [(_real(one) - _real(other)) / (2 * step) for one, other in zip(*sides)]
 
 
 def _moving(along: AlongDirection) -> list[Node]:
@@ -81,7 +86,7 @@ def _still(m: Arithmetic, along: AlongDirection) -> dict[int, Any]:
     return {id: value for id, value in values.items() if id not in moving or id in stops}
 
 
-def _output(m: Arithmetic, along: AlongDirection, still: Mapping[int, Any], step: arb) -> Any:
+def _output(m: Arithmetic, along: AlongDirection, still: Mapping[int, Any], step: arb) -> Array:
     policy = Policy(decisions=along.decisions)
     values = dict(still)
     for node in _moving(along):
@@ -92,11 +97,10 @@ def _output(m: Arithmetic, along: AlongDirection, still: Mapping[int, Any], step
         if node.id in along.direction:
             y = np.asarray(y + step * m.domain.enter(along.direction[node.id]), dtype=object)
         values[node.id] = y
-    return values[along.program.outputs[0]]
+    return np.asarray(values[along.program.outputs[0]], dtype=object).reshape(-1)
 
 
-def _real(x: Any) -> arb:
-    entry = np.asarray(x, dtype=object).reshape(-1)[0]
+def _real(entry: Any) -> arb:
     return entry.real if isinstance(entry, acb) else entry
 
 

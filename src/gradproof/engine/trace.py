@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from gradproof.domains.ieee import Ieee
+from gradproof.engine.operators import Operators
 from gradproof.ir import types
 from gradproof.ir.program import Builder, Phase
 from gradproof.ir.span import Span
 from gradproof.ops import TABLE, Arithmetic
 
 
-class Traced:
+class Traced(Operators):
     """An array whose origin is written down: the node that made it, and its rounded value.
 
     A `weak` one was made of literals of a rule only: it takes the dtype of whatever it meets, as Python's
     numbers do, so that a zero in a rule does not turn a float32 gradient into a float64 one.
     """
 
-    __slots__ = ("id", "tracer", "value", "weak")
-    __array_ufunc__ = None  # NumPy arrays leave the operators to us
+    __slots__ = ("id", "value", "weak")
 
     def __init__(self, tracer: Tracer, id: int, value: Any, weak: bool = False) -> None:
-        self.tracer, self.id, self.value, self.weak = tracer, id, value, weak
+        self.m, self.id, self.value, self.weak = tracer, id, value, weak
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -35,33 +35,6 @@ class Traced:
     @property
     def ndim(self) -> int:
         return int(self.value.ndim)
-
-    def __neg__(self) -> Any:
-        return self.tracer.neg(self)
-
-    def __add__(self, other: Any) -> Any:
-        return self.tracer.add(self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self.tracer.sub(self, other)
-
-    def __mul__(self, other: Any) -> Any:
-        return self.tracer.mul(self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self.tracer.div(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self.tracer.add(other, self)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self.tracer.sub(other, self)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self.tracer.mul(other, self)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self.tracer.div(other, self)
 
 
 class Tracer(Arithmetic):

@@ -131,11 +131,23 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Alike:
+    """Rows of which only the first was captured: the others are other entries of the same node, `target`.
+
+    `each` captures them all, for when a row has to be looked at alone.
+    """
+
+    target: int
+    each: Callable[[], tuple[Capture, ...]]
+
+
+@dataclass(frozen=True)
 class Rows:
-    """A Jacobian as one capture per entry of its target, which has this shape."""
+    """A Jacobian as one capture per entry of its target, which has this shape; as the first where all are `alike`."""
 
     captures: tuple[Capture, ...]
     target_shape: tuple[int, ...]
+    alike: Alike | None = None
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
         last_cheap = isinstance(result.m.domain, SharpBallDomain64) and is_large(evidence.program)
         if not decided and last_cheap and is_too_deep(result):
             raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
-        return decided and (unknown.stays or not sharp_wanted or all(map(_is_sharp, enclosures)))
+        return decided and (unknown.stays or not sharp_wanted or all(map(is_sharp, enclosures)))
 
     return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options), found
 
@@ -169,7 +169,7 @@ def _is_cheap(program: Program) -> bool:
     return entry_count(program) <= CHEAP_ENTRIES
 
 
-def _is_sharp(enclosure: Enclosure) -> bool:
+def is_sharp(enclosure: Enclosure) -> bool:
     if not enclosure.is_bounded or enclosure.mid.size == 0:
         return True  # more precision is not what is missing
     floor = SHARP * SHARP * float(np.abs(enclosure.mid).max())

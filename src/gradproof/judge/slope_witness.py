@@ -7,7 +7,8 @@ as such, and no verdict rests on the reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from flint import arb
 
 from gradproof.clock import TimeIsOver, tick
 from gradproof.domains.ball import BallDomain
-from gradproof.engine.difference import AlongDirection, random_direction, slope
+from gradproof.engine.difference import AlongDirection, random_direction, slope, slopes
 from gradproof.engine.linearise import input_gradient
 from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import Policy, Run, run
@@ -35,6 +36,9 @@ AGREEMENT = 2.0**-70
 SHARE_OF_LARGEST = 2.0**-10  # the entries of a direction even out those of the gradient, down to this share
 PERSISTS = 2.0**-8  # a gap that a smaller step changes by more than this share belongs to the step
 LOCAL_BITS = 320
+ROUNDED_UP = 1.0 + 1e-6  # covers the rounding of a sum of radii
+HALVING = 2.0**27 + 1.0  # times a float64, it parts its digits into two halves
+SAFE = 1e-250  # products above this, and below its reciprocal, have exact halves
 
 
 def contradicted(
@@ -53,6 +57,25 @@ def contradicted(
     except (GradproofError, TimeIsOver):
         return {}  # the function cannot be evaluated beside the point: there is no witness
     return {k: _told(*gap, words) for k, gap in guilty.items() if gap is not None}
+
+
+def contradicts_rows(
+    program: Program, wrt: Sequence[int], rows: Sequence[Enclosure], at: Run, options: Options
+) -> bool:
+    """Whether an entry of the output seems to have another slope than its row of these enclosures says."""
+    if entry_count(program) > WITNESSED_ENTRIES and not options.witness:
+        return False
+    rng = np.random.default_rng(0)
+    direction = {
+        id: random_direction(rng, program[id], _evened(np.abs(one.mid).max(axis=0)))
+        for id, one in zip(wrt, rows)
+    }
+    taken = {node.id: at.values[node.id] for node in program.nodes if node.is_discrete}
+    for row, found in enumerate(slopes(AlongDirection(program, direction, taken))):
+        own = {id: Enclosure(one.mid[row], one.rad[row]) for id, one in zip(wrt, rows)}
+        if _apart(found, *_expected(own, direction)):
+            return True
+    return False
 
 
 def _is_known(enclosure: Enclosure) -> bool:
@@ -97,20 +120,33 @@ def _evened(mid: Array) -> Array:
     return np.asarray(largest / np.maximum(sizes, SHARE_OF_LARGEST * largest))
 
 
-def _expected(enclosures: dict[int, Enclosure], direction: dict[int, Array]) -> tuple[arb, arb]:
+def _expected(enclosures: Mapping[int, Enclosure], direction: Mapping[int, Array]) -> tuple[arb, arb]:
     """The inner product of gradient and direction as a ball, and the size of its terms."""
     with BallDomain(LOCAL_BITS).active():
-        total, size = arb(0), arb(0)
+        total, size = arb(0), 0.0
         for id, one in enclosures.items():
-            g, d = np.asarray(one.mid).reshape(-1), direction[id].reshape(-1)
-            for mid, rad, move in zip(g, one.rad.reshape(-1), d):
-                term = arb(float(mid.real)) * arb(float(move.real)) + arb(float(mid.imag)) * arb(
-                    float(move.imag)
-                )
-                width = arb(float(rad)) * arb(float(abs(move)))
-                total += term + width * arb(0, 1)
-                size += abs(term) + width
-        return total, size
+            g, d = np.ravel(one.mid), np.ravel(direction[id])
+            width = float(np.sum(one.rad.ravel() * np.abs(d))) * ROUNDED_UP
+            total += sum((_dot(*parts) for parts in ((g.real, d.real), (g.imag, d.imag))), arb(0)) + arb(
+                0, width
+            )
+            size += float(np.sum(np.abs(g.real * d.real) + np.abs(g.imag * d.imag))) + width
+        return total, arb(size)
+
+
+def _dot(g: Array, d: Array) -> arb:
+    """The exact sum of products with the few bits of a direction, in which halves of numbers lose nothing."""
+    sizes = np.abs(g[(g != 0.0) & (d != 0.0)]) * np.abs(d[(g != 0.0) & (d != 0.0)])
+    if not sizes.size:
+        return arb(0)
+    if not (sizes.min() > SAFE and sizes.max() < 1.0 / SAFE and np.abs(g).max() < 1.0 / SAFE):
+        return sum((arb(float(x)) * arb(float(y)) for x, y in zip(g, d)), arb(0))
+    high = HALVING * g
+    high = high - (high - g)
+    terms = [*(high * d).tolist(), *((g - high) * d).tolist()]
+    near = math.fsum(terms)
+    rest = math.fsum([*terms, -near])
+    return arb(near) + arb(rest, abs(rest) * 2.0**-52)
 
 
 def _apart(found: arb, expected: arb, size: arb) -> bool:

@@ -152,7 +152,7 @@ def _traced(part: Any, variable: Variable, name: str) -> Any:
 
 def _settled(traced: Any, shape: tuple[int, ...], variable: Variable) -> Record:
     """In the shape and dtype a gradient for this argument has."""
-    m = traced.tracer
+    m = traced.m
     if traced.value.dtype.kind in "biu":
         traced = m.cast(traced, dtype=variable.dtype.name)
     if traced.shape != shape:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradproof.errors import InvalidInput
 from gradproof.ir import types
-from gradproof.ir.capture import Break, CallRun, Capture, Rows
+from gradproof.ir.capture import Alike, Break, CallRun, Capture, Rows
 from gradproof.ir.capture import Source as CapturedSource
+from gradproof.ir.program import Program
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
 from gradproof.tape.missing import REASONS, Missing
@@ -21,13 +23,16 @@ from gradproof.tape.proof import Proof
 from gradproof.tape.target import is_leaf
 
 
-def to_captures(finished: Finished, occurrence: int = 1) -> list[Capture]:
-    """One capture for the leaves among the sources, one for each other, one for what is missing."""
+def to_captures(finished: Finished, occurrence: int = 1, alike: bool = False) -> list[Capture]:
+    """One capture for the leaves among the sources, one for each other, one for what is missing.
+
+    Where the rows of a Jacobian may be taken to be `alike`, those beyond the first are captured if they are needed.
+    """
     proof = finished.proof
     leaves = [k for k, source in enumerate(proof.sources) if is_leaf(source)]
     groups = [leaves] if leaves else []
     groups += [[k] for k in range(len(proof.sources)) if k not in leaves]
-    read = _read_rows if proof.is_jacobian else _read
+    read = partial(_read_rows, alike=alike) if proof.is_jacobian else _read
     captures = [read(finished, group) for group in groups]
     missing = [
         _missing(finished, k) for k, source in enumerate(finished.sources) if isinstance(source, Missing)
@@ -55,21 +60,39 @@ def _read(finished: Finished, group: Sequence[int], row: int | None = None) -> C
     )
 
 
-def _read_rows(finished: Finished, group: Sequence[int]) -> Capture:
+def _read_rows(finished: Finished, group: Sequence[int], alike: bool) -> Capture:
     """A Jacobian: each entry of the target is a gradient call of its own, and the whole holds them all."""
     proof = finished.proof
     (of,) = proof.targets
-    rows = []
-    for row in range(of.value.size):
-        index = ", ".join(str(i) for i in np.unravel_index(row, of.value.shape))
-        name = f"{proof.target_name}[{index}]" if of.value.ndim else proof.target_name
-        rows.append(replace(_read(finished, group, row), target=name))
     sources = [
         _described(finished, k, CapturedSource("", (), "", None, np.asarray(proof.gradients[k].value)))
         for k in group
     ]
-    whole = _bare(finished, sources)
-    return replace(whole, rows=Rows(tuple(rows), of.value.shape))
+    each = partial(_each_row, finished, group)
+    first = each(1) if alike and of.value.size > 1 else ()
+    target = _chosen_from(first[0].program) if first else None
+    known = None if target is None else Alike(target, each)
+    rows = Rows(each() if known is None else first, of.value.shape, known)
+    return replace(_bare(finished, sources), rows=rows)
+
+
+def _each_row(finished: Finished, group: Sequence[int], most: int | None = None) -> tuple[Capture, ...]:
+    proof = finished.proof
+    (of,) = proof.targets
+    rows = []
+    for row in range(of.value.size)[:most]:
+        index = ", ".join(str(i) for i in np.unravel_index(row, of.value.shape))
+        name = f"{proof.target_name}[{index}]" if of.value.ndim else proof.target_name
+        rows.append(replace(_read(finished, group, row), target=name))
+    return tuple(rows)
+
+
+def _chosen_from(program: Program | None) -> int | None:
+    """The node that the output is one entry of; None where a condition of the function comes after it."""
+    if program is None or program[program.outputs[0]].op != "take":
+        return None
+    flat = program[program[program.outputs[0]].inputs[0]]
+    return flat.inputs[0] if flat.op == "reshape" else flat.id
 
 
 def _described(finished: Finished, k: int, source: CapturedSource) -> CapturedSource:

@@ -71,7 +71,10 @@ def check(request: Request) -> Checked:
     wrong_shapes: list[WrongShape] = []
     left: list[Left] = []
     finished = _differentiated(request, arguments, is_each, wrong_shapes, left)
-    captures = tuple(capture for each in finished for capture in to_captures(each))
+    alike = (
+        request.gradient is None
+    )  # a hand-written one is judged row by row, as it may be wrong in any of them
+    captures = tuple(capture for each in finished for capture in to_captures(each, alike=alike))
     if request.gradient is not None:
         name, place = name_of(request.gradient), definition_of(request.gradient)
         captures = tuple(with_rule(capture, name, place) for capture in captures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -13,7 +14,7 @@ import numpy as np
 from jax import tree_util
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.check.jacobian import of_target, whole
+from gradproof.frontends.check.jacobian import alike, of_target, whole
 from gradproof.frontends.check.purity import Impurity, Trial, impurity
 from gradproof.frontends.check.request import Checked, Request, called, checked_input, checked_result
 from gradproof.frontends.jax.observe.hooks import install, unobserved
@@ -110,7 +111,8 @@ def _observed(endings: list[Ending]) -> Iterator[None]:
         remove()
 
 
-def _captures(request: Request, leaves: Leaves) -> Iterator[Capture]:
+def _captures(request: Request, leaves: Leaves, alone: bool = False) -> list[Capture]:
+    """The gradients that were asked for. Of a Jacobian all rows are captured if each is to be looked at `alone`."""
     endings: list[Ending] = []
 
     def value(*values: Any) -> Any:
@@ -120,15 +122,31 @@ def _captures(request: Request, leaves: Leaves) -> Iterator[Capture]:
         targets = _targets(request, leaves, value)
         n_own = len(endings)  # gradients that the function computed inside itself are not what was asked for
         for target in targets:
-            for weight in target.weights:
+            for weight in target.weights[: None if alone else 1]:
                 target.pull(weight)
     asked = iter(endings[n_own:])
-    for target in targets:
-        rows = [_named(next(asked), leaves, target.name) for _ in target.weights]
+    found: list[Capture] = []
+    for k, target in enumerate(targets):
+        rows = [_named(next(asked), leaves, target.name) for _ in target.weights[: None if alone else 1]]
         if target.shape is None:
-            yield from rows[0]
+            found += rows[0]
+        elif alone or len(target.weights) == 1:
+            found.append(whole([row[0] for row in rows], target.name, target.shape))
         else:
-            yield whole([row[0] for row in rows], target.name, target.shape)
+            each = partial(_each_row, request, leaves, k)
+            found.append(alike(rows[0][0], _numbers(target), target.shape, each))
+    return found
+
+
+def _each_row(request: Request, leaves: Leaves, k: int) -> Capture:
+    return _captures(request, leaves, alone=True)[k]
+
+
+def _numbers(target: _Target) -> list[np.ndarray[Any, Any] | None]:
+    """All rows of the Jacobian, by source."""
+    with unobserved():
+        rows = [target.pull(weight) for weight in target.weights]
+    return [np.stack([np.asarray(one) for one in own]) for own in zip(*rows)]
 
 
 @dataclass(frozen=True, eq=False)

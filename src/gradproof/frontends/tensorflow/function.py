@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as fields_of
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import tensorflow as tf
 
 from gradproof.errors import InvalidInput
 from gradproof.frontends.assemble.captures import to_captures
-from gradproof.frontends.check.jacobian import as_heard, named, of_target, whole
+from gradproof.frontends.check.jacobian import alike, as_heard, named, of_target, whole
 from gradproof.frontends.check.purity import Impurity, Trial, impurity
 from gradproof.frontends.check.request import Checked, Request, called, checked_input, checked_result
 from gradproof.frontends.record.model import GradientCall
@@ -100,23 +102,63 @@ def _tried(request: Request, sources: Sequence[CheckedSource]) -> tuple[Impurity
     return impurity(run, [source.name for source in sources])
 
 
-def _captures(request: Request, sources: Sequence[CheckedSource]) -> Iterator[Capture]:
+def _captures(request: Request, sources: Sequence[CheckedSource], alone: bool = False) -> list[Capture]:
+    """The gradients that were asked for. Of a Jacobian all rows are captured if each is to be looked at `alone`."""
     calls: list[GradientCall] = []
+    tensors = [source.tensor for source in sources]
     with observe(always, calls.append):
         with tf.GradientTape(persistent=True) as tape:
             _watch(tape, sources)
-            targets = list(_targets(request, sources))
+            targets = [_Target(*found, alone) for found in _targets(request, sources)]
         n_own = len(calls)  # gradients that the function computed inside itself are not what was asked for
-        for _, entries, _ in targets:
-            for entry in entries:
-                tape.gradient(entry, [source.tensor for source in sources])
+        for target in targets:
+            for entry, weight in target.recorded:
+                tape.gradient(entry, tensors, output_gradients=weight)
     asked = iter(calls[n_own:])
-    for name, entries, shape in targets:
-        own = [named(next(asked), [source.name for source in sources]) for _ in entries]
-        if shape == ():
-            yield from (of_target(capture, name) for capture in to_captures(own[0]))
+    found: list[Capture] = []
+    for k, target in enumerate(targets):
+        own = [named(next(asked), [source.name for source in sources]) for _ in target.recorded]
+        if target.shape == ():
+            found += [of_target(capture, target.name) for capture in to_captures(own[0])]
+            continue
+        rows = [of_target(as_heard(call), target.name) for call in own]
+        if target.are_alike:
+            numbers = _numbers(tape, target.value, tensors)
+            found.append(alike(rows[0], numbers, target.shape, partial(_each_row, request, sources, k)))
         else:
-            yield whole([of_target(as_heard(call), name) for call in own], name, shape)
+            found.append(whole(rows, target.name, target.shape))
+    return found
+
+
+def _each_row(request: Request, sources: Sequence[CheckedSource], k: int) -> Capture:
+    with unobserved():
+        return _captures(request, sources, alone=True)[k]
+
+
+class _Target:
+    """What is differentiated: a number, or an array whose entries are taken out while the tape records."""
+
+    def __init__(self, name: str, value: Any, shape: tuple[int, ...], alone: bool) -> None:
+        self.name, self.value, self.shape = name, value, shape
+        self.are_alike = not alone and math.prod(shape) > 1
+        self.recorded = (
+            [(value, _unit(value, 0))] if self.are_alike else [(one, None) for one in _entries(value)]
+        )
+
+
+def _unit(value: Any, place: int) -> Any:
+    weights = np.zeros(math.prod(value.shape), value.dtype.as_numpy_dtype)
+    weights[place] = 1
+    return tf.constant(weights.reshape(value.shape))
+
+
+def _numbers(tape: Any, value: Any, tensors: Sequence[Any]) -> list[np.ndarray[Any, Any] | None]:
+    """All rows of the Jacobian, by source; None where a row has no gradient of numbers in the source's shape."""
+    rows: list[list[Any]] = [[] for _ in tensors]
+    for place in range(math.prod(value.shape)):
+        for own, found in zip(rows, tape.gradient(value, tensors, output_gradients=_unit(value, place))):
+            own.append(found.numpy() if isinstance(found, tf.Tensor) else None)
+    return [None if any(one is None for one in own) else np.stack(own) for own in rows]
 
 
 def _watch(tape: Any, sources: Sequence[CheckedSource]) -> None:
@@ -125,11 +167,11 @@ def _watch(tape: Any, sources: Sequence[CheckedSource]) -> None:
 
 def _targets(
     request: Request, sources: Sequence[CheckedSource]
-) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
-    """What is differentiated: the result entry by entry, or, for the second order, each first derivative."""
+) -> Iterator[tuple[str, Any, tuple[int, ...]]]:
+    """What is differentiated, and of what shape: the result, or, for the second order, each first derivative."""
     if request.order == 1:
         value = _result(request)
-        yield request.name, _entries(value), tuple(value.shape) if request.output == "each" else ()
+        yield request.name, value, tuple(value.shape) if request.output == "each" else ()
         return
     with tf.GradientTape() as inner:
         _watch(inner, sources)
@@ -137,7 +179,7 @@ def _targets(
     for source, gradient in zip(sources, inner.gradient(value, [source.tensor for source in sources])):
         if gradient is not None:
             dense = tf.convert_to_tensor(gradient)
-            yield f"(d {request.name} / d {source.name})", _entries(dense), tuple(dense.shape)
+            yield f"(d {request.name} / d {source.name})", dense, tuple(dense.shape)
 
 
 def _result(request: Request) -> Any:

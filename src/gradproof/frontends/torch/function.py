@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import torch
 
 from gradproof.errors import InvalidInput
 from gradproof.frontends.assemble.captures import to_captures
-from gradproof.frontends.check.jacobian import as_heard, named, of_target, whole
+from gradproof.frontends.check.jacobian import alike, as_heard, named, of_target, whole
 from gradproof.frontends.check.purity import Impurity, Trial, impurity
 from gradproof.frontends.check.request import Checked, Request, called, checked_input, checked_result
 from gradproof.frontends.record.model import GradientCall
@@ -110,50 +112,76 @@ def _tried(request: Request, sources: Sequence[TorchSource]) -> tuple[Impurity |
     return impurity(run, [source.name for source in sources])
 
 
-def _captures(request: Request, sources: Sequence[TorchSource]) -> list[Capture]:
+def _captures(request: Request, sources: Sequence[TorchSource], alone: bool = False) -> list[Capture]:
+    """The gradients that were asked for. Of a Jacobian all rows are captured if each is to be looked at `alone`."""
     calls: list[GradientCall] = []
     leaves = [source.tensor for source in sources]
     found: list[Capture] = []
     with observe(calls.append, always) as observation:
-        targets = list(_targets(request, sources))
-        for name, entries, shape in targets:
+        for k, (name, value, shape) in enumerate(list(_targets(request, sources))):
+            are_alike = not alone and math.prod(shape) > 1 and value.requires_grad
+            asked = [(value, _unit(value, 0))] if are_alike else [(one, None) for one in _entries(value)]
             own = []
-            for entry in entries:
+            for entry, weight in asked:
                 n_before = len(
                     calls
                 )  # gradients that the function computed inside itself are not what was asked for
-                _ask(entry, leaves)
+                _ask(entry, leaves, weight)
                 own += [named(call, [source.name for source in sources]) for call in calls[n_before:]]
             with observation.recorder.silence():
                 if shape == ():
                     found += [of_target(capture, name) for call in own[:1] for capture in to_captures(call)]
+                    continue
+                rows = [of_target(as_heard(call), name) for call in own]
+                if are_alike:
+                    each = partial(_each_row, request, sources, k)
+                    found.append(alike(rows[0], _numbers(value, leaves), shape, each))
                 else:
-                    found.append(whole([of_target(as_heard(call), name) for call in own], name, shape))
+                    found.append(whole(rows, name, shape))
     return found
 
 
-def _ask(entry: Any, leaves: Sequence[Any]) -> None:
+def _each_row(request: Request, sources: Sequence[TorchSource], k: int) -> Capture:
+    with unobserved(), torch.enable_grad():
+        return _captures(request, sources, alone=True)[k]
+
+
+def _unit(value: Any, place: int) -> Any:
+    weights = torch.zeros(value.numel(), dtype=value.dtype, device=value.device)
+    weights[place] = 1
+    return weights.reshape(value.shape)
+
+
+def _numbers(value: Any, leaves: Sequence[Any]) -> list[np.ndarray[Any, Any] | None]:
+    """All rows of the Jacobian, by source; None where a row has no gradient."""
+    rows: list[list[Any]] = [[] for _ in leaves]
+    for place in range(value.numel()):
+        for own, found in zip(rows, _ask(value, leaves, _unit(value, place))):
+            own.append(None if found is None else array_of(found))
+    return [None if any(one is None for one in own) else np.stack(own) for own in rows]
+
+
+def _ask(entry: Any, leaves: Sequence[Any], weight: Any = None) -> tuple[Any, ...]:
     """A target without a graph has no gradient, and the report says why."""
     try:
-        torch.autograd.grad(entry, leaves, retain_graph=True, allow_unused=True)
+        return tuple(torch.autograd.grad(entry, leaves, weight, retain_graph=True, allow_unused=True))
     except RuntimeError:
         if entry.requires_grad:
             raise
+        return (None,) * len(leaves)
 
 
-def _targets(
-    request: Request, sources: Sequence[TorchSource]
-) -> Iterator[tuple[str, list[Any], tuple[int, ...]]]:
-    """What is differentiated: the result entry by entry, or, for the second order, each first derivative."""
+def _targets(request: Request, sources: Sequence[TorchSource]) -> Iterator[tuple[str, Any, tuple[int, ...]]]:
+    """What is differentiated, and of what shape: the result, or, for the second order, each first derivative."""
     value = _result(request)
     if request.order == 1:
-        yield request.name, _entries(value), tuple(value.shape) if request.output == "each" else ()
+        yield request.name, value, tuple(value.shape) if request.output == "each" else ()
         return
     leaves = [source.tensor for source in sources]
     firsts = torch.autograd.grad(value.sum(), leaves, create_graph=True, allow_unused=True)
     for source, gradient in zip(sources, firsts):
         if gradient is not None and gradient.requires_grad:
-            yield f"(d {request.name} / d {source.name})", _entries(gradient), tuple(gradient.shape)
+            yield f"(d {request.name} / d {source.name})", gradient, tuple(gradient.shape)
 
 
 def _result(request: Request) -> Any:
