@@ -2,18 +2,20 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.report import BudgetLine, Report, Unchecked
 from gradproof.diagnosis.words import columns
 from gradproof.ir.span import Span
+from gradproof.judge.judge import NO_NUMBER_GIVEN
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar
 from gradproof.render.line import cut, cut_middle
 from gradproof.render.to_text import Detail, to_text
 from tests.render.reports import BY_VERDICT, CORRECT, RICH, UNVERIFIED, gradient
-from tests.render.samples import CANCELLATION, NOT_WATCHED
+from tests.render.samples import CANCELLATION, MASKED_BRANCH, NOT_WATCHED
 from tests.render.snapshot import assert_snapshot
 
 
@@ -183,3 +185,18 @@ def test_what_is_intended_is_explained_only_when_all_is_asked_for() -> None:
     assert kind in to_text(Report((meant,)), detail="verbose")
     unmeant = gradient(Verdict.WRONG, diagnostics=(CANCELLATION,))
     assert kind in to_text(Report((meant, unmeant)))
+
+
+def test_what_an_earlier_nan_left_behind_is_one_line() -> None:
+    """Later runs begin with the NaN of the first: they are no faults of their own, and not told one by one."""
+    first = gradient(Verdict.NONFINITE, observed=np.array(np.nan), diagnostics=(MASKED_BRANCH,))
+    later = [
+        gradient(Verdict.UNVERIFIED, source=name, occurrence=2, reason=NO_NUMBER_GIVEN, digits=None)
+        for name in ("x", "y", "z")
+    ]
+    text = to_text(Report(gradients=(first, *later)))
+    assert text.count("unverified") == 2, "in one sentence, and in the last line"
+    assert "  3 gradients of later runs unverified: a step before, whose gradient was NaN or infinite" in text
+    assert "and 3 more, not correct" in text
+    alone = to_text(Report(gradients=tuple(later)))
+    assert NO_NUMBER_GIVEN in alone, "without an earlier NaN nothing is known to have left it"

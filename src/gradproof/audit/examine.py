@@ -44,7 +44,7 @@ from gradproof.judge.blame import departures
 from gradproof.judge.by_facts import undecided
 from gradproof.judge.call import JudgedCall, judge_call, unjudged
 from gradproof.judge.compare import Comparison
-from gradproof.judge.judge import Judgement
+from gradproof.judge.judge import NO_NUMBER_GIVEN, Judgement
 from gradproof.judge.reference import CHEAP_ENTRIES
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -247,7 +247,8 @@ def _measured(judgement: Judgement) -> Comparison | None:
     """How far the gradient is off; None where there is nothing that it could be measured against."""
     comparison = judgement.comparison
     is_known = comparison is not None and comparison.outcome != "unbounded"
-    return comparison if is_known and judgement.verdict is not Verdict.UNDEFINED else None
+    has_none = judgement.verdict is Verdict.UNDEFINED or judgement.reason == NO_NUMBER_GIVEN
+    return comparison if is_known and not has_none else None
 
 
 def _reason(case: Case, diagnostics: Sequence[Diagnostic]) -> str | None:

@@ -124,12 +124,17 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
 
 
 def _is_left_behind(case: Case, found: Nonfinite, first: Place) -> bool:
-    """Whether an earlier gradient for the same thing had no numbers where it has none now."""
+    """Whether an earlier gradient for the same thing had no numbers where it has none now.
+
+    Of what has no name it is not known what it was computed from: after a step that was spoilt, most likely from that.
+    """
     history, value = case.capture.around.history, found.program[first.id].value
     names = dict(found.program.names) | {s.node: s.name for s in case.capture.sources if s.node is not None}
     if history is None or value is None:
         return False
-    return any(one.explains(names.get(first.id), np.asarray(value)) for one in history.spoilt)
+    if first.id not in names:
+        return bool(history.spoilt)
+    return any(one.explains(names[first.id], np.asarray(value)) for one in history.spoilt)
 
 
 def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> Diagnostic:
@@ -138,7 +143,7 @@ def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> 
         kind="invalid-domain",
         severity="note",
         certainty="likely",
-        headline=f"{what} since an earlier step, whose gradient was NaN or infinite there and was applied",
+        headline=f"{what} since an earlier step, whose gradient was NaN or infinite and was applied",
         primary=primary,
         subject=subject(case),
         why=(

@@ -41,6 +41,7 @@ def budget_lines(gradient: GradientReport, sources: Mapping[str, str], width: in
         )
     if len(lines) > len(shown):
         rest = sum(part for _, part, _ in lines) - sum(part for _, part, _ in shown)
+        rest = abs(rest) if abs(rest) < LEAST_SHARE else rest  # the sign of next to nothing says nothing
         yield line(f"    {share(rest):>6} ", " " * BAR, f" {count(len(lines) - len(shown), 'other line')}")
 
 

@@ -9,6 +9,7 @@ from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import capped_list, count, ordinal
 from gradproof.ir.span import Span
+from gradproof.judge.judge import NO_NUMBER_GIVEN
 from gradproof.judge.verdict import Verdict
 from gradproof.render.sentence import name
 
@@ -98,6 +99,19 @@ def estimated(report: Report) -> list[GradientReport]:
         gradient
         for gradient in report.gradients
         if gradient.verdict is Verdict.CORRECT and gradient.reason and not gradient.is_proven
+    ]
+
+
+def left_behind(report: Report) -> list[GradientReport]:
+    """Gradients of later runs that begin with NaN or infinity, as an update with such a gradient leaves it."""
+    spoilt = [gradient.occurrence for gradient in report.gradients if gradient.verdict is Verdict.NONFINITE]
+    return [
+        gradient
+        for gradient in report.gradients
+        if spoilt
+        and gradient.occurrence > min(spoilt)
+        and gradient.reason == NO_NUMBER_GIVEN
+        and all(one.rank == 0 for one in gradient.diagnostics)
     ]
 
 

@@ -22,6 +22,7 @@ from gradproof.diagnosis.words import (
 from gradproof.judge.verdict import Verdict
 from gradproof.render.faults import (
     gravest_first,
+    left_behind,
     main_cause,
     main_span,
     roots,
@@ -52,7 +53,12 @@ def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]
     ordered = gravest_first(report)
     faulty = [gradient for gradient in ordered if gradient.verdict is not Verdict.CORRECT]
     correct = [gradient for gradient in ordered if gradient.verdict is Verdict.CORRECT]
-    told = [gradient for k, gradient in enumerate(faulty) if _n_alike(faulty[:k], gradient) < MOST_ALIKE]
+    behind = left_behind(report)
+    told = [
+        gradient
+        for k, gradient in enumerate(faulty)
+        if gradient not in behind and _n_alike(faulty[:k], gradient) < MOST_ALIKE
+    ]
     shown = ordered if is_complete else told[:MOST_FAULTY] + correct[:MOST_CORRECT]
     if not shown:
         return

@@ -21,6 +21,7 @@ from gradproof.render.budget_text import bar, budget_lines
 from gradproof.render.diagnostic_text import concise_line, diagnostic_lines
 from gradproof.render.faults import (
     estimated,
+    left_behind,
     main_cause,
     main_span,
     ordered_diagnostics,
@@ -38,6 +39,7 @@ Detail = Literal["quiet", "concise", "normal", "verbose"]
 WIDTH = 100  # of a file or a pipe: room for a headline of 80 characters after its level and cause
 NARROWEST, WIDEST = 60, 200
 MOST_OF_EXCEPTION = 2 * PROSE_WIDTH  # characters of it that are said again
+LEFT_BEHIND = "a step before, whose gradient was NaN or infinite, has left such numbers in their inputs"
 MOST_WHOLE = 5  # diagnostics printed whole; more than a few screens are not read
 
 _BLANK: Line = ()
@@ -142,6 +144,7 @@ def _in_short(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     printed = {diagnostic.says_the_same_as for diagnostic in _in_full(report, is_complete)}
     crash = _crash(report)
     ordered = unaccepted(report, ordered_diagnostics(report))
+    printed |= {one.says_the_same_as for gradient in left_behind(report) for one in gradient.diagnostics}
     left = [d for d in ordered if d.says_the_same_as not in printed]
     if crash is not None and crash in roots(report):  # the fault at its place is the same one
         left = [d for d in left if d.span != crash.span]
@@ -158,7 +161,13 @@ def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
             yield from _texts(wrap(sentence(gradient), width, "  ", "    "))
         return
     alike: dict[tuple[Verdict, str | None], list[GradientReport]] = {}
+    behind = left_behind(report)
+    if behind:
+        text = f"{count(len(behind), 'gradient')} of later runs unverified: {LEFT_BEHIND}"
+        yield from _texts(wrap(text, width, "  ", "    "))
     for gradient in (*unexplained(report), *estimated(report)):
+        if gradient in behind:
+            continue
         alike.setdefault((gradient.verdict, gradient.reason), []).append(gradient)
     for gradients in list(alike.values())[: 2 * LIST_CAP]:
         more = f"; likewise {capped_list([name(g) for g in gradients[1:]])}" if len(gradients) > 1 else ""
