@@ -44,3 +44,15 @@ def test_nan_in_other_entries_is_no_consequence() -> None:
 
     told = [one for one in audited(program).diagnostics if one.kind == "invalid-domain"]
     assert [(one.severity, "since an earlier step" in one.headline) for one in told] == [("error", False)]
+
+
+def test_what_was_computed_from_spoilt_weights_elsewhere_is_a_consequence() -> None:
+    def program() -> None:
+        w = torch.tensor([100.0, 1.0], requires_grad=True)
+        u = torch.tensor([0.5, 2.0], requires_grad=True)
+        (g,) = torch.autograd.grad(torch.log(torch.exp(w).sum()), w)
+        made = ((w - 0.1 * g).detach() @ torch.ones(2, 3)).numpy().copy()
+        torch.autograd.grad((u.sum() * torch.tensor(made)).sum(), u)
+
+    told = [one for one in audited(program).diagnostics if one.kind == "invalid-domain"]
+    assert [(one.severity, "since an earlier step" in one.headline) for one in told] == [("note", True)]

@@ -126,15 +126,15 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
 def _is_left_behind(case: Case, found: Nonfinite, first: Place) -> bool:
     """Whether an earlier gradient for the same thing had no numbers where it has none now.
 
-    Of what has no name it is not known what it was computed from: after a step that was spoilt, most likely from that.
+    What has no name, and no number left in any entry, was computed from what such a step has spoilt; data has gaps.
     """
     history, value = case.capture.around.history, found.program[first.id].value
     names = dict(found.program.names) | {s.node: s.name for s in case.capture.sources if s.node is not None}
     if history is None or value is None:
         return False
-    if first.id not in names:
-        return bool(history.spoilt)
-    return any(one.explains(names[first.id], np.asarray(value)) for one in history.spoilt)
+    numbers = np.asarray(value)
+    is_computed = first.id not in names and numbers.size > 1 and not np.isfinite(numbers).any()
+    return any(is_computed or one.explains(names.get(first.id), numbers) for one in history.spoilt)
 
 
 def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> Diagnostic:

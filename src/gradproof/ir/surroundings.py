@@ -107,9 +107,9 @@ class Spoilt:
     name: str
     entries: Array
 
-    def explains(self, name: str, value: Array) -> bool:
-        """Whether an update with it shows in a value: under the same name, and in all of these entries."""
-        is_same = value.shape == self.entries.shape and name == self.name
+    def explains(self, name: str | None, value: Array) -> bool:
+        """Whether an update with it shows in a value: in the same name, if it has one, and in all of these entries."""
+        is_same = value.shape == self.entries.shape and name in (None, self.name)
         return is_same and not np.isfinite(value[self.entries]).any()
 
 
