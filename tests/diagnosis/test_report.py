@@ -1,14 +1,15 @@
 """Levels, exit status and what a report says of itself."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
 
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Severity
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
 from gradproof.diagnosis.report import FailOn, GradientReport, Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
+from gradproof.render.faults import ordered_diagnostics
 
 
 def gradient(verdict: Verdict, *severities: Severity, intended: bool = False) -> GradientReport:
@@ -101,3 +102,16 @@ def test_only_an_enclosure_is_a_proof() -> None:
 def test_a_report_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         Report(()).notes = ("changed",)  # type: ignore[misc]
+
+
+def test_of_one_fault_of_several_gradients_the_one_with_a_change_that_was_run_is_shown() -> None:
+    told = Fix("use softmax")
+    ran = Fix("use softmax", patch="- a\n+ b\n", checked="with this change JAX returns 1.0")
+    once, mended, again = (
+        replace(one, source=name, diagnostics=tuple(replace(each, fix=fix) for each in one.diagnostics))
+        for one, name, fix in zip([gradient(Verdict.NONFINITE, "error")] * 3, "xyz", (told, ran, told))
+    )
+    report = Report(gradients=(once, mended, again))
+    assert [one.fix for one in report.diagnostics] == [ran]
+    [shown] = ordered_diagnostics(report)
+    assert shown.notes == ("the same fault reaches d loss / d x and d loss / d z",)

@@ -1,13 +1,13 @@
 import tensorflow as tf
 
-tf.keras.utils.set_random_seed(3)
+tf.keras.utils.set_random_seed(6)
 generator = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(2)])
 discriminator = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
 optimizer_g, optimizer_d = tf.keras.optimizers.Adam(0.01), tf.keras.optimizers.Adam(0.01)
 real = tf.random.normal([16, 2]) * 0.1 + 40.0
 
 for step in range(4):
-    noise = tf.random.normal([16, 4]) * 20.0
+    noise = tf.random.normal([16, 4]) * 40.0
     with tf.GradientTape() as tape_d, tf.GradientTape() as tape_g:
         fake = generator(noise)
         p_real = tf.sigmoid(discriminator(real))

@@ -86,6 +86,10 @@ class Diagnostic:
         """0 for a note, 1 for a warning, 2 for an error."""
         return SEVERITIES.index(self.severity)
 
+    @property
+    def has_checked_patch(self) -> bool:
+        return self.fix is not None and bool(self.fix.patch and self.fix.checked)
+
     @cached_property  # asked for by every renderer, for every gradient
     def says_the_same_as(self) -> tuple[str, Span | None, str]:
         """What two diagnostics share if they are one fault seen from two gradients, or in two executions.

@@ -186,11 +186,16 @@ class Report:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Every fault once, though it may have spoilt several gradients; in the order of the gradients."""
+        """Every fault once, though it may have spoilt several gradients; in the order of the gradients.
+
+        What is shown is the fault of the first of them, or of the first for which a change was run that mends it.
+        """
         once: dict[Any, Diagnostic] = {}
         for gradient in self.gradients:
             for diagnostic in gradient.diagnostics:
-                once.setdefault(diagnostic.says_the_same_as, diagnostic)
+                held = once.setdefault(diagnostic.says_the_same_as, diagnostic)
+                if diagnostic.has_checked_patch and not held.has_checked_patch:
+                    once[diagnostic.says_the_same_as] = diagnostic
         return tuple(once.values())
 
     def exit_status(self, fail_on: FailOn = "error") -> int:

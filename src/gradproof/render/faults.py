@@ -32,8 +32,10 @@ def ordered_diagnostics(report: Report) -> list[Diagnostic]:
 
     result = []
     for diagnostic in sorted(report.diagnostics, key=urgency, reverse=True):
-        if len(reached[diagnostic.says_the_same_as]) > 1:
-            note = f"the same fault reaches {reach(reached[diagnostic.says_the_same_as])}"
+        spoilt = reached[diagnostic.says_the_same_as]
+        if len(spoilt) > 1:
+            shown = next(one for one in spoilt if any(each is diagnostic for each in one.diagnostics))
+            note = f"the same fault reaches {reach([shown, *(one for one in spoilt if one is not shown)])}"
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, note))
         result.append(diagnostic)
     return result
