@@ -27,6 +27,12 @@ SCRIPT = (
 _RIGHT = "@@ -6 +6 @@\n-    loss = (y - np.float32(1e10)) ** 2\n+    loss = (x * np.float32(1e5)) ** 2\n"
 _CRASHES = "@@ -6 +6 @@\n-    loss = (y - np.float32(1e10)) ** 2\n+    loss = (x / [][0]) ** 2\n"
 _WRONG = "@@ -6 +6 @@\n-    loss = (y - np.float32(1e10)) ** 2\n+    loss = (y - np.float32(1e10)) ** 4\n"
+# A gradient of its own for a step: a warning, where somebody meant it.
+_ROUNDED = (
+    "@@ -6 +6,5 @@\n-    loss = (y - np.float32(1e10)) ** 2\n"
+    "+    @gp.custom_gradient\n+    def step(x):\n+        return np.round(x), lambda up: up\n"
+    "+    loss = step(x)\n+    del y\n"
+)
 
 
 @pytest.fixture
@@ -73,6 +79,21 @@ def test_a_patch_that_mends_is_checked_by_the_run(
     fix, ran = _tried(script[0], _with(script[1], Fix("a", _RIGHT)), monkeypatch)
     assert fix.checked.startswith("the whole script was run with this change")
     assert len(ran) == 1
+
+
+def test_what_a_change_changes_besides_is_told_with_numbers(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix, _ = _tried(script[0], _with(script[1], Fix("a", _RIGHT.replace("1e5", "3"))), monkeypatch)
+    assert fix.checked.endswith("`loss` is 9.0 instead of 0.0.")
+    assert fix.changes_meaning == "the true gradient for `x` is another one: 18.0 instead of 2.0e10"
+
+
+def test_a_gradient_that_only_looks_intended_since_the_change_is_not_mended(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix, ran = _tried(script[0], _with(script[1], Fix("a", _ROUNDED, "claimed")), monkeypatch)
+    assert len(ran) == 1 and (fix.patch, fix.checked) == ("", "")
 
 
 def test_a_claim_that_the_run_refutes_is_taken_back(

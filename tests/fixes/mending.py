@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from gradproof.audit import patched_run
+from gradproof.audit.changed_meaning import changed_gradient
 from gradproof.audit.crash import connect
 from gradproof.audit.patched_run import is_at_fault, with_tried_patches
 from gradproof.audit.relocate import relative_to
@@ -26,16 +27,20 @@ from gradproof.render.to_json import to_document
 
 @dataclass(frozen=True)
 class Outcome:
-    """`kind` is clean, mended, better, unmended or no patch; `claims` are the fixes that were called checked."""
+    """`kind` is clean, mended, better, unmended or no patch; `claims` are the fixes that were called checked.
+
+    `unsaid` tells by how much the program means something else, where no fix says that it does.
+    """
 
     kind: str
     kinds: tuple[str, ...]
     claims: int
     diff: str
+    unsaid: str = ""
 
     @property
     def is_false(self) -> bool:
-        return bool(self.claims) and self.kind == "unmended"
+        return bool(self.claims) and (self.kind == "unmended" or bool(self.unsaid))
 
 
 def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
@@ -65,7 +70,18 @@ def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     left = _faulty(after)
     is_worse = (error and not _error(before)) or left >= faulty
     kind = "unmended" if is_worse else "mended" if not left else "better"
-    return Outcome(kind, _kinds(before), claims, diff)
+    return Outcome(kind, _kinds(before), claims, diff, _unsaid(told, after))
+
+
+def _unsaid(told: Report, after: Report) -> str:
+    """The first gradient of each name that is the derivative of something else, though no change says so."""
+    fixes = [one.fix for each in told.gradients for one in each.diagnostics if one.fix and one.fix.patch]
+    if any(fix.changes_meaning and not fix.is_equal for fix in fixes):
+        return ""
+    now = {(one.target, one.source): one for one in reversed(after.gradients)}
+    was = {(one.target, one.source): one for one in reversed(told.gradients)}
+    both = (changed_gradient(one, now[name]) for name, one in was.items() if name in now)
+    return "; ".join(filter(None, both))
 
 
 def _report(source: str, folder: Path) -> tuple[Report, str]:

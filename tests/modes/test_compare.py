@@ -125,6 +125,16 @@ def test_a_numpy_function_is_compared_too():
     assert call.conclusion.kind == "agree"
 
 
+def test_pytorch_compiles_a_program_that_ran_in_jax():
+    jnp = pytest.importorskip("jax.numpy")
+    pytest.importorskip("torch")
+    point, options = jnp.array([1.0, 2.0]), gradproof.Options(seconds=600.0)
+    (call,) = gradproof.compare(
+        lambda x: jnp.sum(jnp.sin(x)), point, frameworks=["torch"], only_here=True, options=options
+    ).calls
+    assert [one.name for one in call.lacking] == ["an accelerator"] * 2
+
+
 def test_misuse_is_told():
     with pytest.raises(InvalidInput, match="needs a function"):
         gradproof.compare(3)

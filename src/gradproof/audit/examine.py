@@ -222,10 +222,17 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         one_sided=judgement.one_sided,
         diagnostics=diagnostics,
         computed=case.capture.run.exception is None,
+        target_value=_target_value(case.capture),
         budget=_budget(case),
         drawing=drawing_of(case, diagnostics),
         faults=case.capture.faults,
     )
+
+
+def _target_value(capture: Capture) -> Array | None:
+    program = capture.program
+    value = None if program is None or not program.outputs else program[program.outputs[0]].value
+    return None if value is None or np.size(value) != 1 else np.asarray(value).reshape(())
 
 
 def _budget(case: Case) -> tuple[BudgetLine, ...]:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from gradproof.audit.changed_meaning import changed_gradient, changed_value
 from gradproof.audit.second_run import Mended, RerunProgram, ran_again
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport, Report
@@ -36,14 +37,24 @@ class _Run:
     report: Report | None = None
     goes_on: bool = False  # where it ended with an exception before
 
+    meant: frozenset[Key] = (
+        frozenset()
+    )  # gradients that were meant to be another than the derivative before, too
+
     def mends(self, key: Key) -> bool:
-        found = None if self.gradients is None else self.gradients.get(key)
-        if found is None:  # what the call asks for may have other names once there is a way to it
+        if self.gradients is None or key not in self.gradients:
+            # what the call asks for may have other names once there is a way to it
             return self.goes_on and bool(self.gradients) and not self.faults()
-        return not is_at_fault(found)
+        return not self._is_left(key)
 
     def faults(self) -> list[GradientReport]:
-        return [one for one in (self.gradients or {}).values() if is_at_fault(one)]
+        return [one for key, one in (self.gradients or {}).items() if self._is_left(key)]
+
+    def _is_left(self, key: Key) -> bool:
+        """Whether a gradient is at fault, or another than the derivative since the change: nobody has meant that."""
+        assert self.gradients is not None
+        found = self.gradients[key]
+        return is_at_fault(found) or (found.verdict is Verdict.WRONG and key not in self.meant)
 
 
 def is_at_fault(gradient: GradientReport) -> bool:
@@ -64,10 +75,10 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         if text is None or text in tried:
             continue
         tried.add(text)
-        run = _run(program, text, seconds, report)
+        run = _run(program, text, seconds, current)
         if run is None:
             return report  # this system does not shut a process off: nothing is known, and nothing is claimed
-        left = [key for key in _faulty(report) if not run.mends(key)]
+        left = [key for key in _faulty(report) if not run.mends(key) or _is_refuted(current, key, run)]
         told = _told(current, run, left)
         n_left = len(left) + len(run.faults()) if run.gradients is not None else best[0] + 1
         best = min(best, (n_left, told), key=lambda one: one[0])
@@ -111,7 +122,26 @@ def _run(program: RerunProgram, text: str, seconds: float, before: Report) -> _R
     ended, was = (None if one.script is None else one.script.exception for one in (again, before))
     if ended is not None and ended != was:
         return _Run(None, again)
-    return _Run(_keyed(again), again, goes_on=was is not None and ended is None)
+    return _Run(_keyed(again), again, goes_on=was is not None and ended is None, meant=_meant(before))
+
+
+def _meant(report: Report) -> frozenset[Key]:
+    """The gradients that are another than the derivative on purpose: by the script, or by a change that says so."""
+    return frozenset(
+        key
+        for key, one in _keyed(report).items()
+        if (one.verdict is Verdict.WRONG and not is_at_fault(one))
+        or any(
+            each.fix is not None and each.fix.patch and each.fix.changes_meaning for each in one.diagnostics
+        )
+    )
+
+
+def _is_refuted(report: Report, key: Key, run: _Run) -> bool:
+    """Whether the changed lines compute something else than the program that was proven to be equal."""
+    before, now = _keyed(report)[key], (run.gradients or {}).get(key)
+    says_equal = any(one.fix is not None and one.fix.patch and one.fix.is_equal for one in before.diagnostics)
+    return says_equal and now is not None and key[2] == 0 and bool(changed_gradient(before, now))
 
 
 def _told(report: Report, run: _Run, left: list[Key]) -> Report:
@@ -123,21 +153,29 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
             return diagnostic
         now = None if run.gradients is None else run.gradients.get(key)
         if key not in left and is_at_fault(gradient):
-            return replace(diagnostic, fix=replace(fix, checked=fix.checked or _seen(now)))
+            return replace(diagnostic, fix=fix if fix.checked else _seen(fix, gradient, now, key))
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
 
     return _mapped(report, told)
 
 
-def _seen(now: GradientReport | None) -> str:
+def _seen(fix: Fix, before: GradientReport, now: GradientReport | None, key: Key) -> Fix:
+    """The fix with what the changed script returned, and by how much that is something else."""
     if now is None:
-        return f"{_RAN}: it goes on, and no gradient in it is at fault."
+        return replace(fix, checked=f"{_RAN}: it goes on, and no gradient in it is at fault.")
     right = "" if now.known_digits is None else f", right to {whole_digits_text(*now.known_digits)}"
-    name = framework_name(now.framework)
-    if now.verdict is Verdict.CORRECT:
-        return f"{_RAN}: {name} returns the gradient for `{now.source}`{right}."
-    return f"{_RAN}: the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here."
+    said = (
+        f"{framework_name(now.framework)} returns the gradient for `{now.source}`{right}"
+        if now.verdict is Verdict.CORRECT
+        else f"the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here"
+    )
+    is_first = key[2] == 0  # a training whose gradients are mended goes other ways from the second step on
+    value, gradient = (
+        changed(before, now) if is_first else "" for changed in (changed_value, changed_gradient)
+    )
+    meaning = "; ".join(filter(None, (fix.changes_meaning, gradient)))
+    return replace(fix, checked=f"{_RAN}: {'; '.join(filter(None, (said, value)))}.", changes_meaning=meaning)
 
 
 def _mapped(report: Report, change: Callable[[GradientReport, Key, Diagnostic], Diagnostic]) -> Report:

@@ -43,7 +43,7 @@ class Fix:
     `text` is one imperative clause. `patch` is a unified diff, or only its `-`, `+` and context lines.
     `checked` says what the changed program returned; empty means it was not run. `changes_meaning` says for
     which inputs the changed program computes something else; empty means for none. `others` are changes that would
-    serve too, the better first.
+    serve too, the better first. `is_equal` says that both were proven to be equal in exact arithmetic at this point.
     """
 
     text: str
@@ -51,6 +51,7 @@ class Fix:
     checked: str = ""
     changes_meaning: str = ""
     others: tuple[Fix, ...] = ()
+    is_equal: bool = False
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ class GradientReport:
     entries: EntryTable | None = None
     intended: bool = False
     computed: bool = True
+    target_value: Array | None = None  # what was differentiated, where that is one number
     drawing: Callable[[], Figures] | None = None
     faults: tuple[str, ...] = ()  # of gradproof itself, a sentence each; told once for the whole report
 

@@ -12,6 +12,7 @@ import numpy as np
 from gradproof.fixes.source import ParsedSource, position
 from gradproof.frameworks import all_frameworks
 from gradproof.ir.program import Node, Program
+from gradproof.ir.span import Span
 
 STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
 _BINARY = frozenset({"add", "sub", "mul", "div", "power"})
@@ -97,11 +98,10 @@ class Alignment:
         return None
 
     def _operands(self, sides: tuple[ast.expr, ast.expr], node: Node) -> Iterator[tuple[ast.expr, int]]:
-        """`1 + x` may have been computed as `x + 1`, by the method of the array."""
-        pairs = list(zip(sides, node.inputs))
-        if node.op in _COMMUTE and not all(self._may_be(*pair) for pair in pairs):
-            pairs = list(zip(sides, reversed(node.inputs)))
-        yield from pairs
+        """`1 + x` may have been computed as `x + 1`, by the method of the array; nothing where that cannot be told."""
+        orders = [list(zip(sides, node.inputs))]
+        orders += [list(zip(sides, reversed(node.inputs)))] if node.op in _COMMUTE else []
+        yield from next((pairs for pairs in orders if all(self._may_be(*pair) for pair in pairs)), ())
 
     def _arguments(self, given: list[ast.expr], inputs: list[int]) -> Iterator[tuple[ast.expr, int]]:
         """What was passed and what the nodes of the call took, as far as one is certainly the other."""
@@ -117,12 +117,23 @@ class Alignment:
             yield passed[0], arrays[0]
 
     def _may_be(self, part: ast.expr, id: int) -> bool:
-        """A number in the source is a constant of that value."""
-        if not isinstance(part, ast.Constant) or not isinstance(part.value, int | float):
-            return True
+        """A number in the source is a constant of that value; what an expression computes, it computes at its place."""
         node = self.program[id]
-        value = np.asarray(node.value)
-        return node.op == "constant" and bool((value == np.asarray(part.value, value.dtype)).all())
+        while node.op in STEPS:
+            node = self.program[node.inputs[0]]
+        number = self._literal(part)
+        if number is not None:
+            value = np.asarray(node.value)
+            return node.op == "constant" and bool((value == np.asarray(number, value.dtype)).all())
+        return not node.inputs or isinstance(part, _PLAIN) or _may_be_inside(node.span, part)
+
+    def _literal(self, part: ast.expr) -> float | None:
+        """The number that an expression is, or a name was given."""
+        definition = self.source.definition(part) if isinstance(part, ast.Name) else None
+        value = part if definition is None else definition.value
+        return (
+            value.value if isinstance(value, ast.Constant) and isinstance(value.value, int | float) else None
+        )
 
     def _inputs(self, node: Node) -> list[int]:
         """What the nodes of one call took from outside it, in order."""
@@ -132,6 +143,15 @@ class Alignment:
             inside = operand.span is not None and operand.span == node.span and bool(operand.inputs)
             found += self._inputs(operand) if inside else [id]
         return list(dict.fromkeys(found))
+
+
+def _may_be_inside(span: Span | None, part: ast.expr) -> bool:
+    """Whether what a place in the source computed may belong to an expression: functions have places of their own."""
+    if span is None or span.column is None or any(isinstance(one, ast.Call) for one in ast.walk(part)):
+        return True
+    begin, end = (span.line, span.column), (span.end_line or span.line, span.end_column or span.column)
+    last = part.end_lineno or part.lineno, part.end_col_offset or part.col_offset
+    return (part.lineno, part.col_offset) <= begin and end <= last
 
 
 def _is_method(function: ast.expr) -> bool:

@@ -80,8 +80,8 @@ def _offers(
         if checked is None:
             continue
         patch = patch_of(program, candidate.program, candidate.nodes, case.sources, case.capture.framework)
-        fix = Fix(_text(candidate), "" if patch is None else patch.text, checked, _elsewhere(candidate))
-        yield candidate.digits, fix
+        text = "" if patch is None else patch.text
+        yield candidate.digits, Fix(_text(candidate), text, checked, _elsewhere(candidate), is_equal=True)
         best = candidate.digits if best is None else best
         if patch is not None:
             return

@@ -39,7 +39,8 @@ def feed(program: Program, outputs: Sequence[int]) -> Feed:
         if node.id not in needed:
             continue
         if not _is_recorded(node, moving):
-            computed.append(node)
+            # What was recorded of it is not asked for, and a compiler that looks at all it meets may refuse the array.
+            computed.append(node if isinstance(node.value, tuple) else replace(node, value=None))
         elif node.op == "constant" and node.shape == () and not node.is_discrete:
             literals[node.id] = np.asarray(node.value)
         else:

@@ -181,6 +181,7 @@ _GRADIENT = named(
             "order": ORDINAL,
             "intended": BOOLEAN,
             "computed": BOOLEAN,
+            "target_value": VALUE,
             "budget": list_of(_BUDGET_LINE),
             "entries": optional(_ENTRIES),
             "figures": optional(FIGURES),

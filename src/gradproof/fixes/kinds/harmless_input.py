@@ -173,7 +173,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
             checked = checked_digits(case, guarded, aim, fault.replay, equal=True)
             if checked is not None:
                 text = "give the unselected branch an input on which it is harmless"
-                yield Fix(text, guard_patch(guard, case.sources, case.capture.framework), checked)
+                patch = guard_patch(guard, case.sources, case.capture.framework)
+                yield Fix(text, patch, checked, is_equal=True)
                 return
 
 

@@ -38,7 +38,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
                 patch = patch_of(
                     program, rewrite.program, rewrite.nodes, case.sources, case.capture.framework
                 )
-                yield Fix(_TEXT, "" if patch is None else patch.text, checked)
+                yield Fix(_TEXT, "" if patch is None else patch.text, checked, is_equal=True)
                 return
 
 

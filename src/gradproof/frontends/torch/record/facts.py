@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradproof.frontends.record.model import Value
+from gradproof.frontends.exits.evidence import is_only_shown
+from gradproof.frontends.record.model import Exit, Value
+from gradproof.frontends.torch.record.asked import is_plain
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
-from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder
+from gradproof.frontends.torch.record.recorder import TorchEvent, TorchExit, TorchRecorder
 from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, plain
 from gradproof.ir import types
 from gradproof.ir.span import Span
@@ -35,6 +37,18 @@ def going_back(run: EngineRun, recorder: TorchRecorder) -> list[TorchEvent]:
             found.append(event)
             needed.update(cell.id for cell in event.inputs)
     return found[::-1]
+
+
+def made_of(
+    run: EngineRun, events: Sequence[TorchEvent], exits: Sequence[TorchExit], leaves: Iterable[Exit]
+) -> dict[int, Cell]:
+    """The values that the target was computed from, by their ids; if it has no graph, through plain numbers too."""
+    found = {cell.id: cell for cell in run.targets}
+    if is_plain(run):
+        handed_on = {leave.value.id for leave in leaves if not is_only_shown(leave)}
+        found |= {one.cell.id: one.cell for one in exits if one.cell.id in handed_on}
+    forward = [event for event in events if run.id not in event.within]
+    return found | {cell.id: cell for event in forward for cell in event.inputs}
 
 
 def policy_of(events: Sequence[TorchEvent]) -> str | None:

@@ -24,6 +24,7 @@ from gradproof.frontends.torch.record.facts import (
     doubt_of,
     freed_of,
     going_back,
+    made_of,
     policy_of,
     retained,
     weights_of,
@@ -81,7 +82,9 @@ class Finish:
         events = self.relevant()
         versions = self.versions(events)
         self.twice = GivenTwice(run, events, self.recorder.memory)
-        asked = asked_for(run, named, span, self._made_of(events), self.recorder.memory.read)
+        asked = asked_for(
+            run, named, span, made_of(run, events, self.exits, self.leaves()), self.recorder.memory.read
+        )
         sources, observed = self._sources(asked, versions)
         self.lost = unreached(run, named)[:MOST_LEAVES]
         hooks = self.hooks
@@ -169,12 +172,6 @@ class Finish:
             if cell.leaf is not None:
                 found.setdefault(id(cell.leaf), {})[cell.id] = cell
         return {key: [cells[id] for id in sorted(cells)] for key, cells in found.items()}
-
-    def _made_of(self, events: Sequence[TorchEvent]) -> dict[int, Cell]:
-        """The values that the target was computed from, by their ids."""
-        forward = [event for event in events if self.run.id not in event.within]
-        own = {cell.id: cell for cell in self.run.targets}
-        return own | {cell.id: cell for event in forward for cell in event.inputs}
 
     def _watched(self, asked: Sequence[TorchAsked], sources: Sequence[Operand]) -> Iterator[tuple[int, None]]:
         for one, source in zip(asked, sources):
