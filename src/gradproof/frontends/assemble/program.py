@@ -226,12 +226,11 @@ class Assembly:
             return tuple(self._constant(output.array) for output in event.outputs)
         lowering = self.dialect.table.get(event.op)
         if lowering is not None and None not in xs and not any(isinstance(x, Unread) for x in xs):
-            results = self._try(lowering, event, xs)
+            # Where it has no meaning as a whole, that of its steps stays.
+            steps = tuple(self.nodes.get(output.id) for output in event.outputs)
+            results = self._try(lowering, event, xs) or (None if None in steps else steps)
             if results is not None:
                 return results
-            before = tuple(self.nodes.get(output.id) for output in event.outputs)
-            if None not in before:  # what would be its meaning as a whole is none: that of its steps stays
-                return before
         return tuple(self._opaque(event, k, xs) for k in range(len(event.outputs)))
 
     def _is_fact(self, x: Traced) -> bool:

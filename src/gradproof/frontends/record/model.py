@@ -204,10 +204,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class OpenTape:
-    """A tape that was never asked for a gradient, for instance because the program crashed in it.
-
-    `rules` are the hand-written gradients that asking it may call.
-    """
+    """A tape that was never asked for a gradient; `rules` are the hand-written gradients that asking it may call."""
 
     tape: Tape
     events: tuple[OpEvent, ...]
@@ -297,6 +294,5 @@ class GradientCall:
     @property
     def ending(self) -> str:
         """What stands under a call that gave no gradient."""
-        if self.exception is not None:
-            return "fails here"
-        return "gives it no gradient" if self.is_rest else "returns None"
+        returned = "gives it no gradient" if self.is_rest else "returns None"
+        return returned if self.exception is None else "fails here"
