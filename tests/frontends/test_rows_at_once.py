@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from tests.audit.jacobian_cases import OTHER, RIGHT, assert_at_once, assert_same
 
 

@@ -70,7 +70,9 @@ def doubled(x):
 doubled.defvjp(lambda x: (doubled(x), x), lambda x, g: (2.0 * g * jnp.cos(x),))
 
 
-@pytest.mark.parametrize("around", [lambda f: vmap(vmap(grad(f))), lambda f: vmap(jax.jacrev(lambda x: f(x)))])
+@pytest.mark.parametrize(
+    "around", [lambda f: vmap(vmap(grad(f))), lambda f: vmap(jax.jacrev(lambda x: f(x)))]
+)
 def test_a_wrong_rule_is_wrong_under_vmap(around):
     (report,) = judged(lambda: around(doubled)(X))
     assert report.verdict.value == "wrong"
