@@ -28,6 +28,7 @@ _STDLIB_FOLDERS = tuple(
     | {sysconfig.get_paths()[key] + os.sep for key in ("stdlib", "platstdlib")}
 )
 AUTOGRAPH_MARK = "__autograph_generated_file"
+WRITTEN_FROM_A_GRAPH = "<eval_with_key>"  # files of code that was written from a traced program
 _REPLICA, _REPLICA_FILE = (
     "ReplicaThread",
     "mirrored_run.py",
@@ -38,7 +39,7 @@ _REPLICA, _REPLICA_FILE = (
 def is_users(filename: str) -> bool:
     """Whether a file is the user's own: neither a library, nor Python's, nor ours."""
     if (
-        filename.startswith("<frozen")
+        filename.startswith(("<frozen", WRITTEN_FROM_A_GRAPH))
         or filename == "<string>"
         or filename == "<__array_function__ internals>"
     ):
@@ -75,6 +76,14 @@ def _waits_for_replicas(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def place_at(file: str, line: int, columns: tuple[int, int], function: str) -> Place:
+    """A place of which only its numbers are known, as from a printed stack."""
+    first, end = columns
+    name = ast.Name("x", ast.Load(), lineno=line, col_offset=first, end_lineno=line, end_col_offset=end)
+    code: CodeType = compile(ast.Expression(name), file, "eval")
+    return code.replace(co_name=function, co_qualname=function), 2  # the first instruction only begins
 
 
 def first_user_frame(frame: FrameType | None) -> FrameType | None:

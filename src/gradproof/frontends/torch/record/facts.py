@@ -18,6 +18,11 @@ from gradproof.ir.span import Span
 OLDER = "a part of the target was computed before this line was listened to, so that its ops are not known"
 HIDDEN = "a part of the target was computed inside of `{op}`, where the ops are not heard"
 
+COMPILED = (
+    "a part of the target was computed by compiled code, whose ops are not heard; they are with "
+    '`torch.compile(..., backend="aot_eager")`'
+)
+
 
 def going_back(run: EngineRun, recorder: TorchRecorder) -> list[TorchEvent]:
     """The events of the engine's run that a rule or a gradient was computed by.
@@ -65,7 +70,9 @@ def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None
     used = [cell for event in forward for cell in event.inputs] + list(run.targets)
     if not any(cell.unseen and cell.id not in made for cell in used):
         return IN_VMAP if run.is_batched or are_batched(run.results) else None
-    return OLDER if hidden_in is None else HIDDEN.format(op=hidden_in)
+    if hidden_in is not None:
+        return HIDDEN.format(op=hidden_in)
+    return COMPILED if any(node.name() == "CompiledFunctionBackward" for node in run.nodes) else OLDER
 
 
 def freed_of(

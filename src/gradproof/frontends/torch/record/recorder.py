@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
-from gradproof.frontends.record.source import Place, is_users, user_places
+from gradproof.frontends.record.source import Place, is_users
 from gradproof.frontends.torch.record.leftover import Leftovers
 from gradproof.frontends.torch.record.memory import DETACH, PASS_ON, Cell, Memory, is_leaf
+from gradproof.frontends.torch.record.traced_lines import places_of
 
 MOST_EVENTS = (
     200_000  # of ops kept; a longer history is cut, and gradients that reach back so far are not judged
@@ -222,7 +223,7 @@ class TorchRecorder(threading.local):
         if op == DETACH and self.scopes and not self.scopes[-1].runs_what_it_is_given:
             op = PASS_ON  # its rule is all the history that a forward has: here a `detach` cuts nothing
         event = TorchEvent(
-            next(numbers), op, inputs, [], attrs, user_places(sys._getframe(2)), heard,
+            next(numbers), op, inputs, [], attrs, places_of(sys._getframe(2)), heard,
             tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(node), node,
         )  # fmt: skip
         self.events.append(event)
