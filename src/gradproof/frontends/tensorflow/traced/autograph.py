@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import FrameType
 from typing import Any
@@ -105,25 +105,29 @@ def spans_of_traceback(operation: Any) -> tuple[Span, ...]:
     )
 
 
+@lru_cache(
+    maxsize=4096
+)  # the ops of a loop all stand at one place: it is looked for once, however many they are
 def _original(generated: Span, file: str, line: int, function: str) -> Span:
     tree = tree_of(file)
     expression = _expression_at(generated)
     if tree is None or expression is None:
         return Span(file, line, function=function)
     wanted = ast.dump(_Undo().visit(expression))
-    for statement in ast.walk(tree):
-        if not isinstance(statement, ast.stmt) or not _covers(statement, line):
-            continue
-        for node in ast.walk(statement):
-            if isinstance(node, ast.expr) and _covers(node, line) and ast.dump(node) == wanted:
-                return Span(
-                    file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, function
-                )
+    for node in _expressions_at(tree, line):
+        if ast.dump(node) == wanted:
+            return Span(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, function)
     return Span(file, line, function=function)
 
 
-def _covers(node: ast.stmt | ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
+def _expressions_at(node: ast.AST, line: int) -> Iterator[ast.expr]:
+    """The expressions that a line is part of, the outer ones first."""
+    for part in ast.iter_child_nodes(node):
+        start = getattr(part, "lineno", line)
+        if start <= line <= (getattr(part, "end_lineno", None) or start):
+            if isinstance(part, ast.expr):
+                yield part
+            yield from _expressions_at(part, line)
 
 
 def _expression_at(span: Span) -> ast.expr | None:
