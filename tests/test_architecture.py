@@ -79,6 +79,16 @@ def test_only_frontends_and_plugins_know_a_framework() -> None:
             assert name.split(".")[0] not in FRAMEWORKS, f"{path} imports {name}"
 
 
+def test_a_frontend_is_named_by_nobody_but_the_file_that_selects_one() -> None:
+    for path, tree in TREES.items():
+        for name in _imports(tree):
+            room, _, _ = name.removeprefix("gradproof.frontends.").partition(".")
+            if not name.startswith("gradproof.frontends.") or room not in FRAMEWORKS:
+                continue
+            own = path.is_relative_to(ROOT / "frontends" / room)
+            assert own or path == ROOT / "frontends" / "select.py", f"{path} imports {name}"
+
+
 def test_every_file_says_what_it_is_for_and_is_short() -> None:
     for path, tree in TREES.items():
         assert ast.get_docstring(tree), f"{path}: the module docstring is missing"
@@ -87,6 +97,14 @@ def test_every_file_says_what_it_is_for_and_is_short() -> None:
 
 # The road of the run itself: what Python would have written, and the terminal that pytest hands over.
 WRITING = {"audit/runner.py", "plugins/pytest_summary.py"}
+
+
+# What a file may not name, as an attribute or by `from ... import`.
+WRITERS = {
+    *(("sys", name) for name in ("stdout", "stderr", "__stdout__", "__stderr__")),
+    *(("logging", name) for name in ("debug", "info", "warning", "error", "exception", "critical")),
+    ("warnings", "warn"), ("os", "write"), ("traceback", "print_exc"), ("traceback", "print_exception"),
+}  # fmt: skip
 
 
 def test_nothing_writes_to_the_terminal_except_the_command_line() -> None:
@@ -100,13 +118,13 @@ def test_nothing_writes_to_the_terminal_except_the_command_line() -> None:
 
 
 def _writes(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return any((node.module, alias.name) in WRITERS for alias in node.names)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id == "print"
     if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
         return False
-    streams = {("sys", name) for name in ("stdout", "stderr", "__stdout__", "__stderr__")}
-    loggers = {("logging", name) for name in ("debug", "info", "warning", "error", "exception")}
-    return (node.value.id, node.attr) in streams | loggers | {("warnings", "warn"), ("os", "write")}
+    return (node.value.id, node.attr) in WRITERS
 
 
 def test_importing_gradproof_imports_no_framework_and_is_quick() -> None:
