@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,13 +63,18 @@ def _guards(program: Program, op: Node, zero: Zero) -> Iterator[Guard]:
         if dropping.op == "select" and dropping.span == zero.node.span:
             sides = [op.id in ancestors(program, [id]) for id in dropping.inputs[1:]]
             if sides.count(True) == 1:
-                for index in range(len(op.inputs)):
+                for index in _suspects(op):
                     yield Guard(op, index, dropping, dropping.inputs[0], sides[0])
         elif dropping.op == "mul" and zero.why == "multiplied by 0":
             sides = [op.id in ancestors(program, [id]) for id in dropping.inputs]
             mask = dropping.inputs[sides.index(False)] if sides.count(True) == 1 else None
             if mask is not None and not bool(np.asarray(program[mask].value).all()):
-                yield from (Guard(op, index, dropping, mask) for index in range(len(op.inputs)))
+                yield from (Guard(op, index, dropping, mask) for index in _suspects(op))
+
+
+def _suspects(op: Node) -> Sequence[int]:
+    """The inputs of an op, first the one that its slope is infinite by."""
+    return (1, 0) if op.op in ("div", "xdivy") else range(len(op.inputs))
 
 
 def _is_guilty(found: Nonfinite, node: Node) -> bool:
@@ -82,7 +87,9 @@ def _is_guilty(found: Nonfinite, node: Node) -> bool:
 
 def _apply(program: Program, guard: Guard) -> Program | None:
     argument, deciding = program[guard.op.inputs[guard.index]], program[guard.deciding]
-    if joint_shape(argument.shape, deciding.shape) != argument.shape or argument.op == "constant":
+    if joint_shape(argument.shape, deciding.shape) != argument.shape:
+        return None
+    if argument.op == "constant" and not argument.shape:  # a number of the formula, and no data
         return None
     next_id = max(node.id for node in program.nodes) + 1
     dtype = types.numpy_dtype(argument.dtype)
