@@ -16,6 +16,7 @@ _ROLES: dict[str, Role] = {
             "argmax", "argmin", "round", "floor", "ceil", "trunc", "fix", "sign", "sgn", "floor_divide", "eq", "ne",
             "lt", "le", "gt", "ge", "bucketize", "searchsorted", "one_hot", "isnan", "isfinite", "isinf",
             "logical_and", "logical_or", "logical_not", "heaviside", "argsort", "nonzero", "bitwise_not",
+            "histc", "histogram", "bincount", "count_nonzero",
         ),
         "discrete",
     ),

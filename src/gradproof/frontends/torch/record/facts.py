@@ -66,9 +66,11 @@ def policy_of(events: Sequence[TorchEvent]) -> str | None:
 def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None) -> str | None:
     """What has a history that nobody recorded cannot be taken for a constant."""
     made = {cell.id for event in events for cell in event.outputs}
-    forward = [event for event in events if run.id not in event.within]
-    used = [cell for event in forward for cell in event.inputs] + list(run.targets)
-    if not any(cell.unseen and cell.id not in made for cell in used):
+    used = {cell.id: cell for cell in run.targets}
+    for event in reversed([event for event in events if run.id not in event.within]):
+        if any(cell.id in used for cell in event.outputs):  # others lead to numbers that were only looked at
+            used.update((cell.id, cell) for cell in event.inputs)
+    if not any(cell.unseen and cell.id not in made for cell in used.values()):
         return IN_VMAP if run.is_batched or are_batched(run.results) else None
     if hidden_in is not None:
         return HIDDEN.format(op=hidden_in)
