@@ -48,6 +48,11 @@ PATCHES = {
         np.float64(30.0),
         ["-return np.log(np.exp(x) + 1) - x", "+return np.logaddexp(0, -x)"],
     ),
+    "a minus ahead of a new minus": (
+        "    p = 1 / (1 + np.exp(-x))\n    return -np.log(1 - p)\n",
+        np.float64(30.0),
+        ["-p = 1 / (1 + np.exp(-x))", "-return -np.log(1 - p)", "+return np.logaddexp(0, x)"],
+    ),
     "along an axis": (
         "    return np.sum(np.sqrt(np.mean(x**2, axis=1) - np.mean(x, axis=1) ** 2))\n",
         np.asarray([[1e7, 1e7 + 1, 1e7 + 2.5], [2e7, 2e7 + 1, 2e7 + 3.5]]),

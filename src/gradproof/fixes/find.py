@@ -33,8 +33,7 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     `replay` runs a program in the user's framework.
     """
     program = case.capture.program
-    # In a large program no change could be proven equal in the time there is.
-    if program is None or len(program.nodes) > MOST_NODES or 2 * entry_count(program) > MOST_ENTRIES:
+    if program is None or not _is_small(program):
         return case
     is_frozen = bool(case.rules.suspicions) and case.verdict is not Verdict.CORRECT
     if case.rules.mistakes or is_frozen or _is_difference(case):
@@ -51,14 +50,25 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
         has_rules = bool(case.capture.rules.scopes)
         seen = "" if has_rules else checked_digits(case, program, aim, replay, equal=False)
         return replace(case, remedy=replace(case.remedy, replayed=seen or ""))
-    seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
-    found = list(_offers(case, program, aim, replay, time.thread_time() + seconds))
-    if found:
-        # A change that can be shown in the user's own lines is worth a little accuracy.
-        best = max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
+    best = best_formula(case, program, aim, replay)
+    if best is not None:
         return replace(case, remedy=replace(case.remedy, fix=best, is_formula=True))
     is_problem = case.verdict is Verdict.INACCURATE and is_sensitive(case, program)
     return replace(case, remedy=replace(case.remedy, is_problem=is_problem))
+
+
+def best_formula(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
+    """The formula with the most digits; one that can be shown in the user's own lines is worth a little accuracy."""
+    if not _is_small(program):
+        return None
+    seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
+    found = list(_offers(case, program, aim, replay, time.thread_time() + seconds))
+    return max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1] if found else None
+
+
+def _is_small(program: Program) -> bool:
+    """In a large program no change could be proven equal in the time there is."""
+    return len(program.nodes) <= MOST_NODES and 2 * entry_count(program) <= MOST_ENTRIES
 
 
 def _is_difference(case: Case) -> bool:

@@ -62,13 +62,27 @@ def _edits(
         alignment = Alignment(old, source)
         alignment.add(expression, node.id)
         renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
-        text = enclosed(source, expression, renderer.text(node.id))
-        if texts.setdefault(position(expression), text) != text:
+        place, text = _without_double_sign(source, expression, renderer.text(node.id))
+        text = enclosed(source, place, text)
+        if texts.setdefault(position(place), text) != text:
             raise Unwritten  # the same line ran in two ways: no one change fits both
         used |= renderer.looked_behind
     replaced = [expression for expression, _ in outermost]
     dropped = [found for name in sorted(used) if (found := _unneeded(source, name, replaced)) is not None]
     return sorted(texts.items(), reverse=True), dropped
+
+
+def _without_double_sign(source: ParsedSource, expression: ast.expr, text: str) -> tuple[ast.expr, str]:
+    """A minus ahead of a new text that begins with one: both are left out."""
+    outer, made = source.parents.get(expression), syntax.expression(text)
+    if not (_is_negated(outer) and _is_negated(made)):
+        return expression, text
+    assert isinstance(outer, ast.UnaryOp) and isinstance(made, ast.UnaryOp)
+    return outer, ast.get_source_segment(text, made.operand) or ast.unparse(made.operand)
+
+
+def _is_negated(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
 
 
 def _is_inner(program: Program, root: Node) -> bool:

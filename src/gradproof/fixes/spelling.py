@@ -107,3 +107,10 @@ def imported_names(tree: ast.AST) -> frozenset[str]:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for one in node.names
     )
+
+
+def root_name(part: ast.expr) -> str:
+    """`tf` of `tf.math.log`; empty where what stands first is no name."""
+    while isinstance(part, ast.Attribute):
+        part = part.value
+    return part.id if isinstance(part, ast.Name) else ""

@@ -19,6 +19,8 @@ Edit = tuple[ast.expr, str]
 _FACTS = frozenset(
     {"shape", "dtype", "ndim", "size", "device"}
 )  # attributes of an array that are no numbers of it
+_NARROW = frozenset({"float16", "bfloat16", "half", "float32"})
+_CASTS = frozenset({"cast", "to", "type", "astype"})
 _MODULES = frozenset({"np", "numpy", "math", "scipy"})
 
 
@@ -109,6 +111,10 @@ class WideRegion:
         return _imports(self.source.tree, self.language.package) or self.language.package
 
     def _wide(self, leaf: ast.expr) -> str:
+        dtype = _narrowing(leaf)
+        if dtype is not None:  # a cast to the narrow dtype becomes one to the wide
+            wide = ast.get_source_segment(self.source.text, dtype) or ""
+            return _spliced(self._text(leaf), leaf, dtype, f"{wide.rpartition('.')[0]}.float64")
         return self._spelled(self.language.cast, leaf, "float64")
 
     def _spelled(self, template: str, part: ast.expr | str, dtype: str) -> str:
@@ -140,6 +146,8 @@ class WideRegion:
                     yield part
                 elif self._root(part) not in inner:
                     yield from self.leaves(part.value, inner)
+            case ast.Call() if _narrowing(part) is not None:
+                yield part
             case ast.Call(func=function, args=args):
                 found = [leaf for one in args for leaf in self.leaves(one, inner)]
                 is_own = self._root(function) == self.alias
@@ -163,6 +171,15 @@ class WideRegion:
     def _root(self, part: ast.expr) -> str:
         base = _base(part)
         return base.id if isinstance(base, ast.Name) else ""
+
+
+def _narrowing(part: ast.expr) -> ast.Attribute | None:
+    """`tf.float16` of `tf.cast(x, tf.float16)`."""
+    if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute) or not part.args:
+        return None
+    dtype = part.args[-1]
+    is_narrow = isinstance(dtype, ast.Attribute) and dtype.attr in _NARROW and part.func.attr in _CASTS
+    return dtype if is_narrow and isinstance(dtype, ast.Attribute) else None
 
 
 def _flat(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -16,7 +16,7 @@ from gradproof.fixes.aim import aim_of, checked_digits
 from gradproof.fixes.edit import named_before
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.spelling import alias_of, imported_names, root_name
 from gradproof.fixes.verify import is_equal
 from gradproof.frameworks import framework
 from gradproof.ir import types
@@ -129,7 +129,7 @@ def guard_patch(guard: Guard, sources: Mapping[str, str], name: str) -> str:
     source = None if span is None else parsed(sources.get(span.file, ""))
     if span is None or source is None or "select" not in framework(name).spellings:
         return ""
-    condition, argument = _condition(source, guard), _argument(source.at(span), guard.index)
+    condition, argument = _condition(source, guard), _argument(source, source.at(span), guard.index)
     alias = alias_of(source.tree, name)
     # The condition is written a second time, so its names must mean the same where the op stands.
     if condition is None or argument is None or alias is None or not _in_reach(source, condition, argument):
@@ -151,12 +151,19 @@ def _condition(source: ParsedSource, guard: Guard) -> ast.expr | None:
     return expression.args[0] if is_call and isinstance(expression, ast.Call) else None
 
 
-def _argument(expression: ast.expr | None, index: int) -> ast.expr | None:
+def _argument(source: ParsedSource, expression: ast.expr | None, index: int) -> ast.expr | None:
+    """What an op takes: an operand, an argument, or the object of a method."""
     if isinstance(expression, ast.BinOp):
         return (expression.left, expression.right)[index]
-    if isinstance(expression, ast.Call) and index < len(expression.args):
-        return expression.args[index]
-    return None
+    if not isinstance(expression, ast.Call):
+        return None
+    function = expression.func
+    is_method = isinstance(function, ast.Attribute) and root_name(function) not in imported_names(source.tree)
+    given = [
+        *([function.value] if isinstance(function, ast.Attribute) and is_method else []),
+        *expression.args,
+    ]
+    return given[index] if index < len(given) else None
 
 
 def _in_reach(source: ParsedSource, condition: ast.expr, argument: ast.expr) -> bool:
@@ -171,18 +178,24 @@ def _in_reach(source: ParsedSource, condition: ast.expr, argument: ast.expr) -> 
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
-    """The first input of the op that, guarded, gives the right gradient."""
+    """The first input of the op that, guarded, gives the right gradient; one that the source shows, if there is one."""
     case, program, aim = fault.case, fault.case.capture.program, aim_of(fault.case)
     if program is None or aim is None:
         return
+    unshown = None
     for guard, guarded in guards(case):
         if is_equal(program, guarded, aim.gradients.wrt):
             checked = checked_digits(case, guarded, aim, fault.replay, equal=True)
             if checked is not None:
                 text = "give the unselected branch an input on which it is harmless"
                 patch = guard_patch(guard, case.sources, case.capture.framework)
-                yield Fix(text, patch, checked, is_equal=True)
-                return
+                fix = Fix(text, patch, checked, is_equal=True)
+                if patch:
+                    yield fix
+                    return
+                unshown = unshown or fix
+    if unshown is not None:
+        yield unshown
 
 
 FIX = FixKind("harmless-input", ("masked-branch",), offer)

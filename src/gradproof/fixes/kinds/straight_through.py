@@ -9,7 +9,7 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import enclosed, replaced
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of, imported_names
+from gradproof.fixes.spelling import alias_of, imported_names, root_name
 from gradproof.frameworks import Framework, framework
 
 _TEXT = "let the gradient pass the step straight through: `{function}` keeps its value, with the slope of its argument"
@@ -46,15 +46,9 @@ def _argument(source: ParsedSource, step: ast.Call) -> ast.expr | None:
     if name not in _STEPS and not _is_integer_cast(step):
         return None
     function = step.func
-    if isinstance(function, ast.Attribute) and _root(function.value) not in imported_names(source.tree):
+    if isinstance(function, ast.Attribute) and root_name(function) not in imported_names(source.tree):
         return function.value
     return step.args[0] if step.args else None
-
-
-def _root(part: ast.expr) -> str:
-    while isinstance(part, ast.Attribute):
-        part = part.value
-    return part.id if isinstance(part, ast.Name) else ""
 
 
 def _is_integer_cast(step: ast.Call) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from gradproof.engine.trace import Traced
 from gradproof.frontends.assemble.lowering import Lowering
 from gradproof.frontends.exits.assignments import ADDED, MOST_ASSIGNMENTS, assignments
+from gradproof.frontends.exits.extremes import extreme
 from gradproof.ir.syntax import tree_of
 
 DEEPEST = 12  # names and operators followed from where a number comes back to where it had left
@@ -32,7 +33,7 @@ _MODULES = _NUMPY | {"math", "tf", "tensorflow", "keras", "torch"}
 _OF_TWO = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "pow": "power",
     "power": "power", "float_power": "power", "hypot": "hypot", "dot": "dot", "inner": "dot", "vdot": "dot",
-    "atan2": "atan2", "arctan2": "atan2",
+    "atan2": "atan2", "arctan2": "atan2", "maximum": "maximum", "minimum": "minimum",
 }  # fmt: skip
 _SIGNED = frozenset({"abs", "absolute", "fabs"})
 _EXTREME = {"max": np.argmax, "amax": np.argmax, "min": np.argmin, "amin": np.argmin}
@@ -104,6 +105,8 @@ class Retelling:
             return self._summed(on.elt, depth)
         if name in _OF_TWO and len(node.args) == 2 and not node.keywords and on is node.args[0]:
             return self._of_two(_OF_TWO[name], node, depth)
+        if name == "clip" and len(node.args) == 3 and not node.keywords and on is node.args[0]:
+            return self._clipped(node, depth)
         known = name in _SIGNED or name in _ENTRYWISE or name in _REDUCING or name in _SAME
         given: Known | None = self._left(node, node, self.file) if known else None
         if given is None and on is not None:
@@ -129,12 +132,23 @@ class Retelling:
         m = self.m
         if name == "power":
             return self._power(a, b)
+        if name in ("maximum", "minimum"):
+            return extreme(m, name, a, b)
         if name == "hypot":
             return self._number(m.sqrt(m.add(m.mul(a, a), m.mul(b, b))))
         if name == "dot":
             is_vector = all(isinstance(one, Traced) and one.ndim == 1 for one in (a, b))
             return self._number(m.sum(m.mul(a, b), axes=(0,))) if is_vector else None
         return self._number(getattr(m, name)(a, b))
+
+    def _clipped(self, node: ast.Call, depth: int) -> Known | None:
+        """`np.clip(x, low, high)`."""
+        x, low, high = node.args
+        given = (self._read(x, node, depth) if _is_reading(node) else None) or self.told(x, depth + 1)
+        bounds = [self.told(one, depth + 1) for one in (low, high)]
+        if not isinstance(given, Traced) or bounds[0] is None or bounds[1] is None:
+            return None
+        return extreme(self.m, "minimum", extreme(self.m, "maximum", given, bounds[0]), bounds[1])
 
     def _read(self, on: ast.expr, door: ast.Call, depth: int) -> Traced | None:
         """The tensor that NumPy reads: an op of this expression, or of the one that its name was given to."""
