@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradproof
+from gradproof.audit import function_witness
 from gradproof.judge.verdict import Verdict
 
 RNG = np.random.default_rng(0)
@@ -94,3 +95,31 @@ def test_a_stopped_gradient_of_tensorflow_is_meant() -> None:
     tf = pytest.importorskip("tensorflow")
     row = _only(gradproof.check(lambda x: x * tf.stop_gradient(x**2), tf.constant(1.5, tf.float64)))
     assert row.verdict is Verdict.CORRECT
+
+
+def _alike(function: Any, replay: Any) -> bool:
+    point, direction = np.asarray([1.0], np.float32), np.asarray([0.75])
+    return function_witness._move_alike(function, replay, (point,), (direction,))
+
+
+def test_where_roundings_show_beside_a_step_a_longer_one_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large number that moves by little: the last digit of a float32 is a share of the change that counts."""
+
+    def function(x: Any) -> Any:
+        return np.float32(100.0 + 0.5 * x[0])
+
+    def rounded_otherwise(x: Any) -> Any:
+        return np.nextafter(function(x), np.float32(np.inf if x[0] > 1.0 else -np.inf))
+
+    assert _alike(function, rounded_otherwise)
+    assert not _alike(function, lambda x: np.float32(100.0 + 0.49 * x[0]))  # no rounding makes two per cent
+    monkeypatch.setattr(function_witness, "LONGER", function_witness.STEP)
+    assert not _alike(function, rounded_otherwise)
+
+
+def test_a_gap_that_no_rounding_makes_is_not_drowned_by_a_longer_step() -> None:
+    def steep(x: Any) -> Any:
+        return np.exp(np.float32(60.0) * (x[0] - 1))
+
+    lost = 0.003 * 60.0
+    assert not _alike(lambda x: steep(x) + np.float32(lost) * x[0], steep)

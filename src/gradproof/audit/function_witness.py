@@ -35,9 +35,9 @@ CALLS = 40  # of the function, about
 SHARE, LEAST_SECONDS = 0.2, 0.25  # of the time of the check, or so many seconds, that the calls may take
 BARS = 8.0  # error bars by which the slopes must differ, and the share of them: a lost part is no rounding
 NOTICEABLE = 1e-3
-STEP = (
-    2.0**-8
-)  # of every entry's size: far above the rounding of the dtypes that most functions are called in
+# Of every entry's size: far above the rounding of the dtypes that most functions are called in; and a longer one, where
+# a sum of many terms moves by so little that their roundings, of which there may be so many, show beside it.
+STEP, LONGER, ROUNDINGS = 2.0**-8, 2.0**-4, 64
 _COMPARED = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG)
 
 
@@ -174,18 +174,20 @@ def _move_alike(
 ) -> bool:
     """Whether both change by the same over one step: then nothing is lost, and no slope has to be found."""
     inputs = [as_input(x, "check") for x in point]
-    changes = []
-    for one in (function, replay):
-        sides = [
-            [
-                x.rebuild((x.values + sign * STEP * d).astype(x.values.dtype))
-                for x, d in zip(inputs, direction)
-            ]
-            for sign in (1.0, -1.0)
-        ]
-        ahead, behind = (_number(one(*side)) for side in sides)
-        changes.append(ahead - behind)
-    return _is_near(*changes)
+
+    def moved(one: Callable[..., Any], step: float) -> float:
+        shifted = (x.values + step * d for x, d in zip(inputs, direction))
+        return _number(one(*(x.rebuild(new.astype(x.values.dtype)) for x, new in zip(inputs, shifted))))
+
+    for step in (STEP, LONGER):
+        own, recorded = ((moved(one, step), moved(one, -step)) for one in (function, replay))
+        changes = own[0] - own[1], recorded[0] - recorded[1]
+        if _is_near(*changes):
+            return True
+        unit = max(types.unit_roundoff(types.dtype_name(x.values)) for x in inputs)
+        if not abs(changes[0] - changes[1]) <= ROUNDINGS * unit * abs(own[0]):
+            return False
+    return False
 
 
 def _number(result: Any) -> float:

@@ -38,6 +38,12 @@ def tree_of_text(text: str) -> ast.Module | None:
         return None
 
 
+@lru_cache(maxsize=4096)
+def text_of(node: ast.AST) -> str:
+    """The text of a part of a tree that stays as it is."""
+    return ast.unparse(node)
+
+
 def _parse(text: str, mode: str) -> ast.AST:
     with _parsing:
         for _ in range(_TRIES - 1):

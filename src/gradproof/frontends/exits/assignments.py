@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from gradproof.ir.syntax import tree_of
@@ -19,8 +19,7 @@ def assignments(
     """Line, value and, where a tuple is unpacked, the place in it, of what is assigned, or added, to a name."""
     tree = tree_of(file)
     for scope in () if tree is None else _scopes(tree, name.lineno):
-        bound = _bound if kind is None else _grown
-        found = [one for node in _statements(scope) for one in bound(node, name.id)]
+        found = _bound_in(scope, kind is not None).get(name.id)
         if found:
             yield from found
             return
@@ -33,10 +32,9 @@ def feeding(file: str, node: ast.expr) -> Iterator[ast.expr]:
     if tree is None or not isinstance(node, ast.Name | ast.Attribute):
         return
     # An attribute is given its numbers in one method and read in another.
-    scopes = _scopes(tree, node.lineno) if isinstance(node, ast.Name) else [tree]
-    for scope in scopes:
-        nodes = _statements(scope) if isinstance(node, ast.Name) else _all(tree)
-        found = [value for one in nodes for value in _fed(one, node)]
+    is_name = isinstance(node, ast.Name)
+    for scope in _scopes(tree, node.lineno) if is_name else [tree]:
+        found = _fed_in(scope, not is_name).get(_held(node))
         if found:
             yield from found
             return
@@ -67,55 +65,79 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own(child)
 
 
-@lru_cache(maxsize=64)
-def _all(tree: ast.Module) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(tree))
+_Held = tuple[type[ast.expr], str]  # a name, or an attribute of whatever it is
 
 
-def _fed(node: ast.AST, to: ast.expr) -> Iterator[ast.expr]:
+def _held(node: ast.Name | ast.Attribute) -> _Held:
+    return type(node), node.id if isinstance(node, ast.Name) else node.attr
+
+
+@lru_cache(maxsize=256)
+def _fed_in(scope: ast.AST, inner: bool) -> Mapping[_Held, Sequence[ast.expr]]:
+    """All that a scope, or with what is `inner` to it, gives to each name or attribute, in the order of its text."""
+    found: dict[_Held, list[ast.expr]] = {}
+    for node in ast.walk(scope) if inner else _statements(scope):
+        for target, value in _fed(node):
+            for held in set(_holders(target)):
+                found.setdefault(held, []).append(value)
+    return found
+
+
+def _fed(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is given a part in its numbers, and by what."""
     match node:
         case ast.Assign(targets=targets, value=value):
-            yield from (value for target in targets if _holds(target, to))
+            yield from ((target, value) for target in targets)
         case ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
-            if node.value is not None and _holds(node.target, to):
-                yield node.value
+            if node.value is not None:
+                yield node.target, node.value
         case ast.For() | ast.comprehension():
-            if _holds(node.target, to):
-                yield node.iter
+            yield node.target, node.iter
         case ast.Call(func=ast.Attribute(value=value, attr=attr), args=args) if attr in _FILLING:
-            if _holds(value, to):
-                yield from args
+            yield from ((value, one) for one in args)
 
 
-def _holds(target: ast.expr, to: ast.expr) -> bool:
-    """Whether a name, or an attribute, is what is assigned to, a part of it, or has a part that is."""
+def _holders(target: ast.expr) -> Iterator[_Held]:
+    """The name, or the attribute, that is assigned to, or of which a part is; several where a tuple is unpacked."""
     if isinstance(target, ast.Tuple | ast.List):
-        return any(_holds(one, to) for one in target.elts)
-    if isinstance(target, ast.Subscript | ast.Starred):
-        return _holds(target.value, to)
-    if isinstance(to, ast.Name):
-        return isinstance(target, ast.Name) and target.id == to.id
-    return isinstance(target, ast.Attribute) and isinstance(to, ast.Attribute) and target.attr == to.attr
+        for one in target.elts:
+            yield from _holders(one)
+    elif isinstance(target, ast.Subscript | ast.Starred):
+        yield from _holders(target.value)
+    elif isinstance(target, ast.Name | ast.Attribute):
+        yield _held(target)
 
 
-def _grown(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:
-    is_sum = isinstance(node, ADDED) and isinstance(node.op, ast.Add)
-    if is_sum and isinstance(node.target, ast.Name) and node.target.id == name:  # type: ignore[attr-defined]
-        yield node.lineno, node.value, None  # type: ignore[attr-defined]
+_Bound = tuple[int, ast.expr, int | None]
 
 
-def _bound(node: ast.AST, name: str) -> Iterator[tuple[int, ast.expr, int | None]]:
-    if isinstance(node, ast.NamedExpr) and node.target.id == name:
-        yield node.lineno, node.value, None
+@lru_cache(maxsize=256)
+def _bound_in(scope: ast.AST, grown: bool) -> Mapping[str, Sequence[_Bound]]:
+    """By name: what a scope assigns to it, or what it adds where it is `grown`, in the order of its text."""
+    found: dict[str, list[_Bound]] = {}
+    for node in _statements(scope):
+        for name, one in (_grown if grown else _bound)(node):
+            found.setdefault(name, []).append(one)
+    return found
+
+
+def _grown(node: ast.AST) -> Iterator[tuple[str, _Bound]]:
+    if isinstance(node, ADDED) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+        yield node.target.id, (node.lineno, node.value, None)
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, _Bound]]:
+    if isinstance(node, ast.NamedExpr):
+        yield node.target.id, (node.lineno, node.value, None)
     for target in node.targets if isinstance(node, ast.Assign) else ():
         assert isinstance(node, ast.Assign)
-        if isinstance(target, ast.Name) and target.id == name:
-            yield node.lineno, node.value, None
+        if isinstance(target, ast.Name):
+            yield target.id, (node.lineno, node.value, None)
         elif isinstance(target, ast.Tuple | ast.List):
             for k, item in enumerate(target.elts):
-                if isinstance(item, ast.Name) and item.id == name:
+                if isinstance(item, ast.Name):
                     values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else None
                     if values is not None and len(values) == len(target.elts):
-                        yield node.lineno, values[k], None
+                        yield item.id, (node.lineno, values[k], None)
                     elif values is None:
-                        yield node.lineno, node.value, k
+                        yield item.id, (node.lineno, node.value, k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -35,17 +36,19 @@ def are_rare(array: Array, files: Iterable[str]) -> bool:
     """Whether numbers are such as come out of a computation and not out of a keyboard."""
     if not are_long(array):
         return False
-    written = {float(array.dtype.type(x)) for file in files for x in _literals(file)}
-    return not any(abs(float(x)) in written for x in np.ravel(array))
+    sizes = np.abs(array).astype(np.float64)
+    return not any(bool(np.isin(sizes, _literals(file, array.dtype)).any()) for file in files)
 
 
 @lru_cache(maxsize=64)
-def _literals(file: str) -> tuple[float, ...]:
-    """The numbers that a file has in its text."""
+def _literals(file: str, dtype: np.dtype[Any]) -> Array:
+    """The numbers that a file has in its text, as they are in a dtype."""
     tree = tree_of(file)
     nodes = () if tree is None else ast.walk(tree)
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    return tuple(float(x) for x in values if isinstance(x, int | float) and abs(x) < _LARGEST)
+    written = [float(x) for x in values if isinstance(x, int | float) and abs(x) < _LARGEST]
+    with np.errstate(over="ignore"):
+        return np.unique(np.asarray(written, np.float64).astype(dtype).astype(np.float64))
 
 
 def is_handed_on(leave: Exit, event: OpEvent) -> bool:

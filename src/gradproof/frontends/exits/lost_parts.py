@@ -21,6 +21,7 @@ from gradproof.frontends.record.model import GradientCall, OpEvent, Value
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.ir.surroundings import LostPart
+from gradproof.ir.syntax import text_of
 
 DEEPEST = 3  # names followed from where a constant is used
 STORING = ("store", "add", "subtract")
@@ -153,7 +154,7 @@ class _Record:
 
     def _is_tensor(self, node: ast.expr, file: str) -> bool:
         """Whether an expression, or what its name was last given, is a tensor of the record."""
-        if place_of_node(node) in self._computed or ast.unparse(node) in self._names:
+        if place_of_node(node) in self._computed or text_of(node) in self._names:
             return True
         values = [value for _, value, _ in assignments(file, node)] if isinstance(node, ast.Name) else []
         return bool(values) and all(place_of_node(value) in self._computed for value in values)
@@ -171,7 +172,7 @@ class _Record:
             if found[0]:
                 return found
             place = place_of_node(inner)
-            behind = self._names.get(ast.unparse(inner), _NONE) or self._tensors.get(place, _NONE)
+            behind = self._names.get(text_of(inner), _NONE) or self._tensors.get(place, _NONE)
             if behind and (inner is not node or depth):
                 return behind, Span(file, *place)
             if depth < DEEPEST:

@@ -132,9 +132,11 @@ def call_at(span: Span) -> ast.Call | None:
 
 def with_span(places: Sequence[Place]) -> Span | None:
     """The expression after `with`: Python itself places the entering of a block at the whole block."""
-    if not places:
-        return None
-    span = span_of(places[0])
+    return _with_item(span_of(places[0])) if places else None
+
+
+@lru_cache(maxsize=4096)
+def _with_item(span: Span) -> Span:
     tree = tree_of(span.file)
     for node in () if tree is None else ast.walk(tree):
         if isinstance(node, ast.With) and (node.lineno, node.col_offset) == (span.line, span.column):
