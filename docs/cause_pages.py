@@ -65,8 +65,8 @@ def _page(cause: Cause) -> Iterator[str]:
     for heading, text in cause.documentation.sections:
         yield f"## {heading}\n"
         if heading in _CODE:
-            # Often a fragment, in which names stand for what a reader has: no language, no complaint.
-            yield f"```text\n{text}\n```\n"
+            # Often a fragment, in which names stand for what a reader has: coloured without complaint.
+            yield f"```{{code-block}} python\n:force:\n\n{text}\n```\n"
         else:
             yield f"{_prose(text)}\n"
     yield from _real_run(CASES / cause.name.replace("-", "_"))

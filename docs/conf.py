@@ -1,4 +1,4 @@
-"""Sphinx's settings, and the pages that are made from the code: one per cause.
+"""Sphinx's settings, and the pages that are made from the code: one per cause, and a gallery of real reports.
 
     python -m sphinx -W -n docs site
 
@@ -14,6 +14,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import cause_pages
+import gallery
 import mathml
 
 import gradproof
@@ -22,7 +23,7 @@ project = "Gradproof"
 version = release = gradproof.__version__
 copyright = "the authors of Gradproof"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["_*"]
+exclude_patterns = ["_*", "gallery/reports"]
 
 html_theme = "furo"
 html_title = "Gradproof"
@@ -44,4 +45,6 @@ pygments_dark_style = "github-dark"
 
 def setup(app: Any) -> None:
     cause_pages.write(Path(__file__).parent / "causes")
+    gallery.write(Path(__file__).parent / "gallery")
+    app.connect("build-finished", gallery.copy)
     mathml.setup(app)

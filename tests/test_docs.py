@@ -15,7 +15,8 @@ from tests.documents import ROOT, blocks, compare, with_real_output
 
 DOCS = ROOT / "docs"
 # The pages on causes are made when the site is built; the reports on them are the snapshots of the tests.
-PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "causes")
+MADE = ("causes", "gallery")
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name not in MADE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
@@ -43,6 +44,9 @@ def test_the_site_builds_without_a_warning_and_has_a_page_per_cause(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     made = {path.stem for path in (tmp_path / "site" / "causes").glob("*.html")}
     assert made == {"index", *(cause.name for cause in causes())}
+    shown = {path.stem: path for path in (tmp_path / "site" / "gallery" / "reports").glob("*.html")}
+    assert {"first", "kink", "log_sum_exp"} <= shown.keys()
+    assert "fix this first" in shown["first"].read_text(encoding="utf-8").lower()
     for page in (tmp_path / "site").rglob("*.html"):
         _check_links(page)
 

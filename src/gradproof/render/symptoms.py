@@ -72,6 +72,7 @@ SYMPTOMS = (
             "underflow",
             "absorption",
             "discrete-op",
+            "not-connected",
             "stop-gradient",
             "baked-constant",
             "low-precision",
