@@ -24,8 +24,9 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 def test_the_workflow_calls_the_gate_and_the_gate_what_users_install() -> None:
     assert "- run: .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text()
-    assert "\n.ci/installed\n" in (ROOT / ".ci/run").read_text()
-    for script in ("run", "installed"):
+    for script in ("installed", "versions"):
+        assert f"\n.ci/{script}\n" in (ROOT / ".ci/run").read_text()
+    for script in ("run", "installed", "versions"):
         assert os.access(ROOT / ".ci" / script, os.X_OK), script
 
 

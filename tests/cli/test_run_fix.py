@@ -39,13 +39,22 @@ def test_how_many_there_are_is_said_and_how_to_get_them(tmp_path: Path) -> None:
     start = [sys.executable, "-m", "gradproof", "run"]
     without = run([*start, "script.py"], tmp_path).stderr.splitlines()
     assert without[-1] == (
-        "1 fixable with --fix FILE; to accept what is meant, end its line with `# gradproof: ignore[cancellation]`"
+        "1 fixable with --fix --diff or --fix --apply; to accept what is meant, end its line with "
+        "`# gradproof: ignore[cancellation]`"
     )
     done = run([*start, "--fix", "all.diff", "script.py"], tmp_path).stderr
     assert "fixable" not in done
     assert done.endswith("\nwritten: all.diff (1 fix)\n")
     (tmp_path / "script.py").write_text(RIGHT, encoding="utf-8")
     assert run([*start, "script.py"], tmp_path).stderr.endswith("; nothing to fix\n")
+
+
+def test_the_diff_is_printed_when_asked(tmp_path: Path) -> None:
+    diff = _run(tmp_path, FAULTY)
+    done = run([sys.executable, "-m", "gradproof", "run", "--fix", "--diff", "script.py"], tmp_path)
+    assert done.stdout.endswith(diff)
+    assert "written" not in done.stderr
+    assert "fixable" not in done.stderr
 
 
 def test_the_files_are_changed_when_asked_and_kept(tmp_path: Path) -> None:

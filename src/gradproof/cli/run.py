@@ -57,7 +57,7 @@ class _Audit:
 
     @property
     def wants_fixes(self) -> bool:
-        return self.fix is not None or self.given.apply
+        return self.fix is not None or self.given.apply or self.given.diff
 
     def finish(self, outcome: Outcome, is_sudden: bool = False) -> int:
         """Print and write the report; the exit status of the whole.
@@ -101,6 +101,8 @@ class _Audit:
             is_told &= self._print(report)
         if self.given.detail != "quiet":
             output.say_written(self.written, self.folder, self.fix, count_fixes(report) if self.fix else 0)
+        if self.given.diff and sys.__stdout__ is not None and not is_interrupted:
+            output.print_text(to_diff(report), sys.__stdout__)
         if self.given.apply and not is_interrupted:
             is_told &= apply_fixes(report, self.folder)
         if is_interrupted:
@@ -213,8 +215,8 @@ class _Audit:
 
 def execute(given: argparse.Namespace) -> int:
     folder = os.getcwd()
-    if given.fix == "" and not given.apply:
-        raise InvalidInput("`--fix` needs a file for the diff, or `--apply`: gradproof run --fix FILE SCRIPT")
+    if given.fix == "" and not (given.apply or given.diff):
+        raise InvalidInput("`--fix` needs `--diff`, `--apply` or a file: gradproof run --fix --diff SCRIPT")
     paths, fix = output.writable_paths(given), output.writable_path(given.fix or None)
     target, arguments = _target(given)
     _demand_deferrable(given)
@@ -237,7 +239,9 @@ def execute(given: argparse.Namespace) -> int:
 def _demand_deferrable(given: argparse.Namespace) -> None:
     """What is made of a report is asked of the command that makes the report."""
     asked = [
-        f"--{name}" for name in (*output.FORMATS, "fix", "apply", "rerun", "jobs") if getattr(given, name)
+        f"--{name}"
+        for name in (*output.FORMATS, "fix", "diff", "apply", "rerun", "jobs")
+        if getattr(given, name)
     ]
     if given.defer is not None and asked:
         raise InvalidInput(f"--defer makes no report; {asked[0]} is for `gradproof examine {given.defer}`")

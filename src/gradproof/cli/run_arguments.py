@@ -60,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the changes that fix what was found as a diff for `patch -p1`; no source is changed. The script "
         "is run with them in a child process without network and with files read-only, where the system allows it",
     )
+    parser.add_argument("--diff", action="store_true", help="with --fix: print the diff, and write no file")
     parser.add_argument(
         "--apply",
         action="store_true",
