@@ -176,7 +176,8 @@ class Case:
         """The target has a value at this point and none beside it, as (-2)**p has for whole p only."""
         reference = self.judgement.reference
         limit = None if reference is None else reference.limit
-        return self.verdict is Verdict.UNDEFINED and limit is not None and limit.kind == "no value"
+        is_alone = limit is not None and limit.kind == "no value"
+        return is_alone and self.verdict is Verdict.UNDEFINED and self.has_target_value
 
     @property
     def has_target_value(self) -> bool:
