@@ -150,7 +150,7 @@ def _transposed(case: Case, mistake: Mistake) -> Said:
 def _swapped(case: Case, mistake: Mistake) -> Said:
     return Said(
         "belongs to another of its arguments",
-        "in the place of another argument",
+        "this is the gradient of another argument",
         "A rule returns one gradient per argument, in the order of the arguments. What stands in this place is the "
         "gradient of another one of the same shape.",
         "return the gradients in the order of the arguments",

@@ -100,7 +100,7 @@ def _other_variable(case: Case, baked: Baked) -> Diagnostic:
         kind="baked-constant",
         severity="error",
         certainty="measured",
-        headline=f"`{baked.function}` was traced with another variable in the place of `{name}`",
+        headline=f"`{baked.function}` was traced with another variable instead of `{name}`",
         primary=None
         if baked.span is None
         else Annotation(baked.span, f"asks for `{name}`, in a trace made for another"),

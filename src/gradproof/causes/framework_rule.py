@@ -145,7 +145,7 @@ def _frozen(case: Case, scope: Scope) -> Diagnostic:
             "This derivative is differentiated once more. The rule returns the right number, but part of it does not "
             "move with the inputs, and the second derivative lacks what that part would have contributed."
         ),
-        fix=Fix(f"write this step with plain ops in the place of `{scope.name}`; tell `{scope.library}`"),
+        fix=Fix(f"write this step with plain ops instead of `{scope.name}`; tell `{scope.library}`"),
         op=scope.name,
     )
 
@@ -167,7 +167,7 @@ def _hidden_stop(case: Case, stop: HiddenStop) -> Diagnostic:
             "not help."
         ),
         fix=Fix(
-            f"write this step with plain ops in the place of `{stop.function}`, so that every term is differentiated",
+            f"write this step with plain ops instead of `{stop.function}`, so that every term is differentiated",
             checked=f"without that `stop_gradient` the ops that ran have the exact derivative {free}",
         ),
         op="stop_gradient",
@@ -197,7 +197,7 @@ def _boundless(case: Case) -> Iterator[Diagnostic]:
         evidence=comparison_rows(case),
         why=(
             f"Taken alone, a result of {rule.op} has no bounded derivative at this point, as eigenvectors of equal "
-            f"eigenvalues have none. {framework} puts other numbers in the place of the infinite slopes. In the whole "
+            f"eigenvalues have none. {framework} returns other numbers for the infinite slopes. In the whole "
             "computation the infinite parts cancel and leave a finite one, which is lost in this way."
         ),
         fix=Fix(

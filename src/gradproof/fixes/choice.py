@@ -17,8 +17,8 @@ from gradproof.fixes.spelling import alias_of, spell
 from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
 
-_MEAN = "use the mean index under softmax in the place of the argmax"
-_HITS = "count the probability that softmax gives to the right class, in the place of hits by argmax"
+_MEAN = "use the mean index under softmax instead of the argmax"
+_HITS = "count the probability that softmax gives to the right class, instead of hits by argmax"
 _MEANING = "every class counts with its probability, so the value is no longer a whole number of choices"
 
 

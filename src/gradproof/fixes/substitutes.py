@@ -119,7 +119,7 @@ SAME = (
 """The same functions without the infinite slope, for where it meets a factor of zero."""
 
 
-_SOFT = "use a smooth function in the place of the step, with a width of {width}"
+_SOFT = "use a smooth function instead of the step, with a width of {width}"
 _SOFTENED = "the value passes smoothly from one step to the next, over about {width}"
 SOFT = (
     *(Substitute(f"cast({name}(A, B))", f"sigmoid(({gap}) / W)", _SOFT, _SOFTENED) for name, gap in (

@@ -156,7 +156,7 @@ def _breaks_here(q: Question, record: Record, wanted: frozenset[object]) -> Miss
             "discrete-op",
             record.place,
             f"`{what}` has discrete results, and the path from `{q.source_name}` ends there",
-            "use a smooth function in the place of the discrete one",
+            "use a smooth function instead of the discrete one",
         )
     if record.op.startswith(OPAQUE):
         return no_rule(q, record)

@@ -66,7 +66,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], ExplainedError], ...] = (
             "turns the array into a plain number",
             f"{_TRACED} `float()`, `int()`, `.item()` and the functions of `math` need one now, and what they return "
             "has no gradient.",
-            "stay with arrays: use `jnp.sin` in the place of `math.sin`, and leave out `float()` and `.item()`",
+            "stay with arrays: use `jnp.sin` instead of `math.sin`, and leave out `float()` and `.item()`",
         ),
     ),
     (

@@ -35,7 +35,7 @@ _DISCRETE = ExplainedError(
     "the function returns integers, which have no gradient",
     "makes an integer of it",
     "What is counted, chosen or compared does not change when the inputs change a little: it has no slope to return.",
-    "differentiate something smooth: a loss made of probabilities in the place of `argmax` or of a count",
+    "differentiate something smooth: a loss made of probabilities instead of `argmax` or of a count",
 )
 # By what JAX says; the most special first.
 MISUSES: tuple[tuple[str, ExplainedError], ...] = (

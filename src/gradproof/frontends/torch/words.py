@@ -160,7 +160,7 @@ def _rebound(name: str, target: str, why: Break) -> Told:
             if is_step
             else "change a copy: `x = x.clone()` before this line"
             if op == "copy"
-            else f"compute a new tensor here, with `{op}` in the place of `{op}_` or `x = x + y` in that of `x += y`",
+            else f"compute a new tensor here, with `{op}` instead of `{op}_`, or `x = x + y` instead of `x += y`",
         )
     if "given away" in why.facts:
         return (
