@@ -11,7 +11,7 @@ import pytest
 from gradproof.sweep import trial
 from gradproof.sweep.issue_text import to_issue
 from gradproof.sweep.one_op import swept
-from gradproof.sweep.page import to_page
+from gradproof.sweep.page import roots_of, to_page
 from gradproof.sweep.plan import Plan
 from tests.sweep import planted
 
@@ -86,7 +86,22 @@ def test_the_page_counts_by_kind_and_says_what_reproduces_a_row(results: Results
     page = to_page(results.values())
     kinds = [fault["kind"] for result in results.values() for fault in result["faults"]]
     assert f"| {kinds.count('wrong')} | {kinds.count('nonfinite')} |" in page
-    assert "`gradproof sweep numpy --ops scale --dtypes float32 --points ordinary`" in page
+    assert "`--ops scale --dtypes float32 --points ordinary`" in page
+
+
+def test_faults_of_one_rule_are_one_row_that_names_their_ops(results: Results) -> None:
+    (fault, *_) = results["scale"]["faults"]
+    of_a_rule = {**fault, "cause": "framework-rule", "rule": "exp"}
+    twice = [{**results["scale"], "op": op, "faults": [of_a_rule]} for op in ("lib.exp", "lib.raw.Exp")]
+    (root,) = roots_of(twice)
+    assert root.ops == ["lib.exp", "lib.raw.Exp"]
+    page = to_page(twice)
+    assert "| `lib.exp`, `lib.raw.Exp` |" in page
+    assert "**wrong: framework-rule**" in page
+    other = [
+        {**results["scale"], "op": op, "faults": [{**of_a_rule, "cause": "overflow"}]} for op in ("f", "g")
+    ]
+    assert len(roots_of(other)) == 2  # a product that overflows is none of another op
 
 
 def test_a_page_says_that_a_sweep_is_not_at_its_end(results: Results) -> None:
@@ -103,3 +118,9 @@ def test_the_text_for_a_tracker_has_script_and_both_values(results: Results) -> 
     assert fault["script"].strip() in text
     assert fault["observed"] in text
     assert fault["expected"] in text
+
+
+def test_what_float64_mends_is_inaccurate_and_not_wrong(results: Results) -> None:
+    """Constants of the rule are rounded to float32: its verdict is `wrong`, and more precision helps."""
+    assert results["rounded_constant"]["verdicts"]["wrong"] >= 1
+    assert {fault["kind"] for fault in results["rounded_constant"]["faults"]} == {"inaccurate"}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from gradproof.diagnosis.words import framework_name
 from gradproof.sweep.find import KINDS
 
 Result = Mapping[str, Any]
+Fault = Mapping[str, Any]
 MEANINGS = {
     "wrong": "differs from the derivative, and more precision would not help",
     "nonfinite": "NaN or infinity though the derivative is a number",
@@ -17,6 +20,42 @@ MEANINGS = {
     "missing": "no gradient though the function has one",
     "mode-dependent": "right in the ordinary mode and not in another one",
 }
+
+
+# Of these the rule itself is the root, whatever ops are made with it; of the others, what an op computes on the way.
+_OF_A_RULE = ("framework-rule", "no-gradient-registered")
+
+
+@dataclass(frozen=True)
+class Root:
+    """Faults of one library that have one root: the first stands for all."""
+
+    kind: str
+    mode: str | None
+    cause: str
+    faults: tuple[tuple[Result, Fault], ...]
+
+    @property
+    def ops(self) -> list[str]:
+        return list(dict.fromkeys(result["op"] for result, _ in self.faults))
+
+    def all_of(self, field: str) -> list[str]:
+        """What the faults have in a field that is a list, each once."""
+        return list(dict.fromkeys(one for _, fault in self.faults for one in fault[field]))
+
+
+def roots_of(results: Iterable[Result]) -> list[Root]:
+    """The graver kinds first, then by cause and op."""
+    found: dict[tuple[str, str | None, str, str], list[tuple[Result, Fault]]] = {}
+    for result in results:
+        for fault in result["faults"]:
+            is_of_a_rule = fault["cause"] in _OF_A_RULE and fault["rule"]
+            root = fault["rule"] if is_of_a_rule else result["op"]
+            found.setdefault((fault["kind"], fault["mode"], fault["cause"], root), []).append((result, fault))
+    roots = [Root(kind, mode, cause, tuple(own)) for (kind, mode, cause, _), own in found.items()]
+    return sorted(
+        roots, key=lambda one: (KINDS.index(one.kind), one.mode or "", one.cause, one.ops[0].lower())
+    )
 
 
 def to_page(results: Iterable[Result]) -> str:
@@ -36,6 +75,8 @@ def _introduction() -> list[str]:
         "ops and that is proven not to be the derivative at that point. The expected value is confirmed by differences",
         "of the op's exact meaning in 284 bits, which use no derivative rule. Left out are points where a function has",
         "no derivative, values that the dtype does not hold, and errors that roundings of the input alone explain.",
+        "Faults with one root are one row; `gradproof sweep LIBRARY` with the options in the last column finds it",
+        "again, and `--issues DIR` writes the smallest script that shows it.",
         "",
     ]
 
@@ -44,7 +85,7 @@ def _counts(by_library: Mapping[str, Sequence[Result]]) -> Iterator[str]:
     yield "| library | ops swept | gradients judged | " + " | ".join(KINDS) + " |"
     yield "|---|---|---|" + "---|" * len(KINDS)
     for framework, own in by_library.items():
-        kinds = Counter(fault["kind"] for result in own for fault in result["faults"])
+        kinds = Counter(root.kind for root in roots_of(own))
         judged = sum(sum(result["verdicts"].values()) for result in own)
         n_all = max(result.get("of", 0) for result in own)
         swept = f"{len(own):,} of {n_all:,}" if n_all > len(own) else f"{len(own):,}"
@@ -65,7 +106,6 @@ def _title(framework: str, own: Sequence[Result]) -> str:
 
 def _library(framework: str, own: Sequence[Result]) -> Iterator[str]:
     yield from ("", f"## {_title(framework, own)}", "")
-    faults = [(result, fault) for result in own for fault in result["faults"]]
     verdicts: Counter[str] = sum((Counter(result["verdicts"]) for result in own), Counter())
     told = ", ".join(f"{verdict} {count:,}" for verdict, count in verdicts.most_common())
     left = max(result.get("of", 0) for result in own) - len(own)
@@ -73,32 +113,29 @@ def _library(framework: str, own: Sequence[Result]) -> Iterator[str]:
         yield f"**Not swept to its end**: {left:,} ops are left, and `gradproof sweep {framework}` goes on with them."
         yield ""
     yield f"{len(own):,} ops; verdicts: {told or 'none'}."
-    if not faults:
-        return
-    yield ""
-    yield "| op | kind | dtype | at | call | returned | derivative | reproduce |"
-    yield "|---|---|---|---|---|---|---|---|"
-    yield from (_row(framework, result, fault) for result, fault in sorted(faults, key=_order))
+    for heading, roots in groupby(roots_of(own), _heading):
+        yield from ("", f"**{heading}**", "")
+        yield "| op | call | returned | derivative | dtype | at | again |"
+        yield "|---|---|---|---|---|---|---|"
+        yield from map(_row, roots)
 
 
-def _order(pair: tuple[Result, Mapping[str, Any]]) -> tuple[int, str, str]:
-    """The graver kinds first; faults that have one rule to blame stand together."""
-    result, fault = pair
-    return KINDS.index(fault["kind"]), fault["rule"], result["op"]
+def _heading(root: Root) -> str:
+    return f"{root.kind} ({root.mode})" if root.mode else f"{root.kind}: {root.cause}".removesuffix(": ")
 
 
-def _row(framework: str, result: Result, fault: Mapping[str, Any]) -> str:
-    mode = f" ({fault['mode']})" if fault["mode"] else ""
-    how = f"--dtypes {fault['dtypes'][0]} --points {fault['points'][0]}"
-    command = f"gradproof sweep {framework} --ops {result['op']} {how}"
+def _row(root: Root) -> str:
+    _, fault = root.faults[0]
+    dtypes, points = root.all_of("dtypes"), root.all_of("points")
+    again = f"--ops {root.ops[0]} --dtypes {fault['dtypes'][0]} --points {fault['points'][0]}"
     cells = [
-        f"`{result['op']}`", fault["kind"] + mode, ", ".join(fault["dtypes"]), ", ".join(fault["points"]),
-        f"`{_call(fault)}`", _number(fault["observed"]), _number(fault["expected"]), f"`{command}`",
+        ", ".join(f"`{op}`" for op in root.ops), f"`{_call(fault)}`", _number(fault["observed"]),
+        _number(fault["expected"]), ", ".join(dtypes), ", ".join(points), f"`{again}`",
     ]  # fmt: skip
     return "| " + " | ".join(cells) + " |"
 
 
-def _call(fault: Mapping[str, Any]) -> str:
+def _call(fault: Fault) -> str:
     return str(fault["call"]).replace("|", "\\|")
 
 
