@@ -238,11 +238,8 @@ def execute(given: argparse.Namespace) -> int:
 
 def _demand_deferrable(given: argparse.Namespace) -> None:
     """What is made of a report is asked of the command that makes the report."""
-    asked = [
-        f"--{name}"
-        for name in (*output.FORMATS, "fix", "diff", "apply", "rerun", "jobs")
-        if getattr(given, name)
-    ]
+    names = (*output.FORMATS, "fix", "diff", "apply", "rerun", "jobs")
+    asked = [f"--{name}" for name in names if getattr(given, name)]
     if given.defer is not None and asked:
         raise InvalidInput(f"--defer makes no report; {asked[0]} is for `gradproof examine {given.defer}`")
 
