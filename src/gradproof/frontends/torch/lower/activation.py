@@ -44,6 +44,17 @@ def _leaky_relu_backward(m: Any, e: Any, gy: Any, x: Any, slope: Any, is_result:
     return m.select(m.greater(x, 0), gy, m.mul(gy, number(m, slope, gy)))
 
 
+@lower("rrelu_with_noise")
+def _rrelu(
+    m: Any, e: Any, x: Any, noise: Any, low: Any = 0.125, high: Any = 1 / 3, training: Any = False
+) -> Any:
+    """In training the slopes that were drawn are what the op has written."""
+    if not training:
+        return m.select(m.greater(x, 0), x, m.mul(x, number(m, (low + high) / 2, x)))
+    drawn = m.constant(np.asarray(e.outputs[1].array))
+    return m.select(m.greater(x, 0), x, m.mul(x, drawn)), drawn
+
+
 @lower("_prelu_kernel")
 def _prelu(m: Any, e: Any, x: Any, weight: Any) -> Any:
     return m.select(m.greater(x, 0), x, m.mul(weight, x))

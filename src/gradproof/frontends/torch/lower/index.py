@@ -210,13 +210,22 @@ def _masked_scatter(m: Any, e: Any, x: Any, mask: Any, source: Any) -> Any:
     return put_at(m, x, chosen, m.take(_flat(m, source), np.arange(chosen.size), axis=0))
 
 
+@lower("masked_scatter_backward")
+def _masked_scatter_backward(m: Any, e: Any, gy: Any, mask: Any, sizes: Sequence[int]) -> Any:
+    chosen = np.flatnonzero(np.broadcast_to(ints(mask), gy.shape))
+    taken = m.take(_flat(m, gy), chosen, axis=0)  # what was left over of the source gets nothing
+    return m.reshape(
+        put_at(m, m.zeros((math.prod(sizes),)), np.arange(chosen.size), taken), shape=tuple(sizes)
+    )
+
+
 @lower("repeat_interleave")
 def _repeat_interleave(m: Any, e: Any, repeats: Any, *_: Any, **__: Any) -> Any:
     return m.constant(np.asarray(e.outputs[0].array))
 
 
-@lower("one_hot", "nonzero", "bincount", "bucketize", "searchsorted", "unique", "_unique2", "histc", "unique_dim",
-       "unique_consecutive", "_local_scalar_dense")  # fmt: skip
+@lower("one_hot", "nonzero", "bincount", "bucketize", "searchsorted", "unique", "_unique", "_unique2", "histc",
+       "unique_dim", "unique_consecutive", "_local_scalar_dense")  # fmt: skip
 def _facts(m: Any, e: Any, *_: Any, **__: Any) -> Any:
     return tuple(m.constant(np.asarray(output.array)) for output in e.outputs)
 

@@ -82,6 +82,38 @@ def _inverse(m: Any, e: Any, a: Any, *_: Any, **__: Any) -> Any:
     return m.inverse(a), None
 
 
+@lower("cholesky_inverse")
+def _cholesky_inverse(m: Any, e: Any, factor: Any, upper: Any = False) -> Any:
+    """Of the matrix that a triangular factor stands for; the other triangle is not looked at."""
+    shown = np.triu(np.ones(factor.shape[-2:])) if upper else np.tril(np.ones(factor.shape[-2:]))
+    half = m.select(m.constant(shown > 0), factor, m.zeros(()))
+    turned_half = adjoint(m, half)
+    return m.inverse(m.matmul(turned_half, half) if upper else m.matmul(half, turned_half))
+
+
+@lower("_trilinear")
+def _trilinear(
+    m: Any,
+    e: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    wide_a: Any,
+    wide_b: Any,
+    wide_c: Any,
+    summed: Any,
+    unroll: int = 1,
+) -> Any:
+    """A sum of products of three arrays, each of which lacks some of the axes."""
+    rank = a.ndim + len(wide_a)
+    parts = []
+    for x, lacking in ((a, wide_a), (b, wide_b), (c, wide_c)):
+        sizes = iter(x.shape)
+        parts.append(m.reshape(x, shape=tuple(1 if k in lacking else next(sizes) for k in range(rank))))
+    product = m.mul(m.mul(parts[0], parts[1]), parts[2])
+    return m.sum(product, axes=tuple(summed)) if summed else product
+
+
 @lower("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
 def _solve(m: Any, e: Any, a: Any, b: Any, left: Any = True, check_errors: Any = False) -> Any:
     """(solution, the factors its backward op is given, and facts about them)."""
