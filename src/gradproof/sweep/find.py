@@ -56,7 +56,7 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
     kind = report.verdict.value
     if kind not in KINDS or report.reference is None or not report.reference.size:
         return None
-    if not _has_value(row.capture):
+    if not has_value(row.capture):
         return None  # a function whose value is beyond the dtype has no gradient in it either
     if report.observed is None and not report.reference.any():
         return None  # a derivative that is zero may well be left out
@@ -91,14 +91,19 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
     )
 
 
-def _has_value(capture: Capture) -> bool:
-    """Whether the number that was differentiated is one that its dtype holds, whatever the library made of it."""
+def has_value(capture: Capture) -> bool:
+    """Whether the number that was differentiated is one that its dtype holds, be it infinite in the library.
+
+    Where the library says itself that it is no number, it is outside of what the op is meant for.
+    """
     program = capture.program
     if program is None:
         return True
     (target,) = (program[id] for id in program.outputs)
     if target.value is None or bool(np.isfinite(target.value).all()):
         return True
+    if bool(np.isnan(target.value).any()):
+        return False
     exact = exact_value(capture)
     return exact is not None and abs(exact) <= float(np.finfo(types.numpy_dtype(target.dtype)).max)
 

@@ -13,7 +13,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-from gradproof.sweep.find import MODE_DEPENDENT, Find, Row, confirmed, is_of_the_dtype
+from gradproof.sweep.find import MODE_DEPENDENT, Find, Row, confirmed, has_value, is_of_the_dtype
 from gradproof.sweep.script import function_of
 
 ENTRIES = 4  # that are looked at: forward mode runs once for each
@@ -26,7 +26,8 @@ def find_in_modes(
     for row in rows:
         report = row.report
         is_right = report.verdict is Verdict.CORRECT and report.is_proven and report.reference is not None
-        if not is_right or report.source not in sample.wrt or not np.prod(report.shape):
+        is_asked = report.source in sample.wrt and np.prod(report.shape)
+        if not is_right or not is_asked or not has_value(row.capture):
             continue
         entries = _entries(report.reference)
         for mode in library.modes:

@@ -139,3 +139,12 @@ def test_the_compiler_is_told_of_our_code_once(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(trace_rules, "add", told.append)
     gradproof.check(torch.sum, torch.tensor([1.0]))
     assert told == []
+
+
+def test_a_pseudo_inverse_that_leaves_singular_values_out_is_not_the_inverse() -> None:
+    """With a tolerance of 1 it is zero everywhere, and so is its derivative."""
+    x = torch.tensor([[-1.1149502, -0.3856009], [-1.1143736, -0.38577342]])
+    report = gradproof.check(lambda x: torch.linalg.pinv(x, rtol=1.0).sum(), x)
+    assert verdicts(report)["x"] in ("correct", "unverified")
+    whole = torch.tensor([[2.0, 1.0], [0.5, -3.0]])
+    assert verdicts(gradproof.check(lambda x: torch.linalg.pinv(x).sum(), whole)) == {"x": "correct"}

@@ -14,6 +14,8 @@ from gradproof.ops.eigen import anchors_of
 from gradproof.ops.factorise import hermitian_part
 from gradproof.ops.linalg import adjoint
 
+KEPT = 0.5  # a singular value of an inverse, times the largest of its matrix, is 1 or more; less is a rounded zero
+
 
 @lower("mm", "bmm", "matmul", "linalg_matmul")
 def _matmul(m: Any, e: Any, a: Any, b: Any, *_: Any) -> Any:
@@ -222,8 +224,21 @@ def _matrix_exp(m: Any, e: Any, a: Any) -> Any:
 
 
 @lower("linalg_pinv")
-def _pinv(m: Any, e: Any, a: Any, *_: Any, **__: Any) -> Any:
-    return m.pinv(a)
+def _pinv(m: Any, e: Any, a: Any, *rest: Any, hermitian: Any = False, **_: Any) -> Any:
+    is_symmetric = hermitian is True or any(one is True for one in rest)
+    if is_symmetric and not _is_symmetric(a):
+        raise NotImplementedError("a matrix that is not symmetric")
+    if _leaves_out(np.asarray(a.value), np.asarray(e.outputs[0].array)):
+        raise NotImplementedError("a pseudo-inverse that takes small singular values for zero")
+    return m.pinv(hermitian_part(m, a) if is_symmetric else a)
+
+
+def _leaves_out(a: Any, inverse: Any) -> bool:
+    """Whether a singular value was below the tolerance: all that are kept are at least 1 / the largest of `a`."""
+    if not a.size or not np.isfinite(inverse).all():
+        return False
+    largest, least = (np.linalg.svd(x, compute_uv=False) for x in (a, inverse))
+    return bool((least.min(-1) * largest.max(-1) < KEPT).any())
 
 
 @lower("linalg_cross", "cross")
