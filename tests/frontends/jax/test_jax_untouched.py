@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import jax.scipy.optimize
 import numpy as np
 import pytest
-from jax_runs import captured
+from jax_runs import captured, judged
 
 W = jnp.asarray(np.random.default_rng(3).normal(size=(3, 4)), jnp.float32)
 X = jnp.asarray(np.random.default_rng(4).normal(size=(5, 4)), jnp.float32)
@@ -168,3 +168,29 @@ def test_the_lines_that_jax_names_are_the_users(capsys):
     captured(lambda: found.append(run()))
     assert found == [run()]
     assert "gradproof" not in found[0].replace(__file__, "")
+
+
+def test_on_one_device_compiled_maps_over_devices_are_judged_and_eager_ones_disturb_nothing():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("i",))
+    one, split = jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec("i")
+
+    def mapped(f):
+        return jax.shard_map(
+            lambda w, x: jax.lax.pmean(f(w, x), "i"), mesh=mesh, in_specs=(one, split), out_specs=one
+        )
+
+    uses = {
+        "around": (lambda: jax.jit(jax.grad(mapped(loss)))(W, X), "correct"),
+        "inside": (lambda: jax.jit(mapped(jax.grad(loss)))(W, X), "correct"),
+        "pmap": (lambda: jax.pmap(jax.grad(loss), in_axes=(None, 0))(W, X[None]), "correct"),
+        "named": (
+            lambda: jax.pmap(lambda x: jax.lax.psum(jax.grad(loss)(W, x), "i"), "i")(X[None]),
+            "correct",
+        ),
+        "eager": (lambda: jax.grad(mapped(loss))(W, X), "unverified"),
+    }
+    for name, (use, verdict) in uses.items():
+        seen = []
+        reports = judged(lambda use=use, seen=seen: seen.append(use()))
+        assert [one.verdict.value for one in reports] == [verdict], name
+        assert _bits(seen[0]) == _bits(use()), name

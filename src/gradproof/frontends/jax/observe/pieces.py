@@ -21,7 +21,7 @@ from gradproof.frontends.jax.lower.library import region_of
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.elsewhere import computes_elsewhere
 from gradproof.frontends.jax.observe.notes import JaxExit, JaxPiece, JaxRuleRun, Linearisation
-from gradproof.frontends.jax.observe.peel import bottom
+from gradproof.frontends.jax.observe.peel import UnreadableTracer, bottom
 from gradproof.frontends.jax.observe.plain_numbers import fresh
 from gradproof.frontends.jax.observe.session import JaxSession
 from gradproof.frontends.jax.observe.trace import codes_here, numbers, places_here
@@ -141,6 +141,10 @@ class Pieces:
                     key=rule,
                 )
             )
+        except (
+            UnreadableTracer
+        ):  # inside an eager `shard_map`: the call goes on without its rules being known
+            return
         except Exception:
             self._session.note_failure()
 

@@ -8,7 +8,7 @@ from typing import Any
 from gradproof.frontends.jax.observe.asked import function_name, source_names
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import Bottom
-from gradproof.frontends.jax.read.interpret import SHARED
+from gradproof.frontends.jax.read.inside import SHARED
 from gradproof.frontends.jax.read.values import value_of
 from gradproof.frontends.record.model import FunctionCall, GradientCall, Observed, Operand, Tape, Value
 from gradproof.frontends.record.source import spans_of

@@ -20,7 +20,8 @@ from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxEvent, numbers
 from gradproof.frontends.jax.read.bare import as_observed, bare_call, names_of_sources, names_of_targets
 from gradproof.frontends.jax.read.flow import given_results, needed_for, phased
-from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, Inside, JaxprInterpreter, Where
+from gradproof.frontends.jax.read.inside import Inside
+from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, Where
 from gradproof.frontends.jax.read.odd import is_odd
 from gradproof.frontends.jax.read.regions import with_regions
 from gradproof.frontends.jax.read.replay import Find, replayed

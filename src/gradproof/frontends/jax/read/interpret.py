@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.jax.kernels import PRIMITIVE
 from gradproof.frontends.jax.lower import TABLE
 from gradproof.frontends.jax.lower.library import ANY_NUMBER, PREFIX, Known, known_function, region_of
-from gradproof.frontends.jax.observe.notes import Ending
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.observe.twin import apart, twin
-from gradproof.frontends.jax.read.loops import cond, linear_solve, scan, while_loop
+from gradproof.frontends.jax.read.inside import Inside
+from gradproof.frontends.jax.read.loops import among_devices, cond, linear_solve, scan, shard_map, while_loop
 from gradproof.frontends.jax.read.regions import MARK
 from gradproof.frontends.jax.read.values import Values
 from gradproof.frontends.record.model import RETURN_OP, OpEvent, Phase, Value
@@ -27,10 +27,6 @@ from gradproof.ir.span import Span
 PLAIN_NUMBERS = (
     "`{name}` was given a plain Python number, and Python computed with it where JAX sees nothing; pass an array, as "
     "`jnp.float32(...)`, and it can be judged"
-)
-SHARED = (
-    "inside `jit`, the function uses what it is differentiated for as a constant too, and a jaxpr does not tell the "
-    "two apart"
 )
 MOST_EVENTS = 200_000  # a program with more ops is not judged, and says so
 _BOUNDARY = frozenset({"trace_to_jaxpr", "trace_to_jaxpr_dynamic", "_trace_to_jaxpr"})
@@ -51,34 +47,6 @@ class Where:
     is_transposed: bool = False
     region: Known | None = None
     call: int | None = None  # the compiled function whose own results are to be met
-
-
-@dataclass(frozen=True)
-class Inside:
-    """What a function is differentiated for is another value inside of it: outside, it is a constant.
-
-    `own` are the variables that the function and its derivative define; see `observe.shared`.
-    """
-
-    sources: frozenset[Any] = frozenset()
-    own: frozenset[Any] = frozenset()
-    constant_uses: Mapping[Any, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
-
-    @classmethod
-    def around(cls, ending: Ending) -> Inside:
-        of = ending.of
-        sources = frozenset(one.value for one in of.sources if one.is_staged)
-        return cls(sources, frozenset(of.own | ending.own), of.constant_uses)
-
-    def constants_of(self, equation: Any) -> tuple[int, ...] | None:
-        """The operands that an equation takes as constants; None where it is no part of the function."""
-        defined = next((var for var in equation.outvars if var in self.own), None)
-        if defined is None:
-            return None
-        known = self.constant_uses.get(defined)
-        if known is not None and known[0] != equation.primitive.name:
-            raise GradproofError(SHARED)
-        return () if known is None else known[1]
 
 
 class JaxprInterpreter:
@@ -138,7 +106,7 @@ class JaxprInterpreter:
         where: Where,
     ) -> list[Value]:
         """One equation: `outputs` are the arrays that it returned in the user's run, None where it is run here."""
-        body = BODIES.get(primitive.name)
+        body = among_devices(primitive.name, params) or BODIES.get(primitive.name)
         if body is not None:
             results = body(self, params, list(inputs), where)
             if outputs is not None:
@@ -294,5 +262,6 @@ BODIES: dict[str, Bodies] = {
     "while": while_loop,
     "cond": cond,
     "custom_linear_solve": linear_solve,
+    "shard_map": shard_map,
 }
 """Primitives that have jaxprs inside, by their names."""

@@ -18,9 +18,10 @@ from gradproof.frontends.record.model import Value
 from gradproof.ir import types
 
 if TYPE_CHECKING:
-    from gradproof.frontends.jax.read.interpret import JaxprInterpreter, Where
+    from gradproof.frontends.jax.read.interpret import Bodies, JaxprInterpreter, Where
 
 SOLVED = 1e-2  # of the right-hand side: what iterations leave is smaller, another equation's solution is not
+_ACROSS = frozenset({"psum", "psum_invariant", "pvary", "pmax", "pmin"})
 LARGEST_EQUATION = 64  # unknowns of a linear equation whose matrix is written out column by column
 
 
@@ -95,6 +96,26 @@ def _selected(
     result = run.values.new(twin(run.values.array(taken)))
     run.emit("select_n", [index, *cases], [result], {}, where)
     return result
+
+
+def shard_map(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+    """On a mesh of one device every part is the whole."""
+    if params["mesh"].size != 1:
+        raise GradproofError("what several devices compute together is not followed")
+    return run.run(params["jaxpr"], (), inputs, where)
+
+
+def among_devices(name: str, params: Any) -> Bodies | None:
+    """What puts the parts of devices together; among one of them, that is what it has."""
+    is_named = any(isinstance(axis, str) for axis in params.get("axes", ()))
+    return _handed_on if is_named and name in _ACROSS else None
+
+
+def _handed_on(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
+    results = [run.values.new(twin(run.values.array(value))) for value in inputs]
+    for value, result in zip(inputs, results):
+        run.emit("copy", [value], [result], {}, where)
+    return results
 
 
 def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
