@@ -53,7 +53,6 @@ def diagnose(
     why: str,
     fix: Fix | None = None,
     severity: Severity = "error",
-    notes: tuple[str, ...] = (),
 ) -> Iterator[Diagnostic]:
     primary = None if loss.place.span is None else Annotation(loss.place.span, label)
     yield Diagnostic(
@@ -69,7 +68,6 @@ def diagnose(
         fix=case.remedy.fix or fix,  # one that was run before one that is only advice
         op=loss.place.op,
         share=loss.share,
-        notes=notes,
     )
 
 

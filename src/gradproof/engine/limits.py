@@ -82,25 +82,17 @@ class _Nearby:
     gradients: tuple[Array, ...]
 
 
-def limit_gradient(
-    program: Program,
-    wrt: Sequence[int] | None = None,
-    precision_bits: int = PRECISION_BITS,
-    seeds: Sequence[Array] | None = None,
-    at_tie: bool = False,
-) -> Limit:
-    """The limit of the gradient at the recorded inputs, with all decisions as recorded.
+def limit_gradient(program: Program, wrt: Sequence[int] | None = None, at_tie: bool = False) -> Limit:
+    """The limit of the gradient of a number at the recorded inputs, with all decisions as recorded.
 
-    `at_tie`: but for those at a tie, which are settled on every side by where that side leads. `seeds` weigh the
-    entries of the outputs; without them the output is one number.
+    `at_tie`: but for those at a tie, which are settled on every side by where that side leads.
     """
     wrt = tuple(program.inputs if wrt is None else wrt)
-    domain = BallDomain(precision_bits)
+    domain = BallDomain(PRECISION_BITS)
     sides = _directions(program, wrt)
     decided = [directional(program, side, domain).decisions if at_tie else {} for side in sides]
     nearby = [
-        [_evaluate(domain, program, wrt, *side, bits, seeds) for side in zip(sides, decided)]
-        for bits in STEP_BITS
+        [_evaluate(domain, program, wrt, *side, bits) for side in zip(sides, decided)] for bits in STEP_BITS
     ]
     with domain.active():
         values = _tends_to([[point.values for point in step] for step in nearby])
@@ -202,7 +194,6 @@ def _evaluate(
     side: dict[int, Array],
     decisions: Mapping[int, Array],
     step_bits: int,
-    seeds: Sequence[Array] | None,
 ) -> _Nearby:
     with domain.active():
         step = arb(2) ** -step_bits
@@ -211,8 +202,7 @@ def _evaluate(
             for id, direction in side.items()
         }
     result = run(domain, program, Policy(inputs=inputs, decisions=decisions))
-    weights = [np.ones(()) for _ in program.outputs[:1]] if seeds is None else seeds
-    gradients = vjp(result, [result.m.literal(weight) for weight in weights], wrt)
+    gradients = vjp(result, [result.m.literal(np.ones(())) for _ in program.outputs[:1]], wrt)
     return _Nearby(
         _flat(result.outputs()),
         tuple(np.asarray(gradient, dtype=object).reshape(-1) for gradient in gradients),

@@ -20,6 +20,7 @@ from gradproof.ir.types import Array
 from gradproof.ops import Arithmetic
 
 EXACT_BITS = 256  # differences of neighbouring slopes are taken, which costs half of them
+N_ELSEWHERE = 3  # points nearby at which a rule is tried
 CHEAP_ENTRIES = 20_000  # up to so many numbers `arb` answers at once; beyond, float64 balls do
 
 
@@ -221,14 +222,14 @@ class Trials:
     elsewhere: tuple[Reading, ...] = field(default_factory=tuple)
 
 
-def try_out(rule: HandWrittenRule, n_elsewhere: int = 3) -> Trials:
+def try_out(rule: HandWrittenRule) -> Trials:
     """The trials from which a mistake is read off; always the same ones for the same rule."""
     rng = np.random.default_rng(0)
     here = read(rule, rule.here, exact=True)
     ups = [_random_upstream(rule, rng) for _ in range(2)] if rule.has_upstream else []
     others = tuple(read(rule, Point(rule.here.inputs, up)) for up in ups)
     elsewhere = []
-    for _ in range(n_elsewhere if rule.uses_inputs else 0):
+    for _ in range(N_ELSEWHERE if rule.uses_inputs else 0):
         up = _random_upstream(rule, rng) if rule.has_upstream else rule.here.upstream
         moved = tuple(moved_near(array, rng) for array in rule.here.inputs)
         elsewhere.append(read(rule, Point(moved, up)))

@@ -77,11 +77,11 @@ def optional(inner: Codec) -> Codec:
     )
 
 
-def list_of(inner: Codec, make: Callable[[Iterable[Any]], Any] = tuple, **limits: int) -> Codec:
+def list_of(inner: Codec, **limits: int) -> Codec:
     return Codec(
         {"type": "array", "items": inner.schema, **limits},
         lambda value, writing: [inner.write(each, writing) for each in value],
-        lambda document, reading: make(
+        lambda document, reading: tuple(
             inner.read(each, reading.inside(k)) for k, each in enumerate(document)
         ),
         inner.defines,
