@@ -36,12 +36,6 @@ _BY_PACKAGE = {
     "torch": "gradproof.frontends.torch.function",
 }
 _NUMPY = "gradproof.tape.function"
-_MODES = {
-    "numpy": "gradproof.tape.modes",
-    "tensorflow": "gradproof.frontends.tensorflow.modes",
-    "jax": "gradproof.frontends.jax.modes",
-    "torch": "gradproof.frontends.torch.modes",
-}
 
 SUPPORTED = {
     "numpy": "gradients by gradproof.GradientTape, check() and hand-written gradients",
@@ -129,7 +123,7 @@ def usual_modes(framework: str) -> list[Mode]:
 
 def plain_modes(framework: str) -> list[Mode]:
     """A framework's modes that need neither a device nor a process of their own."""
-    return list(importlib.import_module(_MODES[framework]).MODES) if framework in FRAMEWORKS else []
+    return list(_modes_of(framework).MODES) if framework in FRAMEWORKS else []
 
 
 def modes_offered(framework: str, is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
@@ -137,9 +131,13 @@ def modes_offered(framework: str, is_here: bool = False) -> tuple[list[Mode], li
 
     With `is_here` modes that need a process of their own are among those it lacks.
     """
-    module = importlib.import_module(_MODES[framework])
-    offered: tuple[list[Mode], list[LackingMode]] = module.offered(is_here)
+    offered: tuple[list[Mode], list[LackingMode]] = _modes_of(framework).offered(is_here)
     return offered
+
+
+def _modes_of(framework: str) -> Any:
+    home = "gradproof.tape" if framework == "numpy" else f"gradproof.frontends.{framework}"
+    return importlib.import_module(f"{home}.modes")
 
 
 def coverage(framework: str) -> Coverage:
