@@ -102,3 +102,19 @@ def test_a_source_goes_by_what_the_calling_line_calls_it():
         jax.vmap(jax.grad(lambda x: x**2))(points)
 
     assert [one.source for one in judged(run)] == ["params['w']", "later['w']", "points"]
+
+
+def test_a_loop_that_trains_is_followed_to_the_end_of_the_turn_that_is_looked_at():
+    def train(w):
+        def step(w, _):
+            return w - 0.01 * jax.grad(lambda w: jnp.sum(jnp.sin(w) ** 2))(w), None
+
+        return jax.lax.scan(step, w, length=100_000)[0]
+
+    def wander(w):
+        return jax.lax.while_loop(
+            lambda s: s[1] < 100_000, lambda s: (s[0] - 0.01 * jax.grad(jnp.sin)(s[0]), s[1] + 1), (w, 0)
+        )[0]
+
+    reports = judged(lambda: (jax.jit(train)(jnp.array([0.5, 1.0])), jax.jit(wander)(jnp.float32(0.5))))
+    assert [one.verdict.value for one in reports] == ["correct", "correct"]

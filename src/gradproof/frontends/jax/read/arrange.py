@@ -18,7 +18,7 @@ IN_NO_ORDER = "what `vmap` returned has an axis that nothing asked for, and is n
 
 
 @dataclass(frozen=True)
-class Section:
+class Stretch:
     """A part of one axis, which holds the entries of something with axes of its own."""
 
     axis: int
@@ -31,7 +31,7 @@ class Section:
 class Arrangement:
     """How an array becomes another: cut, transposed, widened by axes of length 1, which are then repeated."""
 
-    cut: Section | None
+    cut: Stretch | None
     order: tuple[int, ...]
     wide: tuple[int, ...]
     shape: tuple[int, ...]
@@ -66,7 +66,7 @@ def units(n_axes: int) -> Labels:
 
 
 def arrangement(
-    labels: Labels, wanted: Labels, shape: tuple[int, ...], cut: Section | None = None
+    labels: Labels, wanted: Labels, shape: tuple[int, ...], cut: Stretch | None = None
 ) -> Arrangement:
     """The axes of an array in the order of the labels that are wanted; what it has no axis for is repeated."""
     if cut is not None:

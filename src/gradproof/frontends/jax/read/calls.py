@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from gradproof.frontends.jax.observe.trace import JaxEvent, numbers
 from gradproof.frontends.jax.read.bare import as_observed, bare_call, names_of_sources, names_of_targets
 from gradproof.frontends.jax.read.flow import given_results, needed_for, phased
 from gradproof.frontends.jax.read.inside import Inside
-from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, Where
+from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, SeenEnough, Where
 from gradproof.frontends.jax.read.odd import is_odd
 from gradproof.frontends.jax.read.regions import with_regions
 from gradproof.frontends.jax.read.replay import Find, replayed
@@ -131,10 +132,12 @@ def _run_again(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]
     execution = ending.execution
     assert execution is not None
     values = Values()
-    run = JaxprInterpreter(values, Inside.around(ending))
+    awaited = frozenset(one.value for group in _ends(ending) for one in group if one.is_staged)
+    run = JaxprInterpreter(values, Inside.around(ending), awaited)
     where = Where(spans_of(execution.places), "forward", call=ending.id)
     inputs = [values.of(_as_array(x, aval)) for x, aval in zip(execution.inputs, execution.jaxpr.in_avals)]
-    run.run_closed(execution.jaxpr, inputs, where)
+    with suppress(SeenEnough):
+        run.run_closed(execution.jaxpr, inputs, where)
     turns = max((len(run.seen.get(one.value, ())) for one in ending.results if one.is_staged), default=1)
     if not turns:
         return []  # it stands in a branch that was not taken, and nothing was computed

@@ -49,19 +49,31 @@ class Where:
     call: int | None = None  # the compiled function whose own results are to be met
 
 
+class SeenEnough(Exception):
+    """What is awaited was computed: the rest of a loop tells nothing more."""
+
+
 class JaxprInterpreter:
     """Collects op events; `seen` holds, for every variable of a jaxpr, the values it had, one per turn.
 
     `twins` are the values inside of what is cut out, by those outside; `makers` the events by what they made.
     """
 
-    def __init__(self, values: Values, inside: Inside | None = None) -> None:
+    def __init__(
+        self, values: Values, inside: Inside | None = None, awaited: frozenset[Any] = frozenset()
+    ) -> None:
         self.values = values
+        self._awaited = awaited
         self.twins: dict[int, Value] = {}
         self._inside = inside or Inside()
         self.events: list[OpEvent] = []
         self.seen: dict[Any, list[Value]] = {}
         self.makers: dict[int, OpEvent] = {}
+
+    def end_turn(self) -> None:
+        """A loop need not go on once a turn has computed all that is looked at."""
+        if self._awaited and all(var in self.seen for var in self._awaited):
+            raise SeenEnough
 
     def emit(
         self,

@@ -37,6 +37,7 @@ def scan(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) 
         carry = results[:n_carry]
         for column, value in zip(columns, results[n_carry:]):
             column[turn] = value
+        run.end_turn()
     avals = params["jaxpr"].out_avals[n_carry:]
     return [*carry, *(_stacked(run, column, aval, where) for column, aval in zip(columns, avals))]
 
@@ -73,6 +74,7 @@ def while_loop(run: JaxprInterpreter, params: Any, inputs: list[Value], where: W
         if not going:
             return carry
         carry = run.run_closed(params["body_jaxpr"], [*body_consts, *carry], here)
+        run.end_turn()
         turn += 1
 
 

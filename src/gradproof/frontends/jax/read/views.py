@@ -19,8 +19,8 @@ from gradproof.frontends.jax.observe.notes import Ending
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.read.arrange import (
     Arrangement,
+    Stretch,
     Labels,
-    Section,
     arrangement,
     labels_of,
     levels_in,
@@ -150,7 +150,7 @@ def _rows(part: Parts, of: _Labels, row: Hashable) -> Iterator[JaxView]:
         end, made = begin + math.prod(shape), []
         for source, wanted, result, labels in zip(part.sources, of.sources, part.results, of.results):
             _require_own_examples(of.targets[k], wanted)
-            cut = Section(labels.index(row), begin, end, shape) if row in labels else None
+            cut = Stretch(labels.index(row), begin, end, shape) if row in labels else None
             order = (*units(len(shape)), *wanted)
             made.append(_arranged(result, arrangement(labels, order, (*shape, *(source.shape or ())), cut)))
         yield _jacobian(part, tuple(range(len(part.sources))), k, of.targets[k], (), made)
@@ -166,7 +166,7 @@ def _columns(part: Parts, of: _Labels, column: Hashable) -> Iterator[JaxView]:
             _require_own_examples(of.targets[k], wanted)
             shape = own_shape(wanted, source)
             end, unit = begin + math.prod(shape), units(len(shape))
-            cut = Section(labels.index(column), begin, end, shape) if column in labels else None
+            cut = Stretch(labels.index(column), begin, end, shape) if column in labels else None
             order = (*range(len(rows)), *(unit[one] if isinstance(one, int) else one for one in wanted))
             made.append(_arranged(result, arrangement(labels, order, (*rows, *(source.shape or ())), cut)))
             begin = end
