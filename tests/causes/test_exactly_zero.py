@@ -64,4 +64,4 @@ def test_what_a_function_was_not_computed_from_is_said_to_be_so() -> None:
             jax.jit(jax.grad(loss))(given)
         assert report.worst is Verdict.CORRECT
         assert [one.kind for one in report.diagnostics] == ([kind] if kind else [])
-        assert ("`p['w']` will not train; " in last_line(report)) == bool(kind)
+        assert ("`given['w']` will not train; " in last_line(report)) == bool(kind)

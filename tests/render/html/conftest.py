@@ -22,6 +22,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+PATIENCE = 300_000  # milliseconds: how busy the machine is decides no test
 
 
 @pytest.fixture(scope="package")
@@ -63,6 +64,7 @@ class Opened:
             reduced_motion="reduce",
         )
         self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
