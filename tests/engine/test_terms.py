@@ -50,6 +50,27 @@ def test_equal_terms_do_not_cancel_in_a_rule_that_subtracts() -> None:
     assert (size > 0.05).all()
 
 
+def test_a_factor_that_cancelled_counts_by_what_varies_in_it() -> None:
+    """Rounding leaves something of a zero, and a product hands it on."""
+
+    def function(m: Any, x: Any) -> Any:
+        y = m.softmax(x, axes=(0,))
+        rest = m.mul(y, m.sub(1.0, m.broadcast(m.sum(y, axes=(0,)), shape=(4,))))
+        return total(m, m.mul(rest, m.literal(np.array([1.0, 0.0, 0.0, 0.0]))))
+
+    (size,) = _sizes(function, np.array([-2.0, -1.0, 1.0, 3.0]))
+    assert (size[0], size[3]) > (0.005, 0.004)  # d y[0] / d x[0] and d y[0] / d x[3], times 1
+
+
+def test_constants_that_are_added_and_taken_away_count_for_nothing() -> None:
+    def function(m: Any, x: Any) -> Any:
+        rest = m.sub(m.sub(m.add(x, 1e8), 1e8), 0.5)
+        return m.add(m.mul(rest, rest), m.square(rest))
+
+    (size,) = _sizes(function, 0.5)
+    assert 0.0 < float(size) <= 4.0
+
+
 def test_products_of_matrices_count_every_term() -> None:
     a, b = np.array([[1.0, -2.0]]), np.array([[3.0], [4.0]])
     by_a, by_b = _sizes(lambda m, x, y: total(m, m.matmul(x, y)), a, b)

@@ -20,6 +20,12 @@ from gradproof.ir.program import Node, descendants
 from gradproof.ir.types import Array
 from gradproof.ops import TABLE, Arithmetic
 
+_SUMS_AND_MOVES = frozenset(
+    {"add", "sub", "neg", "sum", "mean", "sum_to", "identity", "reshape", "broadcast", "transpose", "cast"}
+)
+_PRODUCTS = frozenset({"mul", "absorbing_mul", "square"})
+CANCELLED = 2.0**-40  # of its terms: a zero that float64 midpoints show with their own rounding
+
 
 def term_sizes(result: Run, wrt: Sequence[int]) -> list[Array]:
     """For each of `wrt`, the sum of the sizes of all its terms, entry by entry; zero where they are not known.
@@ -32,13 +38,14 @@ def term_sizes(result: Run, wrt: Sequence[int]) -> list[Array]:
     kept = {id: np.zeros(program[id].shape) for id in wrt}
     values = _Midpoints(result)
     with plain.domain.active():
+        factors = _Factors(plain, values, active)
         for node in reversed(program.nodes):
             if node.id in sizes and node.id in active:
                 tick()
                 gy = sizes.pop(node.id)
                 if node.id in kept:
                     kept[node.id] = np.nan_to_num(gy, nan=0.0, posinf=0.0)
-                _send_back(plain, values, node, gy, active, sizes)
+                _send_back(plain, factors, node, gy, active, sizes)
     return [kept[id] for id in wrt]
 
 
@@ -64,14 +71,45 @@ class _Midpoints:
         return mid
 
 
+class _Factors:
+    """What a product is multiplied by: its values, and where they cancelled to zero, the size of what varies in them.
+
+    The rounding that is left of such a zero is a factor, too (1 - sum(softmax(x)), whose gradient is asked for). Only
+    what comes from the sources counts: a constant that is added and taken away again excuses no rounding.
+    """
+
+    def __init__(self, plain: Arithmetic, values: _Midpoints, active: set[int]) -> None:
+        self.plain, self.values, self.active = plain, values, active
+        self.varying: dict[int, Array] = {}
+        for node in values.result.program.nodes:
+            if node.id in active and node.op in _SUMS_AND_MOVES:
+                self.varying[node.id] = self._sum(node)
+
+    def _sum(self, node: Node) -> Array:
+        parts = [self._part(id) for id in node.inputs]
+        op = {"sub": "add", "neg": "identity"}.get(node.op, node.op)
+        return np.abs(getattr(self.plain, op)(*parts, **node.params))
+
+    def _part(self, id: int) -> Array:
+        if id not in self.active:
+            return np.zeros(np.shape(self.values[id]))
+        return self.varying[id] if id in self.varying else np.abs(self.values[id])
+
+    def __getitem__(self, id: int) -> Array:
+        size = np.abs(self.values[id])
+        varying = self.varying.get(id)
+        return size if varying is None else np.where(size <= CANCELLED * varying, varying, size)
+
+
 def _send_back(
-    plain: Arithmetic, values: _Midpoints, node: Node, gy: Any, active: set[int], sizes: dict[int, Any]
+    plain: Arithmetic, factors: _Factors, node: Node, gy: Any, active: set[int], sizes: dict[int, Any]
 ) -> None:
     if node.op == "item":
         slots = sizes.setdefault(node.inputs[0], {})
         slots[node.params["index"]] = slots.get(node.params["index"], 0.0) + gy
         return
-    y, xs = values[node.id], [values[id] for id in node.inputs]
+    values = factors if node.op in _PRODUCTS else factors.values
+    y, xs = factors.values[node.id], [values[id] for id in node.inputs]
     if isinstance(y, tuple):
         gy = tuple(gy.get(k, np.zeros(np.shape(part))) for k, part in enumerate(y))
     for i, id in enumerate(node.inputs):
