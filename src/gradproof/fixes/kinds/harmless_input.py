@@ -46,11 +46,15 @@ class Guard:
 
 
 def guards(case: Case) -> Iterator[tuple[Guard, Program]]:
-    """The program with each input of the op in the dropped branch guarded in turn."""
+    """The program with each input of the op in the dropped branch guarded in turn; then of ops that lead to it."""
     program, found = case.capture.program, case.irregular.nonfinite
     if program is None or found is None or found.zero is None:
         return
-    ops = [node for node in program.nodes if node.span == found.origin.span and _is_guilty(found, node)]
+    guilty = [node for node in program.nodes if _is_guilty(found, node)]
+    ops = [node for node in guilty if node.span == found.origin.span]
+    # What is harmless further up is harmless here: a reciprocal of a root needs one guard, at the root.
+    behind = ancestors(program, [op.id for op in ops])
+    ops += [node for node in reversed(guilty) if node.id in behind and node not in ops]
     for op in ops:
         for guard in _guards(program, op, found.zero):
             guarded = _apply(program, guard)

@@ -28,9 +28,15 @@ rule("log(moved(softmax(X)))", "moved(log_softmax(X))", "use log_softmax, which 
      {"X": -150.0})
 rule("exp(X) / spread(sum(exp(X)))", "softmax(X)", "use softmax, which subtracts the largest exponent first",
      {"X": 100.0})
+rule("sum(exp(X) * Y) / sum(exp(X))", "sum(softmax(X) * Y)",
+     "weigh with softmax, which subtracts the largest exponent first", {"X": 100.0, "Y": 1.0})
 rule("log(exp(X) / spread(sum(exp(X))))", "log_softmax(X)",
      "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
 rule("X - spread(log(sum(exp(X))))", "log_softmax(X)",
      "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
+rule("power(prod(X), N)", "exp(N * sum(log(X)))", "sum the logarithms; the product may be too large or too small",
+     None, "for negative numbers, whose logarithm has no value", X=POSITIVE)
+rule("sqrt(prod(X))", "exp(sum(log(X)) / 2)", "sum the logarithms; the product may be too large or too small",
+     {"X": 1e-15}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
 rule("log(prod(X))", "sum(log(X))", "sum the logarithms; the product may be too large or too small",
      {"X": 1e-30}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
