@@ -16,6 +16,8 @@ from gradproof.frontends.select import SUPPORTED
 def test_another_version_is_told_and_the_right_one_is_not() -> None:
     for version in ("2.18.1", "2.19.0", "2.20.0", "2.21.0"):
         assert version_notes({"tensorflow": version, "numpy": "2.0.0", "keras": "3.1"}) == []
+    assert version_notes({"jax": "0.10.2"}) == []
+    assert len(version_notes({"jax": "0.10.1", "torch": "2.12.0", "tensorflow": "2.2.0"})) == 3
     [note] = version_notes({"tensorflow": "2.17.1"})
     assert note.startswith("TensorFlow 2.17.1 is another version than gradproof is made for, 2.18 to 2.21: ")
 

@@ -40,7 +40,7 @@ def version_notes(frameworks: Mapping[str, str]) -> list[str]:
     found = []
     for name, version in frameworks.items():
         known = framework(name)
-        if known.made_for and ".".join(version.split(".")[:2]) not in known.made_for:
+        if known.made_for and not any(f"{version}.".startswith(f"{one}.") for one in known.made_for):
             found.append(
                 f"{known.title} {version} is another version than gradproof is made for, {known.served}: gradients "
                 "may be missed or called unverified"

@@ -23,7 +23,7 @@ class Framework:
     packages: tuple[str, ...] = ()  # whose objects say that this framework is meant
     companions: tuple[str, ...] = ()  # libraries on top of it whose version matters too
     unseen_before: str = ""  # what of it is not seen if it was there before anybody watched
-    made_for: tuple[str, ...] = ()  # the versions it was tried with, oldest first, by their first two numbers
+    made_for: tuple[str, ...] = ()  # the versions it was tried with, oldest first, by their first numbers
     spellings: Mapping[str, str] = field(default_factory=dict)
     axis: str = "axis"
     keepdims: str = "keepdims"

@@ -39,7 +39,7 @@ FRAMEWORK = Framework(
     unseen_before=(
         "what JAX compiled before gradproof watched runs without being seen; `jax.clear_caches()` has it traced again"
     ),
-    made_for=("0.10",),
+    made_for=("0.10.2",),
     companions=("keras",),
     spellings={
         **{name: f"jnp.{name}" for name in _SAME},
