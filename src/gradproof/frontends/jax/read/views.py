@@ -19,8 +19,8 @@ from gradproof.frontends.jax.observe.notes import Ending
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.read.arrange import (
     Arrangement,
-    Stretch,
     Labels,
+    Stretch,
     arrangement,
     labels_of,
     levels_in,
