@@ -118,3 +118,11 @@ def test_a_loop_that_trains_is_followed_to_the_end_of_the_turn_that_is_looked_at
 
     reports = judged(lambda: (jax.jit(train)(jnp.array([0.5, 1.0])), jax.jit(wander)(jnp.float32(0.5))))
     assert [one.verdict.value for one in reports] == ["correct", "correct"]
+
+
+def test_a_gradient_through_a_compiled_gradient_is_judged_inside_jit_too():
+    def cubes(x):
+        return jnp.sum(x**3)
+
+    reports = judged(lambda: jax.jit(jax.grad(jax.jit(jax.grad(cubes))))(jnp.float32(2.0)))
+    assert [(one.verdict.value, float(one.reference)) for one in reports] == [("correct", 12.0)]

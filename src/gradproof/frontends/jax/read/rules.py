@@ -65,13 +65,17 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
     for one in () if replay is None else replay.applied:
         if one.piece.kind != "custom_vjp":
             pullbacks.append(_pullback(one.piece, one.upstream, one.results, run, value))
-    inner = (
-        InnerCall(
-            one.asked.api, *(tuple(map(value, group)) for group in (one.of.targets, one.weights, one.results))
-        )
-        for one in ending.of.inner
-    )
-    return JaxRules(scopes, tuple(pullbacks), tuple(inner))
+    inner = (_inner_call(one, value) for one in ending.of.inner)
+    return JaxRules(scopes, tuple(pullbacks), tuple(one for one in inner if one is not None))
+
+
+def _inner_call(ending: Ending, value: Callable[[Any], Value | None]) -> InnerCall | None:
+    """A gradient inside the function; None where JAX has written the compiled function that it stands in anew."""
+    groups = (ending.of.targets, ending.weights, ending.results)
+    try:
+        return InnerCall(ending.asked.api, *(tuple(map(value, group)) for group in groups))
+    except GradproofError:
+        return None
 
 
 def _as_used(given: Value | None, run: JaxprInterpreter) -> Value | None:
