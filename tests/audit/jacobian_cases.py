@@ -33,9 +33,20 @@ def _spoilt(np_: Any, x: Any) -> Any:
     return np_.sum((np_.log(np_.exp(x * 9.0) + 1.0) - x * 9.0) * x)
 
 
+def _shrinking(np_: Any, x: Any) -> Any:
+    """Right, with something to be said of some of its rows."""
+    for _ in range(12):
+        x = np_.tanh(x * 0.125) * x
+    return np_.sum(x)
+
+
 POINT = np.array([[0.5, -0.75, 0.25], [1.5, 0.125, -1.0], [2.0, -0.5, 0.3]])
-RIGHT: dict[str, Case] = {"network": (_network, POINT), "relu": (_relu_network, POINT)}
+RIGHT: dict[str, Case] = {
+    "network": (_network, POINT),
+    "relu": (_relu_network, POINT),
+}
 OTHER: dict[str, Case] = {
+    "shrinking": (_shrinking, POINT[0]),
     "kink": (_kinked, np.array([0.5, 0.0, -1.0])),
     "rounding": (_spoilt, np.array([0.25, 1.5, 3.75])),
 }
@@ -60,7 +71,8 @@ def assert_same(
             other.target,
             other.source,
         )
-        assert [d.kind for d in one.diagnostics] == [d.kind for d in other.diagnostics]
+        said = [[(d.kind, d.severity, d.headline) for d in row.diagnostics] for row in (one, other)]
+        assert said[0] == said[1]
         np.testing.assert_array_equal(one.observed, other.observed)
         reference, theirs = (np.asarray(row.reference, float) for row in (one, other))
         np.testing.assert_allclose(reference, theirs, rtol=1e-12, atol=1e-15)

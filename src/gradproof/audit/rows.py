@@ -50,16 +50,16 @@ def examine_rows(
 def _together(
     whole: Capture, rows: Rows, alike: Alike, report: Report, options: Options
 ) -> list[Sequence[GradientReport]] | None:
-    """The reports of rows that are all right, with nothing to say about any of them; None where that is not so.
+    """The reports of rows that are all right; None where a row has to be looked at alone.
 
-    The first one is examined in every respect. What it shows of rules and ops holds for the others.
+    The first one is examined with its backward ops and without: if these make no difference, the others need none.
     """
     (first,) = rows.captures
     judged = judge_call(first, options)
     if judged.capture.program is not first.program or not _is_quiet(first):
         return None
-    reports = [report(judged)]
-    if not all(map(_is_silent, reports[0])):
+    known = report(judged)
+    if not all(map(_is_right, known)):
         return None
     n_rows = math.prod(rows.target_shape)
     observed = [
@@ -68,14 +68,19 @@ def _together(
     wrt = [one.node for one in first.sources if one.node is not None]
     assert first.program is not None
     found = judge_rows(first.program, alike.target, wrt, observed, options)
-    if found is None:
-        return None
-    for row in range(1, n_rows):
-        own = report(JudgedCall(_row(first, alike.target, row, [one[row] for one in observed]), found[row]))
-        if not all(map(_is_silent, own)):
+    reports: list[Sequence[GradientReport]] = []
+    for row in range(n_rows if found is not None else 0):
+        assert found is not None
+        capture = _row(whole, rows, alike.target, row, [one[row] for one in observed])
+        own = report(JudgedCall(capture, found[row]))
+        is_known = all(
+            _is_right(one) and (_said(one) == _said(other) if row == 0 else _kinds(one) <= _kinds(other))
+            for one, other in zip(own, known)
+        )
+        if not is_known:
             return None
         reports.append(own)
-    return reports
+    return reports or None
 
 
 def _is_quiet(first: Capture) -> bool:
@@ -89,22 +94,32 @@ def _is_quiet(first: Capture) -> bool:
     )
 
 
-def _is_silent(report: GradientReport) -> bool:
-    return (
-        report.verdict is Verdict.CORRECT
-        and report.oracle == "ball"
-        and not (report.diagnostics or report.faults)
-    )
+def _is_right(report: GradientReport) -> bool:
+    return report.verdict is Verdict.CORRECT and report.oracle == "ball" and not report.faults
 
 
-def _row(first: Capture, target: int, row: int, observed: Sequence[Array]) -> Capture:
-    """The capture of another row, as far as it is known without its backward ops."""
+def _said(report: GradientReport) -> list[object]:
+    return [one.says_the_same_as for one in report.diagnostics]
+
+
+def _kinds(report: GradientReport) -> set[str]:
+    return {one.kind for one in report.diagnostics}
+
+
+def _row(whole: Capture, rows: Rows, target: int, row: int, observed: Sequence[Array]) -> Capture:
+    """The capture of a row, as far as it is known without its backward ops."""
+    (first,) = rows.captures
     assert first.program is not None
     sources = tuple(
         replace(one, observed=numbers, recorded=None) for one, numbers in zip(first.sources, observed)
     )
+    name = first.target
+    if name != whole.target:  # rows that are named by their place
+        name = f"{whole.target}[{', '.join(str(k) for k in np.unravel_index(row, rows.target_shape))}]"
     program = entry_of(first.program, target, row)
-    return replace(first, sources=sources, program=program, gradient_program=None, rules=RuleRuns())
+    return replace(
+        first, target=name, sources=sources, program=program, gradient_program=None, rules=RuleRuns()
+    )
 
 
 def _joined(

@@ -143,12 +143,13 @@ class _Climb:
 
     def _look_at(self, row: int, sharp_wanted: bool) -> None:
         own = tuple(Enclosure(one.mid[row], one.rad[row]) for one in self.whole)
+        if sharp_wanted and not all(map(is_sharp, own)):
+            return
         compared = tuple(
             compare(observed[row], one, types.dtype_name(observed), self.options)
             for observed, one in zip(self.evidence.observed, own)
         )
         if any(one.outcome not in ("within", "undecided") for one in compared):
             raise _NotRight
-        is_within = all(one.outcome == "within" for one in compared)
-        if is_within and (not sharp_wanted or all(map(is_sharp, own))):
+        if all(one.outcome == "within" for one in compared):
             self.found[row] = own, compared
