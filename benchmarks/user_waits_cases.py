@@ -62,6 +62,15 @@ def check_case(functions: Any, name: str, framework: str, order: int = 1) -> Row
     return measure(title, gradient, waited, goal, unit)
 
 
+@contextmanager
+def audited() -> Iterator[None]:
+    """An audit of which something is judged; a step that it does not see must not count as an audited one."""
+    with audit(every) as session:
+        yield
+    if not session.gradients:
+        raise RuntimeError("the step was not audited while it was measured")
+
+
 def audited_case(functions: Any, network: str, size: float) -> Row:
     gradient, n = functions.network(network, int(size))
     with audit(every) as session:
@@ -72,7 +81,7 @@ def audited_case(functions: Any, network: str, size: float) -> Row:
     left = verdicts["unverified"]
     undecided = f", {left} of {verdicts.total()} unverified" if left else ""
     name = f"audited step, {network}, {n:,} parameters{undecided}"
-    return measure(name, gradient, gradient, NETWORKS[network], around=lambda: audit(every))
+    return measure(name, gradient, gradient, NETWORKS[network], around=audited)
 
 
 def unchecked_case(functions: Any, network: str) -> Row:
