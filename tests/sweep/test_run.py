@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -10,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from gradproof.cluster.workers import workers
+from gradproof.cluster.workers import ending_worker_after, workers
 from gradproof.errors import InvalidInput
 from gradproof.sweep import run
 from gradproof.sweep.plan import Plan
 from gradproof.sweep.results import all_results
-from tests.sweep import planted
+from tests.sweep import losing, planted
 
 PLAN = Plan(dtypes=("float32",), points=("ordinary",))
 
@@ -98,6 +99,19 @@ def test_a_lost_process_costs_its_task_and_no_other(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(root)},
     )  # fmt: skip
     assert done.stdout == "held\n", done.stderr
+
+
+def test_a_call_that_never_returns_ends_its_worker() -> None:
+    pytest.importorskip("distributed")
+    worker = multiprocessing.get_context("spawn").Process(target=losing.endless)
+    worker.start()
+    worker.join(200)
+    assert worker.exitcode == 1
+
+
+def test_a_process_that_is_no_worker_is_left_alone() -> None:
+    with ending_worker_after(0.0):
+        assert sum(range(10**6)) > 0
 
 
 def test_a_scheduler_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing import parent_process
 from typing import Any
 
 from gradproof.errors import InvalidInput
 
 REACHED_IN = 10  # seconds in which a scheduler has to answer
 AHEAD = 3  # tasks for each worker that are under way: one is done, the others wait at its door
+WATCHED = 0.5  # seconds between two looks at the time that a task takes
 LOSSES = 3  # workers that a task may take with it before it is given up
 
 
@@ -141,3 +147,26 @@ def _memory_of(client: Any) -> str:
     """What a worker may use: beyond it, Dask ends the worker."""
     limits = [one.get("memory_limit") or 0 for one in client.scheduler_info(n_workers=-1)["workers"].values()]
     return f"; a process may use {min(limits) / 1e9:.1f} GB" if limits and min(limits) > 0 else ""
+
+
+@contextmanager
+def ending_worker_after(seconds: float) -> Iterator[None]:
+    """End the process of a worker that computes longer: a call into a library that never returns has no other end.
+
+    Seconds of computing. Does nothing in a process that is no worker of ours: that one is the user's.
+    """
+    if parent_process() is None or "distributed" not in sys.modules:
+        yield
+        return
+    is_over, until = threading.Event(), time.process_time() + seconds
+
+    def watch() -> None:
+        while not is_over.wait(WATCHED):
+            if time.process_time() > until:
+                os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()

@@ -13,6 +13,7 @@ import numpy as np
 from gradproof import __version__
 from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import installed_version
+from gradproof.cluster.workers import ending_worker_after
 from gradproof.frontends.library.model import LibraryOp, OpCall, SweptLibrary
 from gradproof.frontends.select import library_of
 from gradproof.options import Options
@@ -27,6 +28,7 @@ FORMAT = 1
 SECONDS = 30.0  # for one gradient, by the clock on the wall: there are thousands
 LARGEST = 128  # entries of a sample: larger ones show nothing that smaller ones do not
 SHORT = 3  # entries of an axis that a sample is cut to if it is larger
+PATIENCE = 20  # times the time for an op: calls are reduced after it, and a call cannot be interrupted
 PARTS = 3  # of a result that has several
 TIME_OVER = "the time for the op was over"
 
@@ -36,7 +38,8 @@ def sweep_op(framework: str, name: str, plan: Plan) -> dict[str, Any]:
     library = library_of(framework)
     ops = library.ops()
     op = next(op for op in ops if op.name == name)
-    return {**swept(library, op, plan), "of": len(ops)}
+    with ending_worker_after(PATIENCE * plan.seconds * len(plan.dtypes) + SECONDS):
+        return {**swept(library, op, plan), "of": len(ops)}
 
 
 def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:
@@ -114,8 +117,11 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
 
 
 def _small(sample: OpCall) -> OpCall:
-    """A large sample with all its axes cut short: where its op does not take that, it is refused as it is called."""
-    if _size(sample) <= LARGEST:
+    """A large sample with all its axes cut short: where its op does not take that, it is refused as it is called.
+
+    Not where indices stand in the call: they belong to the sizes, and a library may read what they point to unasked.
+    """
+    if _size(sample) <= LARGEST or "[" in sample.call:
         return sample
     cut = {name: x[(slice(SHORT),) * x.ndim].copy() for name, x in sample.arrays.items()}
     return replace(sample, arrays=cut)
