@@ -88,7 +88,7 @@ class _Factors:
     def _sum(self, node: Node) -> Array:
         parts = [self._part(id) for id in node.inputs]
         op = {"sub": "add", "neg": "identity"}.get(node.op, node.op)
-        return np.abs(getattr(self.plain, op)(*parts, **node.params))
+        return np.asarray(np.abs(getattr(self.plain, op)(*parts, **node.params)))
 
     def _part(self, id: int) -> Array:
         if id not in self.active:
