@@ -103,6 +103,7 @@ def _there(
     from distributed import as_completed
 
     waiting, lost = iter(tasks), list[str]()
+    memory = _memory_of(client)  # now: workers that were just lost are not among them
     names: dict[Any, str] = {}
     running = as_completed()
 
@@ -121,11 +122,11 @@ def _there(
             if _is_lost(future):
                 lost.append(name)
             else:
-                yield name, _result(client, future)
+                yield name, _result(future, memory)
         for name in lost:
             alone = client.submit(function, *_made(tasks[name]), pure=False)
             names[alone] = name
-            yield name, _result(client, alone)
+            yield name, _result(alone, memory)
     finally:
         client.cancel(list(names))
 
@@ -134,12 +135,12 @@ def _is_lost(future: Any) -> bool:
     return type(future.exception()).__name__ == "KilledWorker"
 
 
-def _result(client: Any, future: Any) -> Any:
+def _result(future: Any, memory: str) -> Any:
     error = future.exception()
     if error is None:
         return future.result()
     if _is_lost(future):
-        return Failed(f"each of {LOSSES + 1} processes that took it was lost{_memory_of(client)}")
+        return Failed(f"each of {LOSSES + 1} processes that took it was lost{memory}")
     return Failed(f"{type(error).__name__}: {error}")
 
 
