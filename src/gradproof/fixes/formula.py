@@ -19,6 +19,9 @@ from gradproof.ops import TABLE
 _THROUGH = frozenset({"identity", "cast"})
 _ENTRYWISE = frozenset({"select", *COMPARISONS})
 _PRODUCTS = frozenset({"mul", "absorbing_mul"})
+MOST_PARTS = (
+    200  # of an expression: nobody reads more, and what is used twice is written twice, again and again
+)
 
 
 class Formula:
@@ -29,8 +32,9 @@ class Formula:
         self.framework, self.alias = framework, alias
 
     def text(self, id: int) -> str:
-        shape = self.program[id].shape
-        if self._shape(id) != shape:
+        if self._n_parts(id) > MOST_PARTS:
+            raise Unwritten
+        if self._shape(id) != self.program[id].shape:
             raise Unwritten  # it would have to be broadcast, and no word of it says so
         return ast.unparse(ast.fix_missing_locations(self._expression(id)))
 
@@ -53,6 +57,13 @@ class Formula:
         except Exception:  # what the framework refuses was not run
             return None
         return np.asarray(found)
+
+    def _n_parts(self, id: int) -> int:
+        """How many nodes are written for one, each as often as it is used."""
+        counts: dict[int, int] = {}
+        for node in self.program.nodes:
+            counts[node.id] = 1 + (0 if node.id in self.names else sum(counts[one] for one in node.inputs))
+        return counts[id]
 
     def _expression(self, id: int) -> ast.expr:
         node = self.program[id]

@@ -17,6 +17,7 @@ from gradproof.judge.branch_cuts import with_cuts_open
 from gradproof.judge.by_facts import misshapen, missing, undecided
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.policy import by_policy
+from gradproof.judge.searched import by_search
 from gradproof.judge.second_order import as_meant
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -40,7 +41,7 @@ def judge_call(capture: Capture, options: Options) -> JudgedCall:
     """Judge every gradient of a call."""
     options = options.under(capture.run.policy)
     meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
-    judgements = enumerate(_judgements(meant, options))
+    judgements = enumerate(by_search(meant, one) for one in _judgements(meant, options))
     return JudgedCall(meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in judgements))
 
 

@@ -1,0 +1,49 @@
+"""A rule is not called wrong by the slope of a search's steps; a wrong one still is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import gradproof as gp
+from gradproof.judge.verdict import Verdict
+from gradproof.tape.array import Array as Traced
+
+
+def root_with(factor: float, above: Callable[[Traced], Traced]) -> Callable[[Traced], Traced]:
+    """x with x**3 + x = a by bisection below `above(a)`, and a rule that is right for a factor of 1."""
+
+    @gp.custom_gradient
+    def root(a):
+        low, high = np.zeros(2), above(a)
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            is_above = middle**3 + middle > a
+            low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+        x = 0.5 * (low + high)
+        return x, lambda up: factor * up / (3.0 * x**2 + 1.0)
+
+    return root
+
+
+@pytest.mark.parametrize("above", [lambda a: a, lambda a: 2.0 + 0.0 * a])
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, Verdict.UNVERIFIED), (-1.0, Verdict.WRONG), (1.01, Verdict.WRONG)]
+)
+def test_a_rule_for_what_a_bisection_finds(above, factor: float, verdict: Verdict) -> None:
+    root = root_with(factor, above)
+    [found] = gp.check(lambda a: np.sum(root(a)), np.array([1.0, 3.0])).gradients
+    assert found.verdict is verdict
+    assert ("`root` searches by comparisons" in (found.reason or "")) == (verdict is Verdict.UNVERIFIED)
+    assert (found.reference is None) == (verdict is Verdict.UNVERIFIED)
+
+
+def test_the_slope_of_one_branch_is_no_search() -> None:
+    @gp.custom_gradient
+    def leaky(x):
+        return np.where(x > 0.0, x, 0.1 * x), lambda up: up * np.where(x > 0.0, 1.0, 0.2)
+
+    [found] = gp.check(lambda x: np.sum(leaky(x)), np.array([1.0, -3.0])).gradients
+    assert found.verdict is Verdict.WRONG
