@@ -46,8 +46,8 @@ def by_search(capture: Capture, judgement: Judgement) -> Judgement:
 
 def _rules(capture: Capture) -> Iterator[HandWrittenRule]:
     program = capture.gradient_program
-    for scope in () if program is None else capture.rules.scopes:
-        rule = rule_of(program, scope)
+    for scope in capture.rules.scopes:
+        rule = None if program is None else rule_of(program, scope)
         if rule is not None and rule.decisions and None not in rule.results:
             yield rule
 
