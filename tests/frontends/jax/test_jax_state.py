@@ -83,7 +83,8 @@ def test_executions_on_the_short_cut_are_counted():
 
 
 def test_what_was_compiled_before_anybody_watched_is_said_to_be_unseen(monkeypatch) -> None:
-    monkeypatch.setattr("gradproof.audit.session.all_frameworks", lambda: (framework("jax"),))
+    here = (framework("jax"), framework("numpy"))
+    monkeypatch.setattr("gradproof.audit.session.all_frameworks", lambda: here)
     f = jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(x) ** 2)))
     f(jnp.arange(3.0))
     f(jnp.arange(3.0))
@@ -96,6 +97,14 @@ def test_what_was_compiled_before_anybody_watched_is_said_to_be_unseen(monkeypat
         f(jnp.arange(3.0))
     assert [str(one.verdict) for one in report.gradients] == ["correct"]
     assert not any("jax.clear_caches()" in note for note in report.notes)
+
+
+def test_what_was_compiled_under_one_watch_is_seen_by_the_next() -> None:
+    f = jax.jit(jax.grad(lambda x: jnp.sum(jnp.cos(x) ** 3)))
+    for _ in range(3):
+        with gradproof.watch() as report:
+            f(jnp.arange(3.0))
+        assert [str(one.verdict) for one in report.gradients] == ["correct"]
 
 
 def test_beside_another_framework_silence_is_not_laid_on_jax(monkeypatch) -> None:

@@ -31,6 +31,8 @@ from gradproof.frontends.record.source import Place, user_places
 from gradproof.ir.surroundings import Baked
 
 MOST_PENDING = 1_000  # notes of functions that were traced and never run
+# The gradient calls in a jaxpr, as long as JAX keeps it: it is not traced again for whoever watches later.
+_KNOWN: WeakKeyDictionary[Any, tuple[Ending, ...]] = WeakKeyDictionary()
 
 
 @dataclass(eq=False)
@@ -48,7 +50,6 @@ class CompiledFunctions:
     def __init__(self, session: JaxSession) -> None:
         self._session = session
         self._pending: deque[Ending] = deque(maxlen=MOST_PENDING)
-        self._known: WeakKeyDictionary[Any, tuple[Ending, ...]] = WeakKeyDictionary()
         self._reads: WeakKeyDictionary[Any, tuple[Read, ...]] = WeakKeyDictionary()
         self._by_function: dict[int, _Compiled] = {}
         self._last = threading.local()
@@ -154,7 +155,7 @@ class CompiledFunctions:
 
     def _endings(self, jaxpr: Any) -> tuple[Ending, ...]:
         """The gradient calls that were noted while this jaxpr, or one inside of it, was traced."""
-        known = self._known.get(jaxpr)
+        known = _KNOWN.get(jaxpr)
         if known is not None:
             return known
         found: list[Ending] = []
@@ -163,7 +164,7 @@ class CompiledFunctions:
             found = [ending for ending in self._pending if _is_in(ending, variables)]
             for ending in found:
                 self._pending.remove(ending)
-        self._known[jaxpr] = tuple(found)
+        _KNOWN[jaxpr] = tuple(found)
         return tuple(found)
 
     def _fast_path(self, original: Any, *args: Any, **kwargs: Any) -> Any:
