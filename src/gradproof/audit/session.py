@@ -79,7 +79,9 @@ class Session:
         here_now = {one.name for one in all_frameworks() if one.module in sys.modules}
         self.attachments = attach_all(self.receive, self._wants)
         listened = [framework(one.framework) for one in self.attachments if one.framework in here_now]
-        self._early = [one for one in listened if one.returns_none]  # our own tape is heard from any moment on
+        self._early = [
+            one for one in listened if one.returns_none
+        ]  # our own tape is heard from any moment on
         CHECKS.append(self._receive_check)
 
     def stop(self) -> None:
