@@ -39,8 +39,7 @@ def test_how_many_there_are_is_said_and_how_to_get_them(tmp_path: Path) -> None:
     start = [sys.executable, "-m", "gradproof", "run"]
     without = run([*start, "script.py"], tmp_path).stderr.splitlines()
     assert without[-1] == (
-        "1 fixable with --fix --diff or --fix --apply; to accept what is meant, end its line with "
-        "`# gradproof: ignore[cancellation]`"
+        "1 fixable with --fix; to accept what is meant, end its line with `# gradproof: ignore[cancellation]`"
     )
     done = run([*start, "--fix", "all.diff", "script.py"], tmp_path).stderr
     assert "fixable" not in done
@@ -75,4 +74,7 @@ def test_fixes_can_be_left_out(tmp_path: Path) -> None:
     start = [sys.executable, "-m", "gradproof", "run"]
     done = run([*start, "--no-fix", "script.py"], tmp_path)
     assert "error[" in done.stderr and "fixable" not in done.stderr
-    assert "needs a file" in run([*start, "--fix", "--quiet", "script.py"], tmp_path).stderr
+    assert (
+        "`--fix` needs `--diff`, `--apply` or a file"
+        in run([*start, "--fix", "--quiet", "script.py"], tmp_path).stderr
+    )

@@ -31,6 +31,7 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 from gradproof.ir.program import ancestors
 from gradproof.judge.verdict import Verdict
@@ -67,7 +68,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
 def _is_unused(case: Case) -> bool:
     """Whether zeros came back, as some frameworks return them where nothing leads to the target, not even in steps."""
     program, node, observed = case.capture.program, case.source.node, case.source.observed
-    if program is None or node is None or observed is None or case.capture.run.order > 1:
+    if not framework(case.capture.framework).returns_zeros or case.capture.run.order > 1:
+        return False
+    if program is None or node is None or observed is None:
         return False
     is_zero = case.verdict is Verdict.CORRECT and bool(observed.size) and not observed.any()
     return is_zero and node not in ancestors(program, program.outputs)

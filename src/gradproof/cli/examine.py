@@ -53,7 +53,7 @@ def execute(given: argparse.Namespace) -> int:
     if fix is not None and output.write_text(lambda: to_diff(report), fix):
         written.append(fix)
     output.print_report(report, sys.stdout, given.detail)
-    if given.detail in ("normal", "verbose") and (hint := output.hint(report, fix is not None, "--fix FILE")):
+    if given.detail in ("normal", "verbose") and (hint := output.hint(report, fix is not None)):
         output.print_text(f"{hint}\n", sys.stdout)
     if given.detail != "quiet":
         output.say_written(written, os.getcwd(), fix, count_fixes(report) if fix else 0)

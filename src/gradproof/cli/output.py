@@ -192,11 +192,11 @@ def say_written(paths: Iterable[str], folder: str, fix: str | None = None, n_fix
         say(f"written: {', '.join(shown)}")
 
 
-def hint(report: Report, has_fix: bool, how: str = "--fix --diff or --fix --apply") -> str:
-    """How to go on from a report with faults: how many have a patch, `how` to get it, how to accept what is meant."""
+def hint(report: Report, has_fix: bool) -> str:
+    """How to go on from a report with faults: how many have a patch, and how to accept what is meant."""
     kinds = [one.kind for one in roots(report) if one.kind != CRASH]
     n_fixes = 0 if has_fix else count_fixes(shown_only(report))
-    said = [f"{n_fixes:,} fixable with {how}"] if n_fixes else []
+    said = [f"{n_fixes:,} fixable with --fix"] if n_fixes else []
     said += [f"to accept what is meant, end its line with `# gradproof: ignore[{kinds[0]}]`"] if kinds else []
     return printable("; ".join(said))
 

@@ -79,4 +79,5 @@ FRAMEWORK = Framework(
     checker="test_util.check_grads",
     stop_gradient="jax.lax.stop_gradient",
     random="jax.random",
+    returns_zeros=True,
 )
