@@ -146,8 +146,12 @@ def _prediction(recorded: Program, true: Program, weights: list[Array]) -> Predi
     noise = _noise_of_the_pass(recorded, errors)
     difference = abs(predicted - math.fsum(shares.values()))
     assert difference <= 1e-6 * size + noise, "the shares add up to the error"
-    here, there = _adjoints(recorded, weights), _adjoints(true, weights)
-    moved = math.fsum(float(np.sum(np.abs((here[id] - there[id]) * errors[id]))) for id in shares)
+    here = _adjoints(recorded, weights)
+    others = [_adjoints(program, weights) for program in (true, _at(recorded, _unrounded(recorded, errors)))]
+    moved = math.fsum(
+        float(np.sum(np.maximum.reduce([np.abs((here[id] - there[id]) * errors[id]) for there in others])))
+        for id in shares
+    )
     observed = _observed_minus_true(recorded, weights)
     return Prediction(observed, predicted, size, moved / size, unseen + noise)
 
@@ -213,6 +217,16 @@ def _at(program: Program, values: dict[int, Any]) -> Program:
         for node in program.nodes
     )
     return replace(program, nodes=nodes)
+
+
+def _unrounded(program: Program, errors: dict[int, Array]) -> dict[int, Any]:
+    """What every node would be without its own rounding: a slope may be written by its result, as -y / x of y = 1 / x,
+    and between recorded and true values the roundings of both may cancel by chance.
+    """
+    return {
+        node.id: np.asarray(node.value, np.float64) - errors[node.id] if node.id in errors else node.value
+        for node in program.nodes
+    }
 
 
 def _wide(dtype: str) -> str:
