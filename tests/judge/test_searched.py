@@ -47,3 +47,13 @@ def test_the_slope_of_one_branch_is_no_search() -> None:
 
     [found] = gp.check(lambda x: np.sum(leaky(x)), np.array([1.0, -3.0])).gradients
     assert found.verdict is Verdict.WRONG
+
+
+def test_a_wrong_rule_beside_a_search_stays_wrong() -> None:
+    @gp.custom_gradient
+    def squared(w):
+        return w * w, lambda up: up * 3.0 * w
+
+    root = root_with(1.0, lambda a: a)
+    found = gp.check(lambda a, w: np.sum(root(a)) + np.sum(squared(w)), np.array([1.0, 3.0]), np.array([2.0]))
+    assert [one.verdict for one in found.gradients] == [Verdict.UNVERIFIED, Verdict.WRONG]

@@ -41,7 +41,7 @@ def judge_call(capture: Capture, options: Options) -> JudgedCall:
     """Judge every gradient of a call."""
     options = options.under(capture.run.policy)
     meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
-    judgements = enumerate(by_search(meant, one) for one in _judgements(meant, options))
+    judgements = enumerate(by_search(meant, _judgements(meant, options)))
     return JudgedCall(meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in judgements))
 
 

@@ -8,7 +8,7 @@ no fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.ir.capture import Capture
+from gradproof.ir.program import Program, ancestors
 from gradproof.ir.types import Array
 from gradproof.judge.by_facts import undecided
 from gradproof.judge.custom import rule_of
@@ -30,13 +31,27 @@ CLOSE = 2e-3  # differences over such steps are off by their squares, and by wha
 APART = 10 * CLOSE  # the slope of the ops as taken has to be another one, not just a worse one
 
 
-def by_search(capture: Capture, judgement: Judgement) -> Judgement:
-    """A gradient is not called wrong by the slope of ops that only search for its function."""
-    if judgement.verdict is not Verdict.WRONG:
-        return judgement
-    name = next((rule.name for rule in _rules(capture) if _is_of_a_search(rule)), None)
-    if name is None:
-        return judgement
+def by_search(capture: Capture, judgements: Sequence[Judgement]) -> list[Judgement]:
+    """A gradient that comes through a search is not called wrong by the slope of the search's steps."""
+    program = capture.gradient_program
+    if program is None or all(one.verdict is not Verdict.WRONG for one in judgements):
+        return list(judgements)
+    found = [
+        (rule.name, ancestors(program, rule.inputs))
+        for rule in _rules(capture, program)
+        if _is_of_a_search(rule)
+    ]
+    return [
+        _undecided(name) if one.verdict is Verdict.WRONG and (name := _through(source.node, found)) else one
+        for source, one in zip(capture.sources, judgements)
+    ]
+
+
+def _through(node: int | None, found: Sequence[tuple[str, set[int]]]) -> str:
+    return next((name for name, before in found if node in before), "")
+
+
+def _undecided(name: str) -> Judgement:
     reason = (
         f"the forward of `{name}` searches by comparisons, whose steps have another slope than what they find; "
         "over larger steps it changes as its hand-written gradient says, which is no proof"
@@ -44,10 +59,9 @@ def by_search(capture: Capture, judgement: Judgement) -> Judgement:
     return undecided(reason)  # also no reference: that of the steps is none of the function
 
 
-def _rules(capture: Capture) -> Iterator[HandWrittenRule]:
-    program = capture.gradient_program
+def _rules(capture: Capture, program: Program) -> Iterator[HandWrittenRule]:
     for scope in capture.rules.scopes:
-        rule = None if program is None else rule_of(program, scope)
+        rule = rule_of(program, scope)
         if rule is not None and rule.decisions and None not in rule.results:
             yield rule
 
