@@ -35,6 +35,23 @@ try:
 finally:
     tf.keras.mixed_precision.set_dtype_policy(before)
 """
+_LARGER = """\
+import tensorflow as tf
+tf.keras.utils.set_random_seed(1)
+before = tf.keras.mixed_precision.dtype_policy()
+tf.keras.mixed_precision.set_dtype_policy("mixed_float16")
+try:
+    last = tf.keras.layers.Activation("linear", dtype="float32")
+    hidden = [tf.keras.layers.Dense(64, "relu"), tf.keras.layers.Dense(64, "relu")]
+    model = tf.keras.Sequential([*hidden, tf.keras.layers.Dense(10), last])
+    x = tf.random.stateless_uniform((256, 784), (1, 2))
+    y = tf.random.stateless_uniform((256,), (3, 4), 0, 10, tf.int32)
+    with tf.GradientTape() as tape:
+        loss = 1024 * tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, model(x), from_logits=True))
+    print(tape.gradient(loss, model.trainable_variables))
+finally:
+    tf.keras.mixed_precision.set_dtype_policy(before)
+"""
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -75,3 +92,12 @@ def test_a_cast_to_whatever_the_policy_says_is_by_policy(tmp_path: Path) -> None
     assert str(gradient.verdict) == "correct"
     assert gradient.digits_possible is not None
     assert gradient.digits_possible < 3
+
+
+def test_a_policy_that_no_line_names_widens_what_is_asked_for_as_a_policy_that_is_known(
+    tmp_path: Path,
+) -> None:
+    """Entries far below the largest bear its roundings, and a unit of one sample that flips is no more than noted."""
+    report = _report(tmp_path, _LARGER)
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+    assert {diagnostic.severity for diagnostic in report.diagnostics} <= {"note"}

@@ -118,6 +118,7 @@ def _captures(request: Request, sources: Sequence[TorchSource], alone: bool = Fa
     leaves = [source.tensor for source in sources]
     found: list[Capture] = []
     with observe(calls.append, always) as observation:
+        observation.recorder.is_check = True
         for k, (name, value, shape) in enumerate(list(_targets(request, sources))):
             are_alike = not alone and math.prod(shape) > 1 and value.requires_grad
             asked = [(value, _unit(value, 0))] if are_alike else [(one, None) for one in _entries(value)]

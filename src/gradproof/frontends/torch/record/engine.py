@@ -121,7 +121,7 @@ class Engine:
 
     def _refused(self, caller: FrameType, outputs: Any, error: Exception) -> None:
         """`caller` is `backward` or `grad` itself, which knows what the gradient was wanted for."""
-        frame = first_user_frame(caller)
+        frame = self._asking(caller)
         if self._recorder.quiet or frame is None or not have_numbers(outputs):
             return
         site, wanted = self._begin(frame)
@@ -135,9 +135,12 @@ class Engine:
                 run.error = error
                 self._finished(run)
 
+    def _asking(self, caller: FrameType) -> FrameType | None:
+        return first_user_frame(caller) or (caller if self._recorder.is_check else None)
+
     def _run(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = self._recorder
-        frame = first_user_frame(sys._getframe(2))
+        frame = self._asking(sys._getframe(2))
         if recorder.quiet or frame is None or not have_numbers(outputs):
             return original(outputs, *args, **kwargs)
         site, wanted = self._begin(frame)
