@@ -61,6 +61,15 @@ def test_a_jacobian_by_examples_that_depend_on_each_other_is_named(
         assert row.diagnostics[0].primary.span.line == 6
 
 
+@pytest.mark.tensorflow
+def test_a_second_jacobian_of_a_persistent_tape_is_recorded_to_its_end(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    text = NORMALISED.replace("AXIS", "0").replace("Tape()", "Tape(persistent=True)")
+    (tmp_path / "rows.py").write_text(text + "tape.batch_jacobian(y, x)\n")
+    rows = audited(tmp_path / "rows.py")[0].gradients
+    assert [(row.call.line, row.verdict.value) for row in rows] == [(8, "wrong"), (9, "wrong")]
+
+
 def test_an_arc_that_ends_at_its_clip_has_no_slope_however_its_argument_was_computed() -> None:
     turn = np.array([1.0, 0.0])
     (row,) = gradproof.check(lambda u: np.arccos(np.minimum(u @ np.array([1.0, 0.0]), 1.0)), turn).gradients

@@ -122,7 +122,8 @@ class Tapes:
             self._traces.tapes.pop(tape)
         if state is not None and state.id in self._recorder.recording:
             self._recorder.recording.remove(state.id)
-            if state.consumed:
+            # A Jacobian enters and leaves its own tape, and what it runs then is still its own.
+            if state.consumed and not self._recorder.within_api:
                 self._pause(state)
                 self._listener.update()
 
