@@ -51,7 +51,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     if special is not None:
         headline, why, fix = special
-        yield from diagnose(case, missing, f"{lacks(case)} because {headline}", why, Fix(fix))
+        as_found = ": " if "unseen" in missing.facts else " because "
+        yield from diagnose(case, missing, f"{lacks(case)}{as_found}{headline}", why, Fix(fix))
         return
     yield from diagnose(
         case,
@@ -125,6 +126,14 @@ def _differentiated_away(case: Case, missing: Break) -> Diagnostic:
 def _special(case: Case, missing: Break) -> tuple[str, str, str] | None:
     """Headline, explanation and advice where the run shows more than that nothing leads to the target."""
     name, target, facts = case.source.name, case.capture.target, missing.facts
+    if "unseen" in facts:
+        return (
+            f"no op in the record leads from it to `{target}`",
+            f"`{target}` was computed from numbers that are older than the record, which holds the latest ops only. If "
+            f"they were computed from `{name}`, that was outside the tape, and no path leads back. If they were not, "
+            f"the derivative for `{name}` is zero and None is as good.",
+            f"compute all of `{target}` that depends on `{name}` inside the tape",
+        )
     if "exchanged" in facts:
         return (
             f"`{name}` was computed from `{facts['exchanged']}`, and not the other way round",

@@ -7,7 +7,9 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+import gradproof
 from gradproof.frontends.record.model import GradientCall, OpEvent
+from gradproof.frontends.tensorflow.eager import recorder
 from gradproof.frontends.tensorflow.hooks import observe
 
 pytestmark = pytest.mark.tensorflow
@@ -102,7 +104,7 @@ def test_ops_outside_the_tape_are_kept_but_not_marked_as_recorded():
     recorded = {event.op: event.tapes for event in call.events}
     assert recorded["AddV2"] == (call.tape.id,)
     assert recorded["Pow"] == ()
-    assert call.older_complete
+    assert not call.unseen
     assert call.older[-1].index == -1
 
 
@@ -320,3 +322,22 @@ def test_what_a_tape_ran_for_other_gradients_is_not_in_the_record_of_one():
     assert outside.observed == (None,)
     assert {event.op for event in outside.events} >= {"Cos"}
     assert seen.failures == []
+
+
+@pytest.mark.parametrize("from_source", [True, False])
+def test_what_is_older_than_the_record_is_not_said_to_come_from_nowhere(monkeypatch, from_source):
+    monkeypatch.setattr(recorder, "RING_EVENTS", 20)
+    other = tf.constant([3.0, 4.0])  # older than `w`, so that it cannot come from it
+    w = tf.Variable([1.0, 2.0])
+    with gradproof.watch() as report:
+        early = w * 2.0 if from_source else other
+        count = tf.zeros([])
+        for _ in range(30):
+            count = count + 1.0
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(early**2)
+        tape.gradient(loss, w)
+    ((found,),) = (gradient.diagnostics for gradient in report.gradients)
+    assert found.kind == "not-connected"
+    assert ("no op in the record" in found.headline) == from_source
+    assert ("was not computed from it" in found.headline) == (not from_source)

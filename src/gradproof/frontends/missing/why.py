@@ -266,13 +266,11 @@ class _Search:
 
     def _not_connected(self) -> Break:
         names = ", ".join(f"`{target.name}`" for target in self.call.targets)
-        return Break(
-            "not-connected",
-            self.call.span,
-            f"{names} was not computed from `{self.source.name}`",
-            (),
-            {"target": names},
-        )
+        if self.needed & self.call.unseen:
+            label = f"no op in the record leads from `{self.source.name}` to {names}"
+            return Break("not-connected", self.call.span, label, (), {"target": names, "unseen": "yes"})
+        label = f"{names} was not computed from `{self.source.name}`"
+        return Break("not-connected", self.call.span, label, (), {"target": names})
 
     def _made_at(self, id: int) -> Span | None:
         return next((event.span for event in self.events if gives(event, {id})), None)

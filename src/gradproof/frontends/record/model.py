@@ -244,7 +244,8 @@ class GradientCall:
     `observed` has one entry per source, None where the framework returned None, and is empty if the call
     raised. `observed_from` says how the numbers were had: `returned` to the user, `rerun` of the user's function in
     its own mode with the gradients as further outputs, or `interpreted` op by op. `older` are events from before the
-    tape, or outside it, on which something inside depends; `older_complete` is False if that record had been cut.
+    tape, or outside it, on which something inside depends. That record goes back only so far: `unseen` are values that
+    may have been computed, by whatever ops, before it begins.
     """
 
     id: int
@@ -264,7 +265,7 @@ class GradientCall:
     unconnected_gradients: str = "none"
     events: tuple[OpEvent, ...] = ()
     older: tuple[OpEvent, ...] = ()
-    older_complete: bool = True
+    unseen: frozenset[int] = frozenset()
     pullbacks: tuple[RuleRun, ...] = ()
     scopes: tuple[CustomScope, ...] = ()
     calls: tuple[FunctionCall, ...] = ()

@@ -122,6 +122,13 @@ def _left(name: str, target: str, why: Break) -> Told:
 
 
 def _not_connected(name: str, target: str, why: Break) -> Told:
+    if "unseen" in why.facts:
+        return (
+            f"there is no gradient for `{name}`: no op in the record leads from it to `{target}`",
+            f"A part of `{target}` was computed before this line was listened to. If it was computed from `{name}`, "
+            "that was under `no_grad` or was detached. If it was not, leave it out of the optimizer.",
+            f"run again with `--checks all`, which listens from the beginning, or use `{name}` in `{target}`",
+        )
     return (
         f"there is no gradient for `{name}` because `{target}` was not computed from it",
         f"No op that ran leads from `{name}` to `{target}`. If it is not meant to take part, leave it out of the "

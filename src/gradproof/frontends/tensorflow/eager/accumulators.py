@@ -26,6 +26,7 @@ from gradproof.frontends.tensorflow.eager.freeze import (
     operands,
     program_of,
     unconnected,
+    unseen,
 )
 from gradproof.frontends.tensorflow.eager.listening import Listener
 from gradproof.frontends.tensorflow.eager.recorder import Collection, numbers
@@ -186,7 +187,7 @@ class Accumulators:
             unconnected_gradients=unconnected(given),
             events=tuple(program.events),
             older=before,
-            older_complete=ring.complete,
+            unseen=unseen((*before, *program.events), ring, targets, state.sources),
             pullbacks=tuple(program.pullbacks),
             scopes=tuple(program.scopes),
             calls=tuple(program.calls),

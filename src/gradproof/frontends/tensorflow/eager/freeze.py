@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, cast
@@ -44,6 +45,9 @@ from gradproof.frontends.tensorflow.eager.recorder import (
 from gradproof.frontends.tensorflow.traced.autograph import own_spans
 from gradproof.frontends.tensorflow.traced.tracing import Traces
 from gradproof.frontends.tensorflow.values import observed_of, optional_value_of, variable_of, variable_value
+from gradproof.ir import types
+
+_NUMBERS = (*types.REAL_BITS, *types.COMPLEX_BITS)
 
 
 @dataclass(eq=False)
@@ -89,7 +93,7 @@ def build_call(ending: TapeEnding, collection: Collection, ring: Ring, traces: T
         unconnected_gradients=unconnected(given),
         events=tuple(program.events),
         older=before,
-        older_complete=ring.complete,
+        unseen=unseen((*before, *program.events), ring, targets, sources),
         pullbacks=tuple(program.pullbacks),
         scopes=tuple(program.scopes),
         calls=tuple(program.calls),
@@ -221,6 +225,23 @@ def older(events: list[RawEvent], ring: Ring, wanted: Iterable[int], traces: Tra
         program.add_raw(event, -1, whole=True)
     n_older = len(program.events)
     return tuple(replace(event, index=event.index - n_older) for event in program.events)
+
+
+def unseen(
+    events: Sequence[OpEvent], ring: Ring, targets: Iterable[Operand], sources: Iterable[Operand]
+) -> frozenset[int]:
+    """Tensors that are younger than a source and older than the ring: TensorFlow counts them as they are made."""
+    if ring.complete:
+        return frozenset()
+    kept = (tensor._id for event in ring.events for tensor in event.outputs)
+    begins, born = next(kept, sys.maxsize), min((one.value.id for one in sources), default=sys.maxsize)
+    made = {value.id for event in events for value in event.outputs}
+    used = (*(one.value for one in targets), *(value for event in events for value in event.inputs))
+    return frozenset(
+        value.id
+        for value in used
+        if born < value.id < begins and value.id not in made and value.dtype in _NUMBERS
+    )
 
 
 def variables(sources: Iterable[Operand]) -> Mapping[int, Parameter]:

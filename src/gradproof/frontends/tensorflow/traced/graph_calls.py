@@ -16,7 +16,7 @@ from gradproof.frontends.record.model import (
     Phase,
 )
 from gradproof.frontends.tensorflow.eager.events import EventProgram
-from gradproof.frontends.tensorflow.eager.freeze import older, variables
+from gradproof.frontends.tensorflow.eager.freeze import older, unseen, variables
 from gradproof.frontends.tensorflow.eager.recorder import RawEvent, numbers
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 from gradproof.frontends.tensorflow.traced.functions import Expansion, FunctionRun, expand
@@ -184,7 +184,7 @@ def build(
         unconnected_gradients=gradient.unconnected,
         events=tuple(events),
         older=tuple(replace(event, heard=False) for event in before),
-        older_complete=observation.recorder.ring.complete,
+        unseen=unseen((*before, *events), observation.recorder.ring, (), sources),
         pullbacks=tuple(program.pullbacks),
         scopes=tuple(program.scopes),
         calls=tuple(program.calls),

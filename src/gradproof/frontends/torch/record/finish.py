@@ -90,6 +90,7 @@ class Finish:
         hooks = self.hooks
         before = self.n_older(events)
         made = tuple(self.events(events, versions, before))
+        doubt = doubt_of(run, events, self.recorder.hidden_in)
         return GradientCall(
             id=run.id,
             api="gradient",
@@ -114,7 +115,8 @@ class Finish:
             freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
             overwritten=overwritten(run, self.recorder, events),
-            doubt=doubt_of(run, events, self.recorder.hidden_in),
+            doubt=doubt,
+            unseen=frozenset() if doubt is None else frozenset(cell.id for cell in run.targets),
             framework="torch",
         )
 

@@ -106,7 +106,9 @@ class TorchRecorder(threading.local):
         self.applied: list[Any] = []  # rules of the user's, in runs whose results may be differentiated again
         self.is_on = False  # whether the ops of this thread are heard
         self.quiet = 0
-        self.is_check = False  # whether gradproof itself asks, maybe from a shell: no frame is the user's then
+        self.is_check = (
+            False  # whether gradproof itself asks, maybe from a shell: no frame is the user's then
+        )
         self.transforms = 0  # derivatives of `torch.func` that are being taken
         self.autocasts = 0  # that are in force
         self.in_hooks = (
