@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from gradproof.audit.at_rest import with_rest
 from gradproof.audit.by_norm import softened
 from gradproof.audit.draw import drawing_of
 from gradproof.audit.evidence import with_facts
@@ -122,6 +123,7 @@ def _cases(judged: JudgedCall, options: Options) -> list[Case]:
             ("what the gradient depends on", with_facts),
             ("which rule is wrong", with_faults),
             ("a better formula", _with_fix),
+            ("whether the function rests here", with_rest),
         ):
             with doing(what):
                 case = _attempted(step, case)

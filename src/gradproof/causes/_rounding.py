@@ -10,7 +10,7 @@ import numpy as np
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import AT_REST, Annotation, Diagnostic, Fix, Severity
 from gradproof.diagnosis.loss import Kind, Loss, find_loss
 from gradproof.ir import types
 from gradproof.ir.program import Node
@@ -55,9 +55,10 @@ def diagnose(
     severity: Severity = "error",
 ) -> Iterator[Diagnostic]:
     primary = None if loss.place.span is None else Annotation(loss.place.span, label)
+    advice = None if case.rounding.is_at_rest else fix
     yield Diagnostic(
         kind=loss.kind,
-        severity=severity,
+        severity="warning" if case.rounding.is_at_rest else severity,
         certainty="proven" if case.judgement.oracle == "ball" else "measured",
         headline=headline,
         primary=primary,
@@ -65,9 +66,10 @@ def diagnose(
         subject=subject(case),
         evidence=(*comparison_rows(case), *_lost(loss, lost_at)),
         why=why,
-        fix=case.remedy.fix or fix,  # one that was run before one that is only advice
+        fix=case.remedy.fix or advice,  # one that was run before one that is only advice
         op=loss.place.op,
         share=loss.share,
+        notes=(AT_REST,) if case.rounding.is_at_rest else (),
     )
 
 

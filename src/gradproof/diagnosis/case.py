@@ -37,7 +37,8 @@ class Rounding:
     """What the nodes of the recorded gradient program rounded away, and what became of it in the worst entry.
 
     `propagated` is what has become of the local errors at each node, `adjoints` how that entry depends on each, and
-    `budget` each node's share in its error, `total_error`; the shares add up to one.
+    `budget` each node's share in its error, `total_error`; the shares add up to one. `is_at_rest` says that the true
+    gradient is zero nearby, so that all of it is rounding.
     """
 
     local_errors: Mapping[int, Array] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class Rounding:
     adjoints: Mapping[int, Array] = field(default_factory=dict)
     total_error: float = 0.0
     budget: Mapping[int, float] = field(default_factory=dict)
+    is_at_rest: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,12 @@ CRASH = "crash"
 BY_NORM = (
     "only small entries are off: taken as a whole (by norm) the gradient is right to its dtype's tolerance"
 )
-"""The note of a cause that is a warning for this reason."""
+AT_REST = (
+    "the function rests here, as at the end of a training: the true gradient is zero a few roundings away, and "
+    "what is computed is the rounding of terms that cancel"
+)
+HARMLESS = (AT_REST, BY_NORM)
+"""The notes of causes that are warnings for these reasons."""
 
 
 _NAMES_AND_NUMBERS = re.compile(r"`[^`]*`|[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
@@ -86,6 +91,11 @@ class Diagnostic:
     def rank(self) -> int:
         """0 for a note, 1 for a warning, 2 for an error."""
         return SEVERITIES.index(self.severity)
+
+    @property
+    def harmless(self) -> str | None:
+        """Why nothing need be done about it, where that is so."""
+        return next((note for note in HARMLESS if note in self.notes), None)
 
     @property
     def has_checked_patch(self) -> bool:

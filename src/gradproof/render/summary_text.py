@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gradproof.diagnosis.diagnostic import BY_NORM, Diagnostic
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import (
     capped_list,
@@ -97,8 +97,8 @@ def last_line(report: Report) -> str:
     first = next(iter(roots(report)), None)
     if first is not None:
         place = first.span or report.gradients[0].call
-        if BY_NORM in first.notes:
-            return printable(f"gradproof: {tally}; {place} ({first.kind}): {BY_NORM}{_cure(first)}")
+        if first.harmless is not None:
+            return printable(f"gradproof: {tally}; {place} ({first.kind}): {first.harmless}{_cure(first)}")
         cure = first.headline if first.fix is None else first.fix.text
         return printable(f"gradproof: {tally}; fix first {place} ({first.kind}): {cure}")
     faulty = [g for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and g.level != "note"]

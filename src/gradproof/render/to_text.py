@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from gradproof.diagnosis.diagnostic import BY_NORM, Diagnostic
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import (
     LIST_CAP,
@@ -122,13 +122,13 @@ def _whole(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 def _in_full(report: Report, is_complete: bool) -> list[Diagnostic]:
     """The faults in the order in which they are to be fixed; a crash that another fault has led to is told at the end.
 
-    Normally of several that leave their gradient right by norm the first stands for all.
+    Normally of several that do no harm the first stands for all.
     """
     crash, found = _crash(report), roots(report)
     first = [crash] if crash is not None and crash in found else []
     if is_complete:
         return [*first, *ordered_diagnostics(report), *([crash] if crash is not None and not first else [])]
-    harmless = [one for one in found if BY_NORM in one.notes]
+    harmless = [one for one in found if one.harmless is not None]
     others = [one for one in found if one is not crash and one not in harmless[1:]]
     return [*first, *others[:MOST_WHOLE]]
 

@@ -242,3 +242,30 @@ def test_hand_written_functions_are_given_python_numbers_as_they_are():
     judged(lambda: jax.grad(half)(0.7))
     assert seen == [0.7 * 0.1, 0.7 * 0.1]
     assert {isinstance(one, float) for one in seen} == {True}
+
+
+_IMPLICIT = """
+import jax
+
+@jax.custom_vjp
+def root(a, b):
+    return a / b
+
+def backward(kept, g):
+    pull = jax.vjp(lambda a, b: a / b, *kept)[1]
+    return pull(g)
+
+root.defvjp(lambda a, b: (root(a, b), (a, b)), backward)
+"""
+
+
+def test_a_library_that_asks_in_a_rule_asks_for_its_own_arguments(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "implicit_roots.py").write_text(_IMPLICIT, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    from implicit_roots import root
+
+    reports = judged(lambda: jax.grad(lambda theta: root(theta, theta + 1.0))(jnp.float32(2.0)))
+    assert {report.source for report in reports} == {"theta", "a", "b"}
+    assert {report.verdict.value for report in reports} == {"correct"}

@@ -55,7 +55,8 @@ def asked_by(frame: FrameType | None, traceable: Any) -> JaxAsked:
         elif code.co_filename == _JIT_FILE and code.co_name == "cache_miss":
             outside = len(places)
         elif not places and code.co_filename == _API_FILE and code.co_qualname in _RETURNED:
-            if api_name == "vjp":  # of several, one around the other, the innermost has asked
+            # Of several, one around the other, the innermost has asked, unless a library in between asks by itself.
+            if api_name == "vjp" and is_direct:
                 api_name = _RETURNED[code.co_qualname]
                 function = frame.f_locals.get("fun", function)
                 arguments = _positions(frame)
