@@ -170,3 +170,19 @@ def test_a_large_function_is_witnessed_if_asked_for(tmp_path: Path) -> None:
     assert "a fault of gradproof" not in gradproof(tmp_path, *command).stdout
     done = gradproof(tmp_path, *command, "--witness")
     assert "unverified: a fault of gradproof (along one direction its derivative rules give" in done.stdout
+
+
+OF_A_FRAMEWORK = {
+    "tensorflow": "import tensorflow as tf\ndef f(x):\n    return tf.reduce_sum(tf.exp(x))\n",
+    "torch": "import torch\ndef f(x):\n    return torch.sum(torch.exp(x))\n",
+    "jax": "import jax.numpy as jnp\ndef f(x):\n    return jnp.sum(jnp.exp(x))\n",
+}
+
+
+@pytest.mark.parametrize("framework", OF_A_FRAMEWORK)
+def test_from_a_shell_no_frame_is_the_users_and_the_gradient_is_seen(framework: str, tmp_path: Path) -> None:
+    pytest.importorskip(framework)
+    (tmp_path / "losses.py").write_text(OF_A_FRAMEWORK[framework])
+    words = ["losses.py:f", "--at", "[1, 2]", "--framework", framework, "--quiet"]
+    done = gradproof(tmp_path, "check", *words)
+    assert done.stdout == "gradproof: 1 gradient correct, proven; nothing to fix\n", done.stderr
