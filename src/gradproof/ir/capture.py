@@ -174,7 +174,7 @@ class CallRun:
 
     occurrence: int = 1
     order: int = 1
-    mode: str = "eager"  # in which the framework computed it: eager, graph, xla
+    mode: str = "eager"  # in which the framework computed it: eager, graph, xla, parts
     policy: str | None = None
     exception: str | None = None  # that the call raised
     was_tried: bool = False

@@ -31,9 +31,10 @@ def mode_faults(
         return {}
     both = [replace(one, precisions=()) for one in (single, own)]
     found = compared(capture, both, [], options, judged)
-    if found is None or len(found.lines) != 2:
+    lines = {} if found is None else {line.mode: line for line in found.lines}
+    if found is None or not {single.name, own.name} <= lines.keys():
         return {}
-    by_op, as_run = found.lines
+    by_op, as_run = lines[single.name], lines[own.name]
     pairs = zip(found.sources, by_op.cells, as_run.cells)
     faults: dict[str, ModeFault | Parting] = {}
     for source, one, two in pairs:

@@ -219,11 +219,11 @@ def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
     except NotRun as reason:
         table.lacking.append(LackingMode(mode.framework, _named(mode, dtype), str(reason)))
         return None
-    is_own = (
-        dtype is None and mode.framework == table.capture.framework and mode.runs_as == table.capture.run.mode
-    )
     shown = dtype or table.dtype
     cells = tuple(_cell(table, k, one, mode.policy or shown) for k, one in enumerate(gradients))
+    ran_so = mode.framework == table.capture.framework and mode.runs_as == table.capture.run.mode
+    # What was compiled in other pieces, or drawn anew, is not the user's run, whatever the mode is called.
+    is_own = dtype is None and ran_so and not any(cell.gap_ulps for cell in cells)
     return ModeLine(
         mode.framework, mode.name, shown, value, cells, is_own, title=mode.words, policy=mode.policy
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,11 @@ def _values(way: dict[str, Any] | None, fed: Feed, outputs: Sequence[int]) -> li
 
 
 def _gradient(
-    way: dict[str, Any] | None, fed: Feed, target: int, wrt: Sequence[int]
+    way: dict[str, Any] | None,
+    fed: Feed,
+    target: int,
+    wrt: Sequence[int],
+    inside: dict[str, Any] | None = None,
 ) -> tuple[Array, list[Array | None]]:
     import jax
 
@@ -44,9 +49,26 @@ def _gradient(
         return _computed(fed, given)[target]
 
     with _running(fed) as given:
-        value, found = _as(way, jax.value_and_grad(compute, argnums=places))(*given)
+        value, found = _as(way, jax.value_and_grad(_as(inside, compute), argnums=places))(*given)
         # JAX's gradient for a complex number is the conjugate of the one that programs are written for.
         return np.asarray(value), [np.conj(np.asarray(one)) for one in found]
+
+
+def _of_compiled(fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
+    """`grad` of a compiled function: JAX compiles what runs forward and what runs backward, each by itself."""
+    return _gradient(None, fed, target, wrt, {})
+
+
+def _in_halves(fed: Feed, outputs: Sequence[int]) -> list[Array]:
+    forward = tuple(node for node in fed.computed if node.phase == "forward")
+    backward = tuple(node for node in fed.computed if node.phase != "forward")
+    read = {*outputs, *(id for node in backward for id in node.inputs)}
+    kept = [node.id for node in forward if node.id in read]
+    found = dict(zip(kept, _values({}, replace(fed, computed=forward), kept)))
+    rest = [id for id in outputs if id not in found]
+    later = replace(fed, given={**fed.given, **found}, computed=backward)
+    found |= zip(rest, _values({}, later, rest) if rest else ())
+    return [found[id] for id in outputs]
 
 
 def _doubled(fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
@@ -113,6 +135,14 @@ def _way(pass_name: str) -> dict[str, Any]:
 MODES = (
     _mode("op by op", None, title="op by op", runs_as="eager", is_single=True),
     _mode("jit", {}, title="compiled", runs_as="xla"),
+    Mode(
+        FRAMEWORK,
+        "grad of jit",
+        _in_halves,
+        _of_compiled,
+        title="as grad of jit",
+        runs_as="parts",
+    ),
     # Passes of the compiler that are left out one at a time: what comes back then was their doing.
     _mode("jit without fusion", _way("fusion"), title="compiled without fusion"),
     _mode("jit without the simplifier", _way("algsimp"), title="compiled without the simplifier"),

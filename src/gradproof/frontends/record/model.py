@@ -20,7 +20,7 @@ from gradproof.ir.types import Array
 
 Phase = Literal["forward", "backward"]
 Api = Literal["gradient", "jacobian", "batch_jacobian", "gradients", "jvp"]
-Mode = Literal["eager", "graph", "xla"]
+Mode = Literal["eager", "graph", "xla", "parts"]  # in parts: compiled functions, differentiated outside
 
 NO_TENSOR = -1  # the id where there is no tensor; numbers of ours that stand for tensors are smaller
 NOT_COMPUTED = "it was not computed"  # why a tensor of a graph has no value: nothing that ran needed it

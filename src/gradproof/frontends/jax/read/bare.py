@@ -9,8 +9,9 @@ from gradproof.frontends.jax.observe.asked import function_name, source_names
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.read.inside import SHARED
+from gradproof.frontends.jax.read.rules import is_small
 from gradproof.frontends.jax.read.values import value_of
-from gradproof.frontends.record.model import FunctionCall, GradientCall, Observed, Operand, Tape, Value
+from gradproof.frontends.record.model import FunctionCall, GradientCall, Mode, Observed, Operand, Tape, Value
 from gradproof.frontends.record.source import spans_of
 
 NO_TAPE = Tape(0, "tape", None)
@@ -37,7 +38,7 @@ def bare_call(ending: Ending) -> GradientCall:
         stack=spans,
         through=ending.asked.api,
         occurrence=ending.of.occurrence if execution is None else execution.occurrence,
-        mode="eager" if execution is None else "xla",
+        mode=_mode(ending),
         tape=NO_TAPE,
         targets=operands[1],
         sources=operands[0],
@@ -53,6 +54,13 @@ def bare_call(ending: Ending) -> GradientCall:
         doubt=SHARED if ending.of.is_shared else None,
         differences=ending.differences if len(ending.of.targets) == 1 else None,
     )
+
+
+def _mode(ending: Ending) -> Mode:
+    """How JAX ran it: a compiled function that is differentiated is compiled again, forward and backward apart."""
+    if ending.execution is not None:
+        return "xla"
+    return "eager" if all(map(is_small, ending.of.pieces)) else "parts"
 
 
 def _function_call(ending: Ending, execution: Execution) -> FunctionCall:
