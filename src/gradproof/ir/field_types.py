@@ -11,59 +11,80 @@ from typing import Any, get_args, get_origin
 
 import numpy as np
 
+Fits = Callable[[Any], bool]
+
 
 def check_fields(record: Any) -> None:
     """Raise ValueError at the first field that holds something of another type."""
-    if not is_dataclass(record):
-        return
     kind = type(record)
-    for name, hint in _hints(kind).items():  # type: ignore[arg-type]
+    for name, fits in _fields(kind):  # type: ignore[arg-type]
         value = getattr(record, name)
-        if not _fits(value, hint):
+        if not fits(value):
             raise ValueError(f"`{kind.__name__}.{name}` holds a {type(value).__name__}")
 
 
 @cache
-def _hints(cls: type[Any]) -> Mapping[str, Any]:
+def _fields(cls: type[Any]) -> tuple[tuple[str, Fits], ...]:
+    """What each field is asked; a file has thousands of records of few classes."""
+    if not is_dataclass(cls):
+        return ()
     known = typing.get_type_hints(cls)
-    return {field.name: known[field.name] for field in fields(cls)}
+    return tuple((field.name, _fits(known[field.name])) for field in fields(cls))
 
 
-def _fits(value: Any, hint: Any) -> bool:
+@cache
+def _fits(hint: Any) -> Fits:
+    """What tells whether a value is one of a type."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
-        return True
+        return lambda value: True
     if hint is None or hint is type(None):
-        return value is None
+        return lambda value: value is None
     if origin in (types.UnionType, typing.Union):
-        return any(_fits(value, one) for one in inner)
+        return _any_of([_fits(one) for one in inner])
     if origin is typing.Literal:
-        return value in inner
+        return lambda value: value in inner
     if origin is tuple:
-        return isinstance(value, tuple) and _fits_tuple(value, inner)
-    return _fits_other(value, hint, origin, inner)
+        return _fits_tuple(inner)
+    return _fits_other(hint, origin, inner)
 
 
-def _fits_tuple(value: tuple[Any, ...], inner: tuple[Any, ...]) -> bool:
+def _any_of(parts: Sequence[Fits]) -> Fits:
+    return lambda value: any(part(value) for part in parts)
+
+
+def _fits_tuple(inner: tuple[Any, ...]) -> Fits:
     if len(inner) == 2 and inner[1] is Ellipsis:
-        return all(_fits(item, inner[0]) for item in value)
-    return len(value) == len(inner) and all(map(_fits, value, inner))
+        every = _fits(inner[0])
+        return lambda value: isinstance(value, tuple) and all(map(every, value))
+    parts = [_fits(one) for one in inner]
+    return lambda value: (
+        isinstance(value, tuple)
+        and len(value) == len(parts)
+        and all(part(item) for part, item in zip(parts, value))
+    )
 
 
-def _fits_other(value: Any, hint: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
-    if origin is np.ndarray:
-        return isinstance(value, np.ndarray | np.generic)  # NumPy makes a number of an array without axes
+def _fits_other(hint: Any, origin: Any, inner: tuple[Any, ...]) -> Fits:
+    if origin is np.ndarray:  # NumPy makes a number of an array without axes
+        return lambda value: isinstance(value, np.ndarray | np.generic)
     if origin in (Mapping, dict):
-        pairs = isinstance(value, Mapping) and value.items()
-        return pairs is not False and all(_fits(k, inner[0]) and _fits(v, inner[1]) for k, v in pairs)
+        key, item = _fits(inner[0]), _fits(inner[1])
+        return lambda value: isinstance(value, Mapping) and all(key(k) and item(v) for k, v in value.items())
     if origin in (frozenset, Sequence, list):
-        return isinstance(value, origin) and all(_fits(item, inner[0]) for item in value)
+        every = _fits(inner[0])
+        return lambda value: isinstance(value, origin) and all(map(every, value))
     if origin is Callable:
-        return callable(value)
-    if hint is float:
-        return isinstance(value, float | int) and not isinstance(value, bool)
-    if hint is complex:
-        return isinstance(value, complex | float | int) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return getattr(hint, "_is_protocol", False) or isinstance(value, hint)
+        return callable
+    if hint in _NUMBERS:
+        return lambda value: isinstance(value, _NUMBERS[hint]) and not isinstance(value, bool)
+    if getattr(hint, "_is_protocol", False):
+        return lambda value: True
+    return lambda value: isinstance(value, hint)
+
+
+_NUMBERS: dict[Any, tuple[type[Any], ...]] = {
+    float: (float, int),
+    complex: (complex, float, int),
+    int: (int, np.integer),
+}

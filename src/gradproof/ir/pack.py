@@ -186,13 +186,17 @@ class _Writer:
         """Where these bytes begin. A matrix and its transpose, or a gradient and a copy of it, are the same bytes."""
         ends = len(raw), bytes(raw[:_SAMPLE]), bytes(raw[-_SAMPLE:])
         for start, known in self._contents.get(ends, ()):
-            if known == raw:
+            if np.array_equal(_bytes(known), _bytes(raw)):  # a memoryview compares one byte after the other
                 return start
         start = self._size
         self.parts += [raw, bytes(_aligned(len(raw)) - len(raw))]
         self._size += _aligned(len(raw))
         self._contents.setdefault(ends, []).append((start, raw))
         return start
+
+
+def _bytes(raw: Any) -> Array:
+    return np.frombuffer(raw, np.uint8)
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:

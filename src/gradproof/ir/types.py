@@ -77,3 +77,13 @@ def _name_of(given: Any) -> str:
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     return BFLOAT16 if name == "bfloat16" else np.dtype(name)
+
+
+def is_one_place(one: Array, other: Array) -> bool:
+    """Whether two arrays are the same numbers in the same memory, so that there is nothing to compare."""
+    places = (array.__array_interface__["data"][0] for array in (one, other))
+    return len(set(places)) == 1 and (one.dtype, one.shape, one.strides) == (
+        other.dtype,
+        other.shape,
+        other.strides,
+    )

@@ -49,6 +49,34 @@ def test_writing_through_a_view_changes_what_it_is_a_view_of() -> None:
     np.testing.assert_array_equal(seen.outputs[0].array, [2.0, 6.0])
 
 
+def test_views_of_one_memory_are_copied_once_and_keep_what_they_were() -> None:
+    def program() -> None:
+        w = torch.arange(12.0).reshape(3, 4).requires_grad_()
+        y = w * 1.0
+        first = y.t().sum()
+        y.add_(1.0)
+        (first + y.sum()).backward()
+
+    (call,) = recorded(program)
+    forward = [event for event in call.events if event.phase == "forward"]
+    made = {event.op: event.outputs[0].array for event in forward}
+    y, turned = made["aten.mul.Tensor"], made["aten.t.default"]
+    assert np.shares_memory(y, turned)
+    np.testing.assert_array_equal(turned, np.arange(12.0).reshape(3, 4).T)
+    np.testing.assert_array_equal(made["aten.add_.Tensor"], np.arange(12.0).reshape(3, 4) + 1.0)
+    assert not y.flags.writeable  # several values are in it
+
+
+def test_a_small_part_of_a_large_memory_is_copied_alone() -> None:
+    def program() -> None:
+        w = torch.ones(1000, requires_grad=True)
+        w[3:5].sum().backward()
+
+    (call,) = recorded(program)
+    part = next(event.outputs[0].array for event in call.events if event.op == "aten.slice.Tensor")
+    assert part.base is None or part.base.nbytes <= 8
+
+
 def test_a_leaf_has_the_numbers_it_had_when_it_was_used() -> None:
     def program() -> None:
         w = torch.tensor([1.0, -1.0], requires_grad=True)

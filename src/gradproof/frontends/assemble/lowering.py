@@ -19,6 +19,9 @@ from gradproof.ir.program import OPAQUE, Builder, Phase
 from gradproof.ir.span import Span
 from gradproof.ops import TABLE
 
+LARGE_PRODUCT = 1 << 20  # multiplications from which on a product is shown and not computed
+_NEAR = 8.0  # square roots of the rounding, of the largest entry: as far as the order of a sum can take it
+
 
 class Lowering(Tracer):
     """An arithmetic that appends nodes at the user's line, and knows what the framework returned."""
@@ -51,6 +54,16 @@ class Lowering(Tracer):
         id = self.builder.add(OPAQUE + name, *ids, value=value, kernel=kernel, **place)
         return Traced(self, id, value)
 
+    def product(self, a: Traced, b: Traced, returned: Any) -> Traced:
+        """A product of matrices. A large one is not computed again where what the framework returned is shown to be it.
+
+        Two matrices that differ by more than rounding have different products with an arbitrary vector.
+        """
+        is_large = returned is not None and np.size(a.value) * b.shape[-1] >= LARGE_PRODUCT
+        is_shown = is_large and _is_product(a.value, b.value, returned)
+        made: Traced = self.record("matmul", [a, b], returned, {}) if is_shown else self.matmul(a, b)
+        return made
+
     def settle_value(self, result: Traced, value: Any, since: int, same: bool = True) -> Traced:
         """`result` with the value the framework returned.
 
@@ -63,6 +76,7 @@ class Lowering(Tracer):
             raise ValueError(f"the lowering gives shape {result.shape}, the framework returned {value.shape}")
         if (
             same
+            and not types.is_one_place(result.value, value)
             and self._only_moved(since)
             and not np.array_equal(result.value, value, equal_nan=value.dtype.kind in "fc")
         ):
@@ -86,3 +100,17 @@ class Lowering(Tracer):
         return bool(made) and all(
             node.op == "constant" or (node.op in TABLE and TABLE[node.op].moves_only) for node in made
         )
+
+
+def _is_product(a: Any, b: Any, product: Any) -> bool:
+    if a.ndim < 2 or b.ndim < 2 or not (a.dtype == b.dtype == product.dtype) or a.dtype.kind != "f":
+        return False
+    if product.shape != (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]):
+        return False
+    rng = np.random.default_rng(b.shape[-1])
+    vector = (rng.uniform(0.5, 1.0, b.shape[-1]) * rng.choice([-1.0, 1.0], b.shape[-1])).astype(a.dtype)
+    with np.errstate(all="ignore"):
+        apart = np.abs(product @ vector - (a @ (b @ vector)[..., None])[..., 0]).max(initial=0.0)
+        largest = max(product.max(initial=0.0), -product.min(initial=0.0))
+    near = _NEAR * np.sqrt(types.unit_roundoff(types.dtype_name(product)))
+    return bool(np.isfinite(largest) and apart <= near * largest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,38 @@ def array_of(tensor: Any) -> np.ndarray[Any, Any]:
         if plain.dtype in _TOO_SHORT:
             plain = plain.to(_TOO_SHORT[plain.dtype])
         return np.array(plain.numpy())
+
+
+@dataclass(slots=True, eq=False)
+class Moment:
+    """All numbers of a piece of memory at one time, copied when one of its views is first asked for."""
+
+    copy: np.ndarray[Any, Any] | None = None
+
+    def view(self, tensor: Any) -> np.ndarray[Any, Any] | None:
+        """The numbers of a tensor in that memory; None where they are not worth the copy, or need one of their own.
+
+        The order in memory is the order in which sums are made, and a file knows two of them.
+        """
+        if type(tensor) is not torch.Tensor or tensor.layout != torch.strided or tensor.device.type != "cpu":
+            return None
+        if tensor.dtype in _TOO_SHORT or tensor.dtype in _AS_BITS or tensor.is_conj() or tensor.is_neg():
+            return None
+        try:
+            storage = tensor.untyped_storage()
+            start, size = storage.data_ptr(), storage.nbytes()
+        except RuntimeError:  # inside a transformation, or never allocated
+            return None
+        if not tensor.numel() or tensor._is_zerotensor() or 2 * tensor.numel() * tensor.itemsize < size:
+            return None
+        there = tensor.detach().numpy()
+        if not (there.flags.c_contiguous or there.flags.f_contiguous):
+            return None
+        if self.copy is None:
+            self.copy = np.frombuffer(ctypes.string_at(start, size), np.uint8)
+        if self.copy.nbytes != size:  # the memory itself was made larger or smaller
+            return None
+        return np.ndarray(there.shape, there.dtype, self.copy.data, there.ctypes.data - start, there.strides)
 
 
 def tensor_of(array: Any, dtype: Any = None) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gradproof.frontends.torch.record.arrays import array_of
+from gradproof.frontends.torch.record.arrays import Moment, array_of
 
 GATHER = "gradproof.Gather"
 """Entries of another view of the same memory: attrs have their `places` in it."""
@@ -47,16 +47,20 @@ class Cell:
     numbers: np.ndarray[Any, Any] | None = None
     memory: int | None = None  # the piece of memory it was read from
     before: Cell | None = None  # what a leaf was when it was computed, before it was told to be one
+    moment: Moment | None = None  # what it shares with the other views of its memory
 
     def array(self) -> np.ndarray[Any, Any]:
         if self.numbers is None:
-            self.numbers = array_of(self.tensor)
+            shared = None if self.moment is None else self.moment.view(self.tensor)
+            self.numbers = array_of(self.tensor) if shared is None else shared
         return self.numbers
 
     def freeze(self) -> None:
         """Its memory is about to change: keep the numbers."""
         if self.numbers is None and self.tensor is not None:
-            self.tensor = torch.ops.aten.clone.default(self.tensor)
+            self.numbers = None if self.moment is None else self.moment.view(self.tensor)
+            self.tensor = torch.ops.aten.clone.default(self.tensor) if self.numbers is None else None
+            self.moment = None  # a clone has memory of its own
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +69,7 @@ class Store:
 
     held: Any
     cells: dict[Layout, list[Cell]] = field(default_factory=dict)
+    moment: Moment = field(default_factory=Moment)
 
 
 class Memory:
@@ -124,6 +129,7 @@ class Memory:
             for cell in cells:
                 cell.freeze()
         store.cells.clear()
+        store.moment = Moment()
         return None if cover is None else (cover, view)
 
     def written(self, tensor: Any, requires_grad: bool, covered: Cover | None) -> Cell:
@@ -198,7 +204,7 @@ class Memory:
         name = str(tensor.dtype).removeprefix("torch.")
         cell = Cell(next(_numbers), held, name, tuple(tensor.shape), tensor.requires_grad)
         if store is not None:
-            cell.memory = store.held._cdata
+            cell.memory, cell.moment = store.held._cdata, store.moment
             store.cells.setdefault(_layout(tensor), []).append(cell)
         return cell
 

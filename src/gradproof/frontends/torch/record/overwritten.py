@@ -76,7 +76,8 @@ def _read_backward(run: EngineRun, recorder: TorchRecorder, events: Sequence[Tor
 def _is_other(cell: Cell, known: Sequence[Cell]) -> bool:
     """Whether the memory of a known value holds other numbers now; `gradcheck` moves its inputs and puts them back."""
     there = [one for one in known if one.memory == cell.memory]
-    if not there or any(one.id == cell.id for one in there):
+    is_of_one_moment = (one.moment is cell.moment is not None for one in there)
+    if not there or any(one.id == cell.id for one in there) or any(is_of_one_moment):
         return False
     alike = (one for one in there if one.shape == cell.shape)
     return not any(np.array_equal(one.array(), cell.array(), equal_nan=True) for one in alike)
