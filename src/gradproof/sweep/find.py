@@ -39,6 +39,7 @@ class Find:
     cause: str = ""
     rule: str = ""
     headline: str = ""
+    value: float | None = None  # of the function there
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,8 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
     observed = None if report.observed is None else float(report.observed[entry])
     if not is_of_the_dtype(observed, expected, report.dtype):
         return None
+    if kind == "inaccurate" and not is_beyond(observed, expected, lowest_dtype(sample, row), options):
+        return None
     told = causes[0] if causes else None
     return Find(
         kind,
@@ -88,7 +91,27 @@ def find_in(sample: OpCall, row: Row, options: Options) -> Find | None:
         cause=told.kind if told else "",
         rule=(told.op or "") if told else "",
         headline=told.headline if told else "",
+        value=value_of(report),
     )
+
+
+def value_of(report: GradientReport) -> float | None:
+    return None if report.target_value is None else float(np.real(report.target_value))
+
+
+def lowest_dtype(sample: OpCall, row: Row) -> str:
+    """Of all that goes in and what comes out: no more digits than that can be asked for."""
+    names = [row.report.dtype, *(types.dtype_name(x) for x in sample.arrays.values())]
+    program = row.capture.program
+    names += [] if program is None else [program[id].dtype for id in program.outputs]
+    return min(filter(types.is_real, names), key=types.precision_bits)
+
+
+def is_beyond(observed: float | None, expected: float, dtype: str, options: Options) -> bool:
+    """Whether a number is off by more than a dtype allows."""
+    if observed is None or not np.isfinite(observed):
+        return True
+    return not abs(observed - expected) <= options.tolerance(dtype) * abs(expected)
 
 
 def has_value(capture: Capture) -> bool:

@@ -13,7 +13,17 @@ from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-from gradproof.sweep.find import MODE_DEPENDENT, Find, Row, confirmed, has_value, is_of_the_dtype
+from gradproof.sweep.find import (
+    MODE_DEPENDENT,
+    Find,
+    Row,
+    confirmed,
+    has_value,
+    is_beyond,
+    is_of_the_dtype,
+    lowest_dtype,
+    value_of,
+)
 from gradproof.sweep.script import function_of
 
 ENTRIES = 4  # that are looked at: forward mode runs once for each
@@ -31,9 +41,9 @@ def find_in_modes(
             continue
         entries = _entries(report.reference)
         for mode in library.modes:
-            observed = _observed(library, sample, mode, report.source, entries)
+            observed = observed_in(library, sample, mode, report.source, entries)
             if observed is not None and _is_beyond(observed, row, entries, options):
-                yield from _find(sample, row, mode, entries, observed)
+                yield from _find(sample, row, mode, entries, observed, options)
 
 
 def _entries(reference: Array | None) -> list[Entry]:
@@ -46,7 +56,7 @@ def _entries(reference: Array | None) -> list[Entry]:
     return [tuple(int(k) for k in np.unravel_index(place, reference.shape)) for place in sorted(places)]
 
 
-def _observed(
+def observed_in(
     library: SweptLibrary, sample: OpCall, mode: str, source: str, entries: Sequence[Entry]
 ) -> Array | None:
     """None where the library refuses: what it cannot do in a mode it says itself."""
@@ -69,7 +79,9 @@ def _is_beyond(observed: Array, row: Row, entries: Sequence[Entry], options: Opt
     return outcome in ("beyond", "nonfinite")
 
 
-def _find(sample: OpCall, row: Row, mode: str, entries: Sequence[Entry], observed: Array) -> Iterator[Find]:
+def _find(
+    sample: OpCall, row: Row, mode: str, entries: Sequence[Entry], observed: Array, options: Options
+) -> Iterator[Find]:
     report = row.report
     assert report.reference is not None
     with np.errstate(all="ignore"):
@@ -77,5 +89,9 @@ def _find(sample: OpCall, row: Row, mode: str, entries: Sequence[Entry], observe
     place = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
     expected = confirmed(row, entries[place])
     value = float(observed[place])
-    if expected is not None and is_of_the_dtype(value, expected, report.dtype):
-        yield Find(MODE_DEPENDENT, sample, report.source, entries[place], value, expected, report.dtype, mode)
+    if expected is None or not is_of_the_dtype(value, expected, report.dtype):
+        return
+    if not is_beyond(value, expected, lowest_dtype(sample, row), options):
+        return
+    entry, known = entries[place], value_of(report)
+    yield Find(MODE_DEPENDENT, sample, report.source, entry, value, expected, report.dtype, mode, value=known)

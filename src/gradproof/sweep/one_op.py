@@ -19,9 +19,9 @@ from gradproof.frontends.select import library_of
 from gradproof.options import Options
 from gradproof.sweep.find import Find
 from gradproof.sweep.plan import Plan
-from gradproof.sweep.points import ORDINARY, at_points
+from gradproof.sweep.points import ORDINARY, at_points, with_labels
 from gradproof.sweep.reduce import reduced
-from gradproof.sweep.script import script_of, with_result
+from gradproof.sweep.script import call_of, script_of, with_result
 from gradproof.sweep.trial import Tally, tried
 
 FORMAT = 1
@@ -72,9 +72,21 @@ def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:
         "samples": n_samples,
         "verdicts": dict(total.verdicts),
         "reasons": dict(total.reasons.most_common(20)),
-        "faults": [_data(library, finds, options) for finds in groups.found()],
+        "faults": _merged([_data(library, finds, options) for finds in groups.found()]),
         "seconds": round(time.process_time() - began, 3),
     }
+
+
+def _merged(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those whose smallest script is the same are one, whatever cause was seen first in the larger ones."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for fault in faults:
+        known = found.setdefault((fault["kind"], fault["mode"], fault["script"]), fault)
+        if known is not fault:
+            known["seen"] += fault["seen"]
+            for field in ("dtypes", "points"):
+                known[field] = list(dict.fromkeys([*known[field], *fault[field]]))
+    return list(found.values())
 
 
 class _Groups:
@@ -103,7 +115,7 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
     for sample in map(_small, drawn):
         if sample.arrays and _size(sample) <= LARGEST:
             shapes = tuple((x.ndim, x.size == 0) for x in sample.arrays.values())
-            kept.setdefault((sample.call, shapes), sample)
+            kept.setdefault((sample.call, shapes), with_labels(sample))
     chosen = _spread(list(kept.values()), plan.samples)
     numbers = [one for sample in chosen for one in _as_numbers(library, sample)]
     full = [one for one in numbers if all(x.size for x in one.arrays.values())]
@@ -139,12 +151,9 @@ def _size(sample: OpCall) -> int:
 
 def _as_numbers(library: SweptLibrary, sample: OpCall) -> Iterator[OpCall]:
     """The sample with each part of its result made one number; nothing where the library refuses the call."""
-    space: dict[str, Any] = {}
-    exec("\n".join(library.header), space)
-    space.update({name: library.constant(array.copy()) for name, array in sample.arrays.items()})
     try:
         with undisturbed():
-            parts = library.parts(eval(sample.call, space))
+            parts = library.parts(call_of(library, sample))
     except Exception:
         return
     for part in parts[:PARTS]:

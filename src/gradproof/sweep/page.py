@@ -24,6 +24,7 @@ MEANINGS = {
 
 # Of these the rule itself is the root, whatever ops are made with it; of the others, what an op computes on the way.
 _OF_A_RULE = ("framework-rule", "no-gradient-registered")
+_OUT_OF_RANGE = ("overflow", "underflow")
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,33 @@ class Root:
 
 def roots_of(results: Iterable[Result]) -> list[Root]:
     """The graver kinds first, then by cause and op."""
-    found: dict[tuple[str, str | None, str, str], list[tuple[Result, Fault]]] = {}
+    found: dict[tuple[Any, ...], list[tuple[Result, Fault]]] = {}
     for result in results:
         for fault in result["faults"]:
-            is_of_a_rule = fault["cause"] in _OF_A_RULE and fault["rule"]
-            root = fault["rule"] if is_of_a_rule else result["op"]
-            found.setdefault((fault["kind"], fault["mode"], fault["cause"], root), []).append((result, fault))
-    roots = [Root(kind, mode, cause, tuple(own)) for (kind, mode, cause, _), own in found.items()]
+            found.setdefault(_root_key(result, fault), []).append((result, fault))
+    roots = [
+        Root(own[0][1]["kind"], own[0][1]["mode"], own[0][1]["cause"], tuple(own)) for own in found.values()
+    ]
     return sorted(
         roots, key=lambda one: (KINDS.index(one.kind), one.mode or "", one.cause, one.ops[0].lower())
     )
+
+
+def _root_key(result: Result, fault: Fault) -> tuple[Any, ...]:
+    """What one root has in common: a rule that several ops use, or the op, under whatever names the library has it.
+
+    Roundings within an op are one root, wherever it was first seen; numbers that leave the range of the dtype another.
+    """
+    kind, cause = fault["kind"], fault["cause"]
+    if kind != "inaccurate" and cause in _OF_A_RULE and fault["rule"]:
+        return kind, fault["mode"], cause, fault["rule"]
+    same = cause if kind not in ("inaccurate", "missing") or cause in _OUT_OF_RANGE else ""
+    return kind, fault["mode"], same, _plain_name(result["op"])
+
+
+def _plain_name(op: str) -> str:
+    """`lib.raw.Exp`, `lib.math.exp` and `lib.exp` are one function."""
+    return op.rpartition(".")[2].replace("_", "").lower()
 
 
 def to_page(results: Iterable[Result]) -> str:

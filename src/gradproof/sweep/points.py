@@ -86,7 +86,10 @@ def at_points(sample: OpCall, names: list[str]) -> Iterator[OpCall]:
     for name in names:
         if name == ORDINARY:
             continue
-        made = {key: POINTS[name](array) for key, array in sample.arrays.items()}
+        made = {
+            key: array if key in sample.labels else POINTS[name](array)
+            for key, array in sample.arrays.items()
+        }
         first = dict(list(made.items())[:1])
         for arrays in (made, {**sample.arrays, **first}):
             moved = replace(sample, arrays=arrays, point=name)
@@ -94,6 +97,12 @@ def at_points(sample: OpCall, names: list[str]) -> Iterator[OpCall]:
             if finite and _key(moved) not in seen:
                 seen.add(_key(moved))
                 yield moved
+
+
+def with_labels(sample: OpCall) -> OpCall:
+    """The sample with its labels named: where all numbers are whole ones, none can be told from the others."""
+    whole = [name for name, x in sample.arrays.items() if x.size and bool((x == np.round(x)).all())]
+    return sample if len(whole) == len(sample.arrays) else replace(sample, labels=tuple(whole))
 
 
 def _key(sample: OpCall) -> tuple[bytes, ...]:

@@ -38,6 +38,14 @@ def function_of(library: SweptLibrary, sample: OpCall) -> tuple[Callable[..., An
     return _defined(library, function_text(library, sample), held), args
 
 
+def call_of(library: SweptLibrary, sample: OpCall) -> Any:
+    """What the op itself returns, all of it."""
+    space: dict[str, Any] = {}
+    exec("\n".join(library.header), space)
+    space.update({name: library.constant(array.copy()) for name, array in sample.arrays.items()})
+    return eval(sample.call, space)
+
+
 def _defined(library: SweptLibrary, text: str, held: Mapping[str, Array]) -> Callable[..., Any]:
     """The same function for the same text and constants: a library that compiles does so once."""
     key = (library.framework, text, *((name, x.dtype.str, x.shape, x.tobytes()) for name, x in held.items()))

@@ -19,13 +19,12 @@ from gradproof.frontends.select import frontend_for
 from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-from gradproof.sweep.conditioning import is_as_good_as_can_be
 from gradproof.sweep.find import Find, Row, find_in
-from gradproof.sweep.modes import find_in_modes
+from gradproof.sweep.modes import find_in_modes, observed_in
+from gradproof.sweep.no_fault import Doubts
 from gradproof.sweep.script import as_in_a_script, function_of
 
 CONTRADICTED = "the op, as the library computes it, has another slope than its exact meaning here"
-AS_GOOD = "not right, but as right as inputs allow that are rounded themselves"
 MENDED = 1e-4  # of an error that float64, with its nine digits more, may leave of it
 REASON = 160  # characters of a reason that are kept
 
@@ -80,12 +79,31 @@ def _judge(library: SweptLibrary, sample: OpCall, options: Options, with_modes: 
         finds += find_in_modes(library, sample, rows, options)
     denied = contradicted(request, checked, [row.report for row in rows], options) if finds else frozenset()
     for find in finds:
-        if find.source in denied:
-            found.reasons[CONTRADICTED] += 1
-        elif is_as_good_as_can_be(find, partial(_true_gradient, library, find.source, options)):
-            found.reasons[AS_GOOD] += 1
+        reason = CONTRADICTED if find.source in denied else _doubts(library, find, options).reason(find)
+        if reason is not None:
+            found.reasons[reason] += 1
         else:
             found.finds.append(_of_its_kind(library, find, options))
+
+
+def _doubts(library: SweptLibrary, find: Find, options: Options) -> Doubts:
+    return Doubts(
+        library,
+        partial(_true_gradient, library, find.source, options),
+        partial(_returned, library, find, options),
+    )
+
+
+def _returned(library: SweptLibrary, find: Find, options: Options, sample: OpCall) -> Array | float | None:
+    """What the library gives for the find's argument at another point, in the find's own mode."""
+    if find.mode is not None:
+        found = observed_in(library, sample, find.mode, find.source, [find.entry])
+        return None if found is None else float(found[0])
+    try:
+        rows = _judged(library, sample, options)
+    except Exception:
+        return None
+    return next((row.report.observed for row in rows if row.report.source == find.source), None)
 
 
 def _of_its_kind(library: SweptLibrary, find: Find, options: Options) -> Find:

@@ -22,6 +22,7 @@ class OpCall:
 
     `arrays` are its real arguments, of which `wrt` are differentiated for; `result` picks a part of what the call
     returns, and `weights` make one number of it: None for a plain sum. A result that is one number has `entry` `()`.
+    `labels` are arguments that hold few whole numbers beside others that do not: other numbers mean nothing there.
     """
 
     op: str
@@ -32,6 +33,7 @@ class OpCall:
     weights: Array | None = None
     entry: tuple[int, ...] | None = None
     point: str = "ordinary"
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

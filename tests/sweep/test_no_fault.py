@@ -1,0 +1,124 @@
+"""What is not right and yet no fault of a library: each reason where it holds, and where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradproof.frontends.library.model import OpCall
+from gradproof.options import Options
+from gradproof.sweep.find import Find, is_beyond
+from gradproof.sweep.no_fault import (
+    AS_GOOD,
+    BELOW_A_ROUNDING,
+    FLUSHED,
+    OTHER_SHAPE,
+    RANDOM,
+    Doubts,
+    is_below_a_rounding,
+)
+from gradproof.sweep.one_op import _merged
+from gradproof.sweep.page import roots_of
+from gradproof.sweep.points import at_points, with_labels
+from gradproof.sweep.reduce import _plainer
+from tests.sweep import planted
+
+TINY = np.array([9e-44], np.float32)
+
+
+def _find(call: str = "np.sin(x)", x: np.ndarray | None = None, **changes: object) -> Find:
+    arrays = {"x": np.array([0.5, 0.25], np.float32) if x is None else x}
+    sample = OpCall("op", call, arrays, ("x",), weights=np.ones(arrays["x"].shape, np.float32))
+    found = Find("inaccurate", sample, "x", (0,), 1.0, 2.0, "float32", value=1.0)
+    return replace(found, **changes)  # type: ignore[arg-type]
+
+
+def _reason(find: Find, true: float = 2.0, observed: float = 5.0) -> str | None:
+    like = find.sample.arrays["x"]
+    doubts = Doubts(
+        planted.library(), lambda _: np.full(like.shape, true), lambda _: np.full(like.shape, observed)
+    )
+    return doubts.reason(find)
+
+
+def test_a_plain_error_is_a_fault() -> None:
+    assert _reason(_find()) is None
+
+
+def test_an_op_that_draws_is_not_compared_with_itself() -> None:
+    assert _reason(_find("x * np.random.choice([1.0, 2.0])")) == RANDOM
+
+
+def test_a_result_of_another_shape_is_not_weighed_as_before() -> None:
+    assert _reason(_find("x[x > 0.3]")) == OTHER_SHAPE
+
+
+def test_numbers_that_are_taken_for_zero_are_no_fault_if_zero_gives_the_same() -> None:
+    assert _reason(_find(x=TINY), observed=1.0) == FLUSHED
+    assert _reason(_find(x=TINY), observed=7.0) is None
+    assert _reason(_find(), observed=1.0) is None  # nothing of it is below the normal numbers
+
+
+def test_an_error_of_a_rounding_beside_a_derivative_of_zero_is_none() -> None:
+    assert _reason(_find(observed=1e-7, expected=0.0)) == BELOW_A_ROUNDING
+    assert not is_below_a_rounding(_find(observed=1e-3, expected=0.0))
+    assert not is_below_a_rounding(_find(observed=0.0, expected=1e-8))  # a small derivative is one
+    assert not is_below_a_rounding(_find(observed=float("nan"), expected=0.0))
+
+
+def test_what_roundings_of_the_input_explain_is_no_fault() -> None:
+    assert _reason(_find(observed=3.0), true=2.5) == AS_GOOD
+
+
+def test_each_argument_is_rounded_alone_too() -> None:
+    """A label that is rounded selects another function, whose gradient does not move."""
+    find = _find()
+    both = {**find.sample.arrays, "y": np.ones(2, np.float32)}
+    find = replace(find, sample=replace(find.sample, arrays=both))
+
+    def true(sample: OpCall) -> np.ndarray:
+        return np.full(2, 2.5 if (sample.arrays["y"] == 1).all() else 2.0)
+
+    assert Doubts(planted.library(), true, lambda _: None).reason(find) == AS_GOOD
+
+
+def test_no_more_digits_are_asked_for_than_the_least_precise_number_has() -> None:
+    options = Options()
+    assert is_beyond(1.0000001, 1.0, "float64", options)
+    assert not is_beyond(1.0000001, 1.0, "float32", options)
+    assert is_beyond(float("inf"), 1.0, "float32", options)
+
+
+def test_labels_stay_what_they_are_at_every_point_and_in_the_smallest_script() -> None:
+    arrays = {"x": np.array([0.5, 0.25]), "y": np.array([1.0, -1.0])}
+    sample = with_labels(OpCall("op", "op(x, y)", arrays, ("x", "y")))
+    assert sample.labels == ("y",)
+    for moved in at_points(sample, ["zeros", "huge", "subnormal"]):
+        np.testing.assert_array_equal(moved.arrays["y"], [1.0, -1.0])
+    find = replace(_find(), sample=sample)
+    assert all((one.arrays["y"] == arrays["y"]).all() for one in _plainer(find))
+    whole = OpCall("op", "op(x)", {"x": np.array([1.0, 2.0])}, ("x",))
+    assert with_labels(whole).labels == ()
+
+
+def _fault(**changes: object) -> dict[str, object]:
+    return {
+        "kind": "inaccurate", "mode": None, "cause": "cancellation", "rule": "sub", "script": "s", "seen": 1,
+        "dtypes": ["float32"], "points": ["ordinary"], **changes,
+    }  # fmt: skip
+
+
+def test_faults_with_the_same_smallest_script_are_one() -> None:
+    (one,) = _merged([_fault(), _fault(cause="accumulation", points=["large"], seen=2)])
+    assert (one["seen"], one["points"]) == (3, ["ordinary", "large"])
+    assert len(_merged([_fault(), _fault(script="t")])) == 2
+
+
+def test_roundings_of_an_op_are_one_root_and_so_are_its_names() -> None:
+    first = {"op": "lib.exp", "faults": [_fault(), _fault(cause="accumulation", script="t")]}
+    raw = {"op": "lib.raw.Exp", "faults": [_fault(script="u")]}
+    (root,) = roots_of([first, raw])
+    assert root.ops == ["lib.exp", "lib.raw.Exp"]
+    beyond = {"op": "lib.exp", "faults": [_fault(cause="overflow", script="v")]}
+    assert len(roots_of([first, beyond])) == 2
