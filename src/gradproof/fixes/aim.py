@@ -20,6 +20,10 @@ _RULES = (
     "step-size",
 )  # a derivative rule lost the digits, not the formula
 _UNSEEN = ("not-watched", "outside-tape", "reassigned-variable")
+EQUAL = f" Both are equal in exact arithmetic, here and at {N_NEARBY} points nearby."
+EQUAL_PART = (
+    f" What is changed is equal in exact arithmetic to what it was, here and at {N_NEARBY} points nearby."
+)
 # The ways to a NaN that another way of writing avoids; where there is a derivative, rounding has left the domain.
 _ROUNDING = ("overflow", "underflow", "cancellation", "absorption", "invalid-domain")
 
@@ -74,8 +78,10 @@ def _places(case: Case) -> tuple[int, ...]:
     return (*(node.id for node in suspects), *same)
 
 
-def checked_digits(case: Case, program: Program, aim: Aim, replay: Replay | None, equal: bool) -> str | None:
-    """What the changed program returned in the user's framework; None if that is no better.
+def checked_digits(
+    case: Case, program: Program, aim: Aim, replay: Replay | None, proven: str = ""
+) -> str | None:
+    """What the changed program returned in the user's framework and what is proven of it; None if that is no better.
 
     Empty where it cannot be run there as the user would run it: then NumPy tells whether it is worth offering.
     """
@@ -88,7 +94,6 @@ def checked_digits(case: Case, program: Program, aim: Aim, replay: Replay | None
         return ""
     name, dtype = words.framework_name(case.capture.framework), case.source.dtype
     agreement = words.whole_digits_text(digits, types.digits_possible(case.source.dtype))
-    proven = f" Both are equal in exact arithmetic, here and at {N_NEARBY} points nearby." if equal else ""
     return f"with this change {name} returns {_shown(gradient, dtype)} to {agreement}.{proven}"
 
 

@@ -13,17 +13,18 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.loss import find_loss
 from gradproof.engine.refine import entry_count
-from gradproof.fixes.aim import MASKED, aim_of, checked_digits
+from gradproof.fixes.aim import EQUAL, EQUAL_PART, MASKED, aim_of, checked_digits
 from gradproof.fixes.conditioning import is_sensitive
 from gradproof.fixes.derivative import derived
+from gradproof.fixes.neighbourhood import around, in_the_whole
 from gradproof.fixes.patch import patch_of
-from gradproof.fixes.search import MOST_COMPILED, SECONDS, WORTH, Aim, Candidate, reached
+from gradproof.fixes.search import MOST_COMPILED, SECONDS, WORTH, Aim, reached
 from gradproof.fixes.tried import Replay
 from gradproof.fixes.verify import MOST_ENTRIES, is_equal
 from gradproof.ir.program import Program
 from gradproof.judge.verdict import Verdict
 
-MOST_NODES = 2000  # in larger programs the search would take longer than the check itself
+MOST_NODES = 2000  # in larger programs the search would take longer than the check itself: a part is cut out
 MOST_PROVEN = 8  # candidates for which the proof of equality is tried
 
 
@@ -33,7 +34,7 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     `replay` runs a program in the user's framework.
     """
     program = case.capture.program
-    if program is None or not _is_small(program):
+    if program is None:
         return case
     is_frozen = bool(case.rules.suspicions) and case.verdict is not Verdict.CORRECT
     if case.rules.mistakes or is_frozen or _is_difference(case):
@@ -48,7 +49,7 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
     if case.verdict is Verdict.MISSING:
         # A replay runs the framework's own rules; what a rule of the user's returns it does not show.
         has_rules = bool(case.capture.rules.scopes)
-        seen = "" if has_rules else checked_digits(case, program, aim, replay, equal=False)
+        seen = "" if has_rules else checked_digits(case, program, aim, replay)
         return replace(case, remedy=replace(case.remedy, replayed=seen or ""))
     best = best_formula(case, program, aim, replay)
     if best is not None:
@@ -59,15 +60,12 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
 
 def best_formula(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
     """The formula with the most digits; one that can be shown in the user's own lines is worth a little accuracy."""
-    if not _is_small(program):
-        return None
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
     found = list(_offers(case, program, aim, replay, time.thread_time() + seconds))
     return max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1] if found else None
 
 
 def _is_small(program: Program) -> bool:
-    """In a large program no change could be proven equal in the time there is."""
     return len(program.nodes) <= MOST_NODES and 2 * entry_count(program) <= MOST_ENTRIES
 
 
@@ -81,25 +79,25 @@ def _offers(
 ) -> Iterator[tuple[float, Fix]]:
     """Fixes with their digits: the best first, then others nearly as good if it cannot be shown as a patch."""
     best: float | None = None
-    for candidate in reached(program, aim, deadline=deadline)[:MOST_PROVEN]:
-        if best is not None and candidate.digits < best - WORTH:
+    searched = (program, aim) if _is_small(program) else around(program, aim)
+    if searched is None:
+        return
+    (part, near), is_whole = searched, searched[0] is program
+    for found in reached(part, near, deadline=deadline)[:MOST_PROVEN]:
+        if best is not None and found.digits < best - WORTH:
             return
-        if not is_equal(program, candidate.program, aim.gradients.wrt, deadline + SECONDS):
+        if not is_equal(part, found.program, near.gradients.wrt, deadline + SECONDS):
             continue
-        checked = checked_digits(case, candidate.program, aim, replay, equal=True)
+        candidate = found if is_whole else in_the_whole(program, part, found)
+        if candidate is None:
+            continue
+        proven = EQUAL if is_whole else EQUAL_PART
+        checked = checked_digits(case, candidate.program, aim, replay, proven)
         if checked is None:
             continue
         patch = patch_of(program, candidate.program, candidate.nodes, case.sources, case.capture.framework)
         text = "" if patch is None else patch.text
-        yield candidate.digits, Fix(_text(candidate), text, checked, _elsewhere(candidate), is_equal=True)
+        yield candidate.digits, Fix(candidate.text, text, checked, candidate.elsewhere, is_equal=True)
         best = candidate.digits if best is None else best
         if patch is not None:
             return
-
-
-def _text(candidate: Candidate) -> str:
-    return "; then ".join(dict.fromkeys(rule.text for rule in candidate.rules))
-
-
-def _elsewhere(candidate: Candidate) -> str:
-    return "; ".join(dict.fromkeys(rule.elsewhere for rule in candidate.rules if rule.elsewhere))

@@ -36,11 +36,12 @@ MOST_MATCHES = 4  # ways in which one rule fits one node that are tried
 
 @dataclass(frozen=True, eq=False)
 class Rewrite:
-    """A program in which one rule was applied to the nodes of one place in the source."""
+    """A program in which one rule was applied to the nodes of one place in the source, in one of the ways it fits."""
 
     program: Program
     rule: RewriteRule
     nodes: tuple[int, ...]
+    way: int
 
 
 def rewrites(program: Program, graph: Graph, rule: RewriteRule, nodes: Sequence[Node]) -> Iterator[Rewrite]:
@@ -52,7 +53,7 @@ def rewrites(program: Program, graph: Graph, rule: RewriteRule, nodes: Sequence[
             made = {node.id: build(program, node, rule, fit[min(k, len(fit) - 1)]) for node, fit in applied}
         except (GradproofError, ValueError, TypeError, IndexError, AttributeError):
             continue  # the shapes do not go together: the rule does not fit after all
-        yield Rewrite(with_nodes(program, made), rule, tuple(made))
+        yield Rewrite(with_nodes(program, made), rule, tuple(made), k)
 
 
 def _first(graph: Graph, rule: RewriteRule, node: Node) -> Iterator[Binding]:

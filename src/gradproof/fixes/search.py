@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradproof.fixes.graph import Graph
-from gradproof.fixes.rewrite import rewrites
+from gradproof.fixes.rewrite import Rewrite, rewrites
 from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.rules import RULES
 from gradproof.fixes.verify import GradientPair, is_equal, rounded_gradient
@@ -28,12 +29,24 @@ WORTH = 0.5  # digits that a further step must gain: a change that is easy to re
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A rewritten program, the rules that made it with the nodes they changed, and the digits of its gradient."""
+    """A rewritten program, the rewrites that made it one after the other, and the digits of its gradient."""
 
     program: Program
-    rules: tuple[RewriteRule, ...]
-    nodes: tuple[int, ...]
+    steps: tuple[Rewrite, ...]
     digits: float
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """What was changed."""
+        return tuple(dict.fromkeys(id for step in self.steps for id in step.nodes))
+
+    @property
+    def text(self) -> str:
+        return "; then ".join(dict.fromkeys(step.rule.text for step in self.steps))
+
+    @property
+    def elsewhere(self) -> str:
+        return "; ".join(dict.fromkeys(step.rule.elsewhere for step in self.steps if step.rule.elsewhere))
 
 
 @dataclass(frozen=True)
@@ -51,8 +64,10 @@ class Aim:
     most_tried: int = MOST_TRIED
 
     def is_reached(self, digits: float) -> bool:
-        gain = digits - self.digits
-        return gain >= LEAST_GAIN and gain >= SHARE * (self.possible - self.digits)
+        """Half of what was lost; where not one digit was left, what makes the gradient correct is enough."""
+        gain, lost = digits - self.digits, self.possible - self.digits
+        correct = lost if self.digits else -math.log10(self.gradients.tolerance)
+        return gain >= LEAST_GAIN and gain >= min(SHARE * lost, correct)
 
 
 def reached(
@@ -71,7 +86,7 @@ def reached(
 
 def _cost(candidate: Candidate) -> tuple[float, int]:
     """Digits weighed against steps; of equals the shorter program, then the rule that stands first in the table."""
-    return round(2 * (WORTH * len(candidate.rules) - candidate.digits)) / 2, len(candidate.program.nodes)
+    return round(2 * (WORTH * len(candidate.steps) - candidate.digits)) / 2, len(candidate.program.nodes)
 
 
 def search(program: Program, aim: Aim, rules: Sequence[RewriteRule] | None = None) -> Candidate | None:
@@ -83,7 +98,7 @@ def search(program: Program, aim: Aim, rules: Sequence[RewriteRule] | None = Non
 def _candidates(program: Program, aim: Aim, rules: Sequence[RewriteRule], deadline: float) -> list[Candidate]:
     """All rewrites that were tried, in at most so many steps; the best of a step are the start of the next."""
     found: list[Candidate] = []
-    beam = [Candidate(program, (), (), aim.digits)]
+    beam = [Candidate(program, (), aim.digits)]
     seen: set[str] = set()
     for _ in range(MOST_STEPS):
         step: list[Candidate] = []
@@ -113,8 +128,7 @@ def _next(start: Candidate, aim: Aim, rules: Sequence[RewriteRule], seen: set[st
                 if gradient is None:
                     continue
                 digits = aim.gradients.digits(gradient)
-                changed = tuple(dict.fromkeys((*start.nodes, *rewrite.nodes)))
-                yield Candidate(rewrite.program, (*start.rules, rule), changed, digits)
+                yield Candidate(rewrite.program, (*start.steps, rewrite), digits)
 
 
 def _places(program: Program, first: Sequence[int]) -> list[list[Node]]:
@@ -122,13 +136,17 @@ def _places(program: Program, first: Sequence[int]) -> list[list[Node]]:
     nodes = [node for node in program.nodes if _is_open(node)]
     groups: dict[object, list[Node]] = {}
     for node in nodes:
-        key = node.id if node.span is None or node.span.column is None else (node.span, node.op)
-        groups.setdefault(key, []).append(node)
-    distance = _distances(program, first)
+        groups.setdefault(place_of(node), []).append(node)
+    distance = distances(program, first)
     ordered = sorted(
         groups.values(), key=lambda group: min(distance.get(node.id, len(nodes)) for node in group)
     )
     return ordered[:MOST_PLACES]
+
+
+def place_of(node: Node) -> object:
+    """What nodes that the same piece of source has computed have in common."""
+    return node.id if node.span is None or node.span.column is None else (node.span, node.op)
 
 
 def _is_open(node: Node) -> bool:
@@ -136,7 +154,7 @@ def _is_open(node: Node) -> bool:
     return bool(node.inputs) and not node.is_discrete and not node.is_opaque and node.scope is None
 
 
-def _distances(program: Program, first: Sequence[int]) -> dict[int, int]:
+def distances(program: Program, first: Sequence[int]) -> dict[int, int]:
     """Steps along the program from the nodes to begin at; without any, from the output."""
     known = {node.id for node in program.nodes}
     reached = dict.fromkeys((id for id in first if id in known), 0) or dict.fromkeys(program.outputs, 0)

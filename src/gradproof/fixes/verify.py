@@ -52,6 +52,10 @@ class GradientPair:
     options: Options
     sizes: Array | None = None
 
+    @property
+    def tolerance(self) -> float:
+        return self.options.tolerance(self.dtype)
+
     def digits(self, gradient: Any) -> float:
         """Correct digits of the worst entry; none where it is not finite."""
         found = compare(np.asarray(gradient), self.true, self.dtype, self.options, self.sizes)

@@ -77,7 +77,8 @@ def _fix(capture: Capture, program: Program, candidate: Candidate, line: ModeLin
     files = {node.span.file for node in program.nodes if node.span is not None}
     sources = {file: "".join(linecache.getlines(file)) for file in files}
     patch = patch_of(program, candidate.program, candidate.nodes, sources, capture.framework)
-    text = "; then ".join(dict.fromkeys(rule.text for rule in candidate.rules))
     name = words.framework_name(capture.framework)
     digits = words.digits_text(candidate.digits, types.digits_possible(aim.gradients.dtype))
-    return Fix(text, "" if patch is None else patch.text, f"{name} {line.title} then returns {digits}")
+    return Fix(
+        candidate.text, "" if patch is None else patch.text, f"{name} {line.title} then returns {digits}"
+    )

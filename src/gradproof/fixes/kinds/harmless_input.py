@@ -12,7 +12,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.zero import Zero
-from gradproof.fixes.aim import aim_of, checked_digits
+from gradproof.fixes.aim import EQUAL, aim_of, checked_digits
 from gradproof.fixes.edit import named_before
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
@@ -189,7 +189,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     unshown = None
     for guard, guarded in guards(case):
         if is_equal(program, guarded, aim.gradients.wrt):
-            checked = checked_digits(case, guarded, aim, fault.replay, equal=True)
+            checked = checked_digits(case, guarded, aim, fault.replay, EQUAL)
             if checked is not None:
                 text = "give the unselected branch an input on which it is harmless"
                 patch = guard_patch(guard, case.sources, case.capture.framework)

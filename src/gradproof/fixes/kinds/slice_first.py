@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.flow import forward_op
-from gradproof.fixes.aim import aim_of, checked_digits
+from gradproof.fixes.aim import EQUAL, aim_of, checked_digits
 from gradproof.fixes.graph import Graph
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.patch import patch_of
@@ -33,7 +33,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     for span in spans:
         nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
         for rewrite in rewrites(program, graph, rule, nodes):
-            checked = checked_digits(case, rewrite.program, aim, fault.replay, equal=True)
+            checked = checked_digits(case, rewrite.program, aim, fault.replay, EQUAL)
             if checked is not None and is_equal(program, rewrite.program, aim.gradients.wrt):
                 patch = patch_of(
                     program, rewrite.program, rewrite.nodes, case.sources, case.capture.framework

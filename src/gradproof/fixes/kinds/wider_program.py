@@ -34,7 +34,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     for dtype, narrower in NARROWER.items():  # of what is wide enough the narrowest
         wide = widened(program, dtype)
-        checked = None if wide is None else checked_digits(case, wide, aim, fault.replay, equal=False)
+        checked = None if wide is None else checked_digits(case, wide, aim, fault.replay)
         if checked is not None:
             is_cast = case.source.dtype in narrower
             how = (
