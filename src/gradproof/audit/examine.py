@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from gradproof.engine.rounding import (
     propagate_errors,
     recorded_run,
 )
+from gradproof.fixes.allowance import checking, cut_short, searching
 from gradproof.fixes.choose import with_offers
 from gradproof.fixes.find import with_fix
 from gradproof.frontends.select import replay_in
@@ -62,7 +64,7 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
     if not capture.sources:
         return unexamined(capture)
     limit = f"the check took longer than {options.seconds or 0:g} s (Options.seconds)"
-    with time_limit(options.seconds, limit), doing(_named(capture)):
+    with time_limit(options.seconds, limit), doing(_named(capture)), checking():
         try:
             if capture.rows is not None:
                 alone, judged = partial(examine, options=options), partial(_reported, options=options)
@@ -132,7 +134,10 @@ def _cases(judged: JudgedCall, options: Options) -> list[Case]:
 
 
 def _with_fix(case: Case) -> Case:
-    return with_fix(case, replay_in(case.capture)) if case.options.fixes else case
+    if not case.options.fixes:
+        return case
+    with searching():
+        return with_fix(case, replay_in(case.capture))
 
 
 def _attempted(step: Callable[[Case], Case], case: Case) -> Case:
@@ -246,10 +251,17 @@ def _budget(case: Case) -> tuple[BudgetLine, ...]:
 def _offered(case: Case, diagnostics: tuple[Diagnostic, ...]) -> tuple[Case, tuple[Diagnostic, ...]]:
     """What was found, with the changes that mend it; where the search fails, as it was."""
     try:
-        with doing("a better formula"):
-            return case, with_offers(case, diagnostics, replay_in(case.capture))
+        with doing("a better formula"), searching():
+            offered = with_offers(case, diagnostics, replay_in(case.capture))
+        return case, tuple(map(_said, offered, repeat(cut_short())))
     except (Exception, TimeIsOver) as error:
         return _with_fault(case, error), diagnostics
+
+
+def _said(diagnostic: Diagnostic, cut: str) -> Diagnostic:
+    """What is without a change of lines perhaps for want of time, with a note of it."""
+    is_open = diagnostic.fix is not None and not diagnostic.fix.patch and not diagnostic.fix.others
+    return replace(diagnostic, notes=(*diagnostic.notes, cut)) if cut and is_open else diagnostic
 
 
 def _measured(judgement: Judgement) -> Comparison | None:

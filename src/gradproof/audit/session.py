@@ -28,6 +28,7 @@ from gradproof.blackbox.numerical_check import NumericalCheck
 from gradproof.clock import Show, TimeIsOver, doing, shown_by, time_limit, unlimited
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report, Script, Unchecked
+from gradproof.fixes.allowance import SearchTime, checking
 from gradproof.frameworks import Framework, all_frameworks, framework
 from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
@@ -62,6 +63,7 @@ class Session:
     withheld: tuple[str, ...] = ()  # what was not run again after the program's end, and why
     _pid: int = field(default_factory=os.getpid)
     _histories: Histories = field(default_factory=Histories)
+    _search_time: SearchTime = field(default_factory=SearchTime)  # many small checks have no more than one
     _concluding: bool = False  # gradients that are computed meanwhile are ours
     _unspoken: list[str] = field(default_factory=list)  # faults that no gradient tells of
     _remarks: list[str] = field(default_factory=list)
@@ -218,7 +220,8 @@ class Session:
         self._histories.learn(captures)
         if self.keeper is not None and self.keeper.keep(captures):
             return []
-        return [report for capture in captures for report in examined(capture, self.options)]
+        with checking(self._search_time):
+            return [report for capture in captures for report in examined(capture, self.options)]
 
     def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:
         try:

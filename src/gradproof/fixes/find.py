@@ -14,6 +14,7 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.loss import find_loss
 from gradproof.engine.refine import entry_count
 from gradproof.fixes.aim import EQUAL, EQUAL_PART, MASKED, aim_of, checked_digits
+from gradproof.fixes.allowance import deadline
 from gradproof.fixes.conditioning import is_sensitive
 from gradproof.fixes.derivative import derived
 from gradproof.fixes.neighbourhood import around, in_the_whole
@@ -61,7 +62,9 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
 def best_formula(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
     """The formula with the most digits; one that can be shown in the user's own lines is worth a little accuracy."""
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
-    found = list(_offers(case, program, aim, replay, time.thread_time() + seconds))
+    now = time.thread_time()
+    until = now + min(seconds, (deadline() - now) / 2)  # the other half is for the proof
+    found = list(_offers(case, program, aim, replay, until))
     return max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1] if found else None
 
 
@@ -75,7 +78,7 @@ def _is_difference(case: Case) -> bool:
 
 
 def _offers(
-    case: Case, program: Program, aim: Aim, replay: Replay | None, deadline: float
+    case: Case, program: Program, aim: Aim, replay: Replay | None, until: float
 ) -> Iterator[tuple[float, Fix]]:
     """Fixes with their digits: the best first, then others nearly as good if it cannot be shown as a patch."""
     best: float | None = None
@@ -83,10 +86,10 @@ def _offers(
     if searched is None:
         return
     (part, near), is_whole = searched, searched[0] is program
-    for found in reached(part, near, deadline=deadline)[:MOST_PROVEN]:
+    for found in reached(part, near, deadline=until)[:MOST_PROVEN]:
         if best is not None and found.digits < best - WORTH:
             return
-        if not is_equal(part, found.program, near.gradients.wrt, deadline + SECONDS):
+        if not is_equal(part, found.program, near.gradients.wrt, min(until + SECONDS, deadline())):
             continue
         candidate = found if is_whole else in_the_whole(program, part, found)
         if candidate is None:

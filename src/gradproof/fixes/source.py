@@ -68,6 +68,32 @@ class ParsedSource:
         """Every place in the same function, or module, that gives a name a value."""
         return [name for name in self.names(self.scope(use), use.id) if not isinstance(name.ctx, ast.Load)]
 
+    def is_number(self, use: ast.Name) -> bool:
+        """Whether a name stands for a number that is written in the file, or is an argument with one as its default."""
+        scope = self.scope(use)
+        if use.id in (defaults := _defaults(scope)):
+            return _is_number(defaults[use.id])
+        uses = self.stores(use) or [
+            one for one in self.names(self.tree, use.id) if isinstance(one.ctx, ast.Store)
+        ]
+        given = [self.parents.get(one) for one in uses]
+        return bool(given) and all(isinstance(one, ast.Assign) and _is_number(one.value) for one in given)
+
+
+def _defaults(scope: ast.AST) -> dict[str, ast.expr | None]:
+    """The arguments of a function with their defaults; nothing for a module."""
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return {}
+    own = [one.arg for one in (*scope.args.posonlyargs, *scope.args.args)]
+    given = [None] * (len(own) - len(scope.args.defaults)) + [*scope.args.defaults]
+    named = zip((one.arg for one in scope.args.kwonlyargs), scope.args.kw_defaults)
+    return {**dict(zip(own, given)), **dict(named)}
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    plain = value.operand if isinstance(value, ast.UnaryOp) else value
+    return isinstance(plain, ast.Constant) and isinstance(plain.value, int | float)
+
 
 @lru_cache(maxsize=64)
 def parsed(text: str) -> ParsedSource | None:

@@ -134,7 +134,8 @@ class WideRegion:
         """The arrays that an expression takes from outside; what was made in the region is wide already."""
         match part:
             case ast.Name(id=name):
-                if name not in inner and name not in self._modules() and isinstance(part, ast.expr):
+                # A plain number takes the dtype of what it meets, and some frameworks could not cast it.
+                if name not in inner and name not in self._modules() and not self.source.is_number(part):
                     yield part
             case ast.Attribute(value=value, attr=attr):
                 if attr not in _FACTS and self._root(part) not in self._modules() | inner:

@@ -14,6 +14,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.engine.refine import entry_count
 from gradproof.errors import GradproofError
+from gradproof.fixes.allowance import deadline
 from gradproof.fixes.choice import soft_choices
 from gradproof.fixes.extremes import extremes
 from gradproof.fixes.graph import Graph, Id
@@ -92,9 +93,10 @@ def _substituted(case: Case, replay: Replay | None) -> Fix | None:
     if entry_count(program) > MOST_ENTRIES:
         return None
     found: Fix | None = None
-    deadline = time.thread_time() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
+    own = time.thread_time() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
+    until = min(own, deadline())
     for k, change in enumerate(_changes(case, program)):
-        if k == MOST_TRIED or time.thread_time() > deadline:
+        if k == MOST_TRIED or time.thread_time() > until:
             break
         patch = _patch(case, program, change)
         if found is not None and not patch:

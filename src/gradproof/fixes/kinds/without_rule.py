@@ -25,7 +25,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if source is None or span is None:
         return
     for function in (one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)):
-        marks = [one for one in function.decorator_list if ast.unparse(one).endswith(names)] if names else []
+        marks = [one for one in function.decorator_list if _is_mark(one, names)]
         found = _dropped(source, function) if marks else None
         if found is None or not any(first <= span.line <= last for first, last in map(lines_of, found[0])):
             continue
@@ -33,6 +33,12 @@ def offer(fault: Fault) -> Iterator[Fix]:
         dropped = [one for one in found[0] if not isinstance(one, ast.Return)]
         text = _TEXT.format(name=framework_name(fault.case.capture.framework), function=function.name)
         yield Fix(text, left_out(source, dropped, span.file, kept))
+
+
+def _is_mark(decorator: ast.expr, names: tuple[str, ...]) -> bool:
+    """`@jax.custom_vjp`, `@jax.custom_vjp(...)` or `@partial(jax.custom_vjp, ...)`."""
+    called = [decorator.func, *decorator.args[:1]] if isinstance(decorator, ast.Call) else [decorator]
+    return bool(names) and any(ast.unparse(one).endswith(names) for one in called)
 
 
 def _dropped(

@@ -1,0 +1,88 @@
+"""How long fixes are looked for: together as long as the checks of the same run took, and at least a second."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+LEAST_SECONDS = 1.0  # the check of a few numbers takes a hundredth of it, and is worth a search all the same
+
+
+@dataclass
+class SearchTime:
+    """Seconds of computing, so that a busy machine finds the same."""
+
+    checked: float = 0.0
+    searched: float = 0.0
+
+    @property
+    def left(self) -> float:
+        return max(LEAST_SECONDS, self.checked) - self.searched
+
+
+@dataclass
+class _Watch:
+    """The check in hand: since when it was not counted yet, and the moment at which a search in it has to end."""
+
+    total: SearchTime
+    mark: float
+    ends: float = math.inf
+
+    def lap(self) -> float:
+        before, self.mark = self.mark, time.thread_time()
+        return self.mark - before
+
+
+_WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def checking(total: SearchTime | None = None) -> Iterator[None]:
+    """What is done inside is a check, but for the searches in it; a check inside another is a part of that."""
+    if _WATCH.get() is not None:
+        yield
+        return
+    watch = _Watch(total or SearchTime(), time.thread_time())
+    token = _WATCH.set(watch)
+    try:
+        yield
+    finally:
+        watch.total.checked += watch.lap()
+        _WATCH.reset(token)
+
+
+@contextmanager
+def searching() -> Iterator[None]:
+    """What is done inside is a search: `deadline` tells when it has to end."""
+    watch = _WATCH.get()
+    if watch is None:
+        yield
+        return
+    watch.total.checked += watch.lap()
+    watch.ends = watch.mark + watch.total.left
+    try:
+        yield
+    finally:
+        watch.total.searched += watch.lap()
+        watch.ends = math.inf
+
+
+def deadline() -> float:
+    """On the clock of computing of this thread."""
+    watch = _WATCH.get()
+    return math.inf if watch is None else watch.ends
+
+
+def cut_short() -> str:
+    """Says so where the time of the searches is used up; empty where it is not."""
+    watch = _WATCH.get()
+    if watch is None or watch.total.left > 0.0:
+        return ""
+    return (
+        f"fixes were looked for during {watch.total.searched:.1f} s, which is as long as the checks took, "
+        "and not to the end"
+    )
