@@ -157,6 +157,18 @@ def test_a_constant_rounded_to_sixteen_bits_is_not_a_wrong_rule() -> None:
     assert judgement.verdict is Verdict.INACCURATE
 
 
+def test_digits_beside_the_path_do_not_excuse_a_rule() -> None:
+    def computed(m: Any, x: Any) -> Any:
+        place = m.truncate(m.mul(m.constant(np.float32(1.5)), m.constant(np.float32(0.75))))
+        return m.reshape(m.take(m.tanh(x), m.reshape(place, shape=(1,)), axis=0), shape=())
+
+    program = program_of(computed, [0.5, 0.25])
+    with planted("tanh", lambda op: replace(op, slopes=(lambda m, y, x: (1 - y * y) * (1 + 1e-5),))):
+        recorded = derive(program)
+    (judgement,) = judge_recorded(program, recorded, observed(recorded))
+    assert judgement.verdict is Verdict.WRONG
+
+
 @pytest.mark.parametrize(("returned", "verdict"), [(np.inf, "nonfinite"), (1.0, "unverified")])
 def test_a_true_gradient_too_large_for_float64_is_still_a_number(returned: float, verdict: str) -> None:
     build = Builder()

@@ -84,16 +84,18 @@ def _print_coverage(framework: str) -> int:
     os.environ.update(QUIET | os.environ)
     found = coverage(framework)
     total = len(found.covered) + len(found.opaque) + len(found.out_of_scope)
-    print(
-        f"{framework_name(framework)} {installed_version(framework)}: {total} ops with a registered gradient"
-    )
+    print(f"{framework_name(framework)} {installed_version(framework)}: {total} {found.counted}")
     _print_list("exact meaning", found.covered)
+    if found.partly:
+        reasons = [f"{op} ({reason})" for op, reason in found.partly.items()]
+        _print_list("of these, some calls are opaque", reasons)
     _print_list(
         "opaque: measured by differences where they can be run again, else unverified by name", found.opaque
     )
     for reason, ops in _by_reason(found):
         _print_list(f"out of scope: {reason}", ops)
-    print(f"\nbeyond these, {len(found.others)} ops without a gradient of their own have an exact meaning")
+    share = len(found.covered) / max(len(found.covered) + len(found.opaque), 1)
+    print(f"\nan exact meaning have {share:.1%} of those in scope, and {len(found.others)} ops beyond these")
     return 0
 
 

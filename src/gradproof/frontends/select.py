@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
@@ -61,6 +61,8 @@ class Coverage:
     opaque: Sequence[str]
     out_of_scope: Mapping[str, str]  # op -> reason
     others: Sequence[str]  # with an exact meaning, though without a gradient of their own
+    partly: Mapping[str, str] = field(default_factory=dict)  # covered, but for some calls -> why not those
+    counted: str = "ops with a registered gradient"
 
 
 class Frontend(Protocol):

@@ -10,7 +10,7 @@ from gradproof.engine.refine import Enclosure, Unknown, refine
 from gradproof.engine.run import Run
 from gradproof.errors import BeyondMemory, NotSupported
 from gradproof.ir import types
-from gradproof.ir.program import Node, Program, prune
+from gradproof.ir.program import Node, Program, descendants, prune
 from gradproof.ir.verify import describe
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.kinds import untested
@@ -56,7 +56,7 @@ def _compared(
     program: Program, outputs: Mapping[int, int], evidence: Evidence, reference: Reference, options: Options
 ) -> dict[int, Comparison]:
     """What the program computes for some of the sources, in exact arithmetic, beside their true gradients."""
-    dtype = _coarsest(evidence.program)
+    dtype = _coarsest(evidence.program, evidence.wrt)
     found: list[Comparison] = []
     unknown = Unknown()
 
@@ -116,16 +116,13 @@ def _is_decided_backward(node: Node) -> bool:
     return node.phase == "backward" and node.is_discrete and node.op in TABLE
 
 
-def _coarsest(program: Program) -> str:
-    """The dtype with the fewest digits that the function itself computes in.
+def _coarsest(program: Program, wrt: Sequence[int]) -> str:
+    """The dtype with the fewest digits between the sources and the target.
 
-    The constants of its derivative are rounded to it, which is not the fault of the rule; a rule that is
-    narrower than its function is.
+    The constants of the derivative are rounded to it, which is not the fault of the rule; a rule that is narrower than
+    its function is. What is computed beside that path, as places in float32 are, rounds no constant of the rule.
     """
-    dtypes = {
-        node.dtype for node in program.nodes if types.is_real(node.dtype) or types.is_complex(node.dtype)
-    }
-    return min(dtypes, key=types.precision_bits)
+    return min((program[id].dtype for id in descendants(program, wrt)), key=types.precision_bits)
 
 
 def _widened(enclosure: Enclosure, by: Enclosure) -> Enclosure:

@@ -1,73 +1,129 @@
-"""Which of PyTorch's differentiable ops have an exact meaning here, computed from its own registry."""
+"""Which of PyTorch's ops have an exact meaning here, counted over its own op database.
+
+Its entries are run, forward and backward, at some of their samples. What counts is every functional op that runs on
+the way and returns numbers; it has a meaning if that was found for the very numbers it had, and gives what it returned.
+"""
 
 from __future__ import annotations
 
-import re
-from functools import cache
+import warnings
+from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from gradproof.frontends.assemble.lowering import Lowering
+from gradproof.frontends.torch.library import database
 from gradproof.frontends.torch.lower import LOWERINGS, TABLE
+from gradproof.frontends.torch.lower._decomposed import DecomposedOp, _value
+from gradproof.frontends.torch.record.arrays import array_of
+from gradproof.frontends.torch.record.mode import _referred, tensors_in
+from gradproof.ir.program import Builder
+from gradproof.ir.types import Array
 
-# Families that no program on a CPU runs, each with its reason.
-_OUT_OF_SCOPE = (
-    (r"_?(cudnn|miopen|cuda|mps|xpu|hip)_.*|.*_(cudnn|cuda|mps|overrideable)", "only on other devices"),
-    (r"_?mkldnn_(?!rnn).*|.*_mkldnn", "another layout of the same ops, which a program asks for by name"),
-    (
-        r"_?(fused|foreach|amp|fake_quantize|fake_quant|quantize|q_|dequantize|int_).*",
-        "not differentiated by programs",
-    ),
-    (
-        r".*_(copy|scatter)(_.*)?|.*_backward(_.*)?",
-        "a form of another op that compilers and backward passes use",
-    ),
-    (
-        r"_?nested_.*|.*(sparse|csr|csc|bsr|bsc|coalesce).*|to_padded.*|_jagged.*|values|indices",
-        "layouts of their own",
-    ),
-    (r"_test_.*|_autograd.*|_cast_.*|rnn_.*|_thnn_.*|.*_for_mps|_slow_.*|.*nnpack.*", "internal"),
-)
+SAMPLES = 4  # of an entry, spread over all of them
+MOST_NUMBERS = 800  # in a sample
+_NOTHING = "without a lowering"
 
 
-def coverage() -> tuple[list[str], list[str], dict[str, str], list[str]]:
-    """Covered ops, opaque ones, those out of scope with the reason, and covered ones without a rule of their own."""
-    names = sorted({packet for packet in _packets() if _is_differentiable(packet)})
-    out = {name: reason for name in names if (reason := _out_of_scope(name)) is not None}
-    covered = [name for name in names if name not in out and _has_meaning(name)]
-    opaque = [name for name in names if name not in out and name not in covered]
-    others = sorted(name for name in TABLE if "." not in name and name not in names)
-    return covered, opaque, out, others
+def coverage() -> tuple[list[str], list[str], dict[str, str], list[str], dict[str, str], str]:
+    """Covered ops, opaque ones, none out of scope, covered ones beyond the database, variants that are not covered."""
+    census = _Census()
+    entries = [entry for entry in database() if entry.supports_autograd]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for entry in entries:
+            for sample in _samples(entry):
+                _run(entry, sample, census)
+    covered = sorted(census.lowered)
+    opaque = sorted(set(census.refused) - census.lowered)
+    partly = {name: census.refused[name] for name in covered if name in census.refused}
+    others = sorted(name for name in TABLE if "." not in name and name not in covered)
+    counted = (
+        f"functional ops that {len(entries)} entries of its op database run on numbers, forward and backward"
+    )
+    return covered, opaque, {}, others, partly, counted
 
 
-def _packets() -> set[str]:
-    full = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
-    return {name.removeprefix("aten::").partition(".")[0] for name in full}
-
-
-def _overloads(packet: str) -> list[str]:
+def _samples(entry: Any) -> list[Any]:
+    dtype = torch.float64 if torch.float64 in entry.supported_dtypes("cpu") else torch.float32
+    torch.manual_seed(0)
+    np.random.seed(0)  # the database draws from it
     try:
-        return [f"aten.{packet}.{one}" for one in getattr(torch.ops.aten, packet).overloads()]
-    except (AttributeError, RuntimeError):
+        drawn = list(entry.sample_inputs("cpu", dtype, requires_grad=True))
+    except (RuntimeError, ValueError, TypeError):  # it is not made for this machine
         return []
+    small = [one for one in drawn if sum(t.numel() for t in _tensors(one)) <= MOST_NUMBERS]
+    return small[:: max(1, len(small) // SAMPLES)][: SAMPLES + 1]
 
 
-def _is_differentiable(packet: str) -> bool:
-    """Whether PyTorch has a rule of its own for it; ops in place go with those that are not."""
-    if packet.endswith("_"):
+def _tensors(sample: Any) -> Iterator[Any]:
+    return tensors_in([sample.input, list(sample.args), dict(sample.kwargs)])
+
+
+def _run(entry: Any, sample: Any, census: _Census) -> None:
+    try:
+        with census:
+            results = [
+                t for t in tensors_in(entry(sample.input, *sample.args, **sample.kwargs)) if t.requires_grad
+            ]
+            if results:
+                torch.autograd.backward(results, [torch.ones_like(one) for one in results])
+    except Exception:  # a sample that PyTorch itself cannot do here; what ran before it was counted
+        return
+
+
+class _Census(TorchDispatchMode):  # type: ignore[misc]
+    """Looks for the meaning of every op that runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lowered: set[str] = set()
+        self.refused: dict[str, str] = {}  # op -> why, of its first call without a meaning
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
         return False
-    return packet.replace("_", "").lower() in _rules()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = func._schema.name.partition("::")[2]
+        if func.namespace not in ("aten", "prims") or (name.endswith("_") and not name.endswith("__")):
+            return func(*args, **kwargs)
+        tensors: list[Any] = []
+        attrs: dict[str, Any] = {"args": _referred(args, tensors), "kwargs": _referred(kwargs, tensors)}
+        if "as_strided" in name and tensors:
+            attrs["layouts"] = {0: (tensors[0].storage_offset(), tensors[0].stride())}
+        given = [array_of(tensor) for tensor in tensors]  # before the op, which may write into them
+        result = func(*args, **kwargs)
+        made = [array_of(tensor) for tensor in tensors_in(result)]
+        written = (
+            [] if name != "rrelu_with_noise" else [array_of(tensors[1])]
+        )  # which its schema has as a result
+        if any(array.dtype.kind not in "biu" for array in made):
+            reason = _refusal(str(func), attrs, given, made + written)
+            if reason is None:
+                self.lowered.add(name)
+            else:
+                self.refused.setdefault(name, reason)
+        return result
 
 
-@cache
-def _rules() -> frozenset[str]:
-    """The nodes of its graph, which are named after the ops they differentiate."""
-    nodes = (name for name in dir(torch._C._functions) if name.endswith("Backward0"))
-    return frozenset(name.removesuffix("Backward0").lower() for name in nodes)
-
-
-def _has_meaning(packet: str) -> bool:
-    return any(LOWERINGS.get(op) is not None for op in _overloads(packet))
-
-
-def _out_of_scope(name: str) -> str | None:
-    return next((reason for pattern, reason in _OUT_OF_SCOPE if re.fullmatch(pattern, name)), None)
+def _refusal(op: str, attrs: dict[str, Any], given: list[Array], made: list[Array]) -> str | None:
+    """Why a call of an op has no meaning; None where it has."""
+    lowering = LOWERINGS.get(op)
+    if lowering is None:
+        return _NOTHING
+    m = Lowering(Builder())
+    event = DecomposedOp(op, attrs, tuple(map(_value, made)))
+    try:
+        with np.errstate(all="ignore"):
+            found = lowering(m, event, *(m.input(array) for array in given))
+        for one, array in zip(found if isinstance(found, tuple) else (found,), made):
+            if one is not None and tuple(one.shape) != array.shape:
+                return "a result of another shape"
+    except Exception as error:  # whatever it says is why the op stays opaque there
+        return str(error)
+    return None

@@ -40,18 +40,22 @@ def library() -> SweptLibrary:
     )
 
 
-def _ops() -> list[LibraryOp]:
+def database() -> list[Any]:
+    """The entries of PyTorch's own op database."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            database = importlib.import_module(DATABASE).op_db
+            return list(importlib.import_module(DATABASE).op_db)
     except ImportError as error:
         raise InvalidInput(
             f"PyTorch's own samples could not be loaded: {error}\n  they need the package expecttest: "
             "pip install expecttest"
         ) from error
+
+
+def _ops() -> list[LibraryOp]:
     found: dict[str, list[Any]] = {}
-    for entry in database:
+    for entry in database():
         path = _path(entry.name)
         if entry.supports_autograd and path is not None:
             found.setdefault(path, []).append(entry)

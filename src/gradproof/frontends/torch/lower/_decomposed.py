@@ -1,4 +1,4 @@
-"""Ops without a lowering of their own: PyTorch's decompositions say what they are in terms of others.
+"""Ops without a lowering of their own: PyTorch's decompositions, or ours, say what they are in terms of others.
 
 A decomposition is run on the numbers that the op had, and each op in it is lowered as if the program had called it. It
 counts only if it gives what the kernel returned: it may describe another version of the op, or draw random numbers.
@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradproof.engine.trace import Traced
 from gradproof.frontends.record.model import Value
+from gradproof.frontends.torch.lower._resampled import OURS
 from gradproof.frontends.torch.lower._transposed import confirmed
 from gradproof.frontends.torch.record.arrays import array_of, tensor_of
 from gradproof.frontends.torch.record.mode import _referred, tensors_in, writes
@@ -43,8 +44,7 @@ def decomposition_of(op: str) -> Callable[..., Any] | None:
     if space not in ("aten", "prims") or not hasattr(getattr(torch.ops, space), packet):
         return None
     function = getattr(getattr(getattr(torch.ops, space), packet), overload or "default", None)
-    table = torch._decomp.decomposition_table
-    known: Callable[..., Any] | None = table.get(function)
+    known: Callable[..., Any] | None = OURS.get(packet) or torch._decomp.decomposition_table.get(function)
     if known is None and function is not None and function.has_kernel_for_dispatch_key(_IMPLICIT):
         known = function.decompose
     return known

@@ -169,7 +169,7 @@ def _vdot(m: Any, e: Any, a: Any, b: Any) -> Any:
     "new_empty_strided", "zero", "zero_", "rand_like", "randn_like", "randint_like", "bernoulli", "bernoulli_",
     "normal_", "uniform_", "normal", "exponential_", "multinomial", "random_", "log_normal_", "cauchy_",
     "geometric_", "poisson", "_efficientzerotensor", "zeros", "ones", "full", "scalar_tensor",
-    "sym_size", "_shape_as_tensor", "empty_strided", "binomial",
+    "sym_size", "_shape_as_tensor", "empty_strided", "binomial", "empty", "rand", "randn", "randint", "randperm",
 )  # fmt: skip
 def _given(m: Any, e: Any, *_: Any, **__: Any) -> Any:
     """What is filled with numbers of its own, drawn or fixed: nothing went into them but a shape."""

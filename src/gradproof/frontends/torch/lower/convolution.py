@@ -31,6 +31,12 @@ def _transposed_filters(m: Any, weight: Any, groups: int) -> Any:
     return m.transpose(weight, order=(*range(2, weight.ndim), 1, 0))
 
 
+def _refuse_beyond(transposed: bool, stride: Any, extra: Any, dims: int) -> None:
+    """Entries that no window reaches would be those of a larger convolution."""
+    if transposed and any(a >= b for a, b in zip(_widened(extra, dims), _widened(stride, dims))):
+        raise NotImplementedError("a transposed convolution with more output padding than its stride")
+
+
 @lower("convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution", "convolution_overrideable")
 def _convolution(
     m: Any, e: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
@@ -39,6 +45,7 @@ def _convolution(
     if not isinstance(transposed, bool):
         raise NotImplementedError("a convolution with arguments in another order")
     dims = weight.ndim - 2
+    _refuse_beyond(transposed, stride, output_padding, dims)
     batched = x if x.ndim == dims + 2 else m.reshape(x, shape=(1, *x.shape))
     geometry = _geometry(dims, stride, padding, dilation)
     if transposed:
@@ -62,6 +69,7 @@ def _convolution_backward(
     dims = weight.ndim - 2
     if x.ndim != dims + 2:
         raise NotImplementedError("the backward op of a convolution without a batch")
+    _refuse_beyond(transposed, stride, output_padding, dims)
     geometry = _geometry(dims, stride, padding, dilation)
     gx = gw = gb = None
     size, window = tuple(x.shape[2:]), tuple(weight.shape[2:])

@@ -103,11 +103,12 @@ def _step(op: str, *names: str) -> None:
 
     @lower(*names)
     def step(m: Any, e: Any, x: Any, decimals: int = 0) -> Any:
-        if decimals:
-            raise NotImplementedError("rounding to decimal places")
         if is_complex(x):
             raise NotImplementedError("steps of complex numbers")
-        return m.cast(getattr(m, op)(x), dtype=str(e.outputs[0].dtype))
+        if not decimals:
+            return m.cast(getattr(m, op)(x), dtype=str(e.outputs[0].dtype))
+        unit = number(m, 10.0**decimals, x)
+        return m.div(m.cast(getattr(m, op)(m.mul(x, unit)), dtype=str(e.outputs[0].dtype)), unit)
 
 
 _step("floor", "floor")

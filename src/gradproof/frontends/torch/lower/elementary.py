@@ -122,9 +122,18 @@ def _sgn(m: Any, e: Any, x: Any) -> Any:
 
 @lower("angle")
 def _angle(m: Any, e: Any, x: Any) -> Any:
-    if not is_complex(x):
-        raise NotImplementedError("the angle of real numbers")
+    if not is_complex(x):  # half a turn on one side of 0, none on the other
+        return m.select(m.less(x, 0), number(m, np.pi, x), number(m, 0.0, x))
     return angle(m, x)
+
+
+@lower("frexp")
+def _frexp(m: Any, e: Any, x: Any) -> Any:
+    """(a number from a half to one, the power of two that it is to be multiplied with)."""
+    power = np.asarray(e.outputs[1].array)
+    if (np.abs(np.asarray(e.outputs[0].array)) == 0.5).any():
+        raise NotImplementedError("powers of two, where the result jumps")
+    return m.mul(x, m.literal(np.exp2(-power.astype(np.float64)))), m.constant(power)
 
 
 @lower("sigmoid_backward")

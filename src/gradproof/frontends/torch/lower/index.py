@@ -14,7 +14,7 @@ from gradproof.frontends.torch.lower.shape import put_at
 from gradproof.ir.shapes import joint_shape, jointly
 
 
-def _flat(m: Any, x: Any) -> Any:
+def flat(m: Any, x: Any) -> Any:
     return m.reshape(x, shape=(math.prod(x.shape),))
 
 
@@ -30,7 +30,7 @@ def _index(m: Any, e: Any, x: Any, indices: Sequence[Any]) -> Any:
     if len(given) == 1 and given[0][1].value.dtype.kind != "b":
         axis, one = given[0]
         return m.take(x, one, axis=axis)
-    return m.take(_flat(m, x), _indexed(x.shape, indices), axis=0)
+    return m.take(flat(m, x), _indexed(x.shape, indices), axis=0)
 
 
 @lower("index_put", "_index_put_impl", "_unsafe_index_put")
@@ -40,7 +40,7 @@ def _index_put(
     places = _indexed(x.shape, indices)
     if not accumulate:
         return put_at(m, x, places, values)
-    entries = _flat(m, m.broadcast(values, shape=places.shape))
+    entries = flat(m, m.broadcast(values, shape=places.shape))
     added = m.scatter_add(entries, places.reshape(-1), size=math.prod(x.shape))
     return m.add(x, m.reshape(added, shape=x.shape))
 
@@ -58,39 +58,38 @@ def _index_select_backward(m: Any, e: Any, gy: Any, sizes: Sequence[int], dim: i
     return _index_add(m, e, m.zeros(tuple(sizes)), dim, index, gy)
 
 
+def rows_along(shape: Sequence[int], dim: int, index: Any) -> np.ndarray[Any, Any]:
+    """Flat places in an array of `shape` of all that an index names whole along one axis."""
+    places = np.arange(math.prod(shape)).reshape(tuple(shape) or (1,))
+    return np.asarray(np.take(places, ints(index).reshape(-1), axis=dim % max(len(shape), 1)))
+
+
 @lower("index_add")
 def _index_add(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
-    axis = dim % max(x.ndim, 1)
-    places = np.take(
-        np.arange(math.prod(x.shape)).reshape(x.shape or (1,)), ints(index).reshape(-1), axis=axis
-    )
-    entries = _flat(m, source if alpha == 1 else m.mul(source, number(m, alpha, source)))
+    places = rows_along(x.shape, dim, index)
+    entries = flat(m, source if alpha == 1 else m.mul(source, number(m, alpha, source)))
     added = m.scatter_add(entries, places.reshape(-1), size=math.prod(x.shape))
     return m.add(x, m.reshape(added, shape=x.shape))
 
 
 @lower("index_copy")
 def _index_copy(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
-    axis = dim % max(x.ndim, 1)
-    places = np.take(
-        np.arange(math.prod(x.shape)).reshape(x.shape or (1,)), ints(index).reshape(-1), axis=axis
-    )
+    places = rows_along(x.shape, dim, index)
     return put_at(m, x, places, m.reshape(source, shape=places.shape))
 
 
 @lower("index_fill")
 def _index_fill(m: Any, e: Any, x: Any, dim: int, index: Any, value: Any) -> Any:
-    axis = dim % max(x.ndim, 1)
-    places = np.take(
-        np.arange(math.prod(x.shape)).reshape(x.shape or (1,)), ints(index).reshape(-1), axis=axis
-    )
+    places = rows_along(x.shape, dim, index)
     return put_at(m, x, places, number(m, value, x))
 
 
-def _places_along(index: np.ndarray[Any, Any], shape: Sequence[int], axis: int) -> np.ndarray[Any, Any]:
+def places_along(index: np.ndarray[Any, Any], shape: Sequence[int], axis: int) -> np.ndarray[Any, Any]:
     """Flat places in an array of `shape` that an index along one axis names."""
-    if not shape:
+    if not shape or not index.size:
         return np.zeros(index.shape, np.int64)
+    if not index.ndim:
+        return np.asarray(index % shape[0])
     grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[axis] = np.where(index < 0, index + shape[axis], index)
     return np.asarray(np.ravel_multi_index(jointly(*grid), tuple(shape)))
@@ -102,20 +101,20 @@ def _gather(m: Any, e: Any, x: Any, dim: int, index: Any, sparse_grad: Any = Fal
     alike = all(n == k for j, (n, k) in enumerate(zip(x.shape, index.shape)) if j != axis)
     if alike and x.ndim == index.ndim and x.ndim:
         return m.take_along(x, index, axis=axis)
-    places = _places_along(ints(index), x.shape, axis)
-    return m.reshape(m.take(_flat(m, x), places, axis=0), shape=shape_of(e))
+    places = places_along(ints(index), x.shape, axis)
+    return m.reshape(m.take(flat(m, x), places, axis=0), shape=shape_of(e))
 
 
 @lower("take_along_dim")
 def _take_along_dim(m: Any, e: Any, x: Any, index: Any, dim: Any = None) -> Any:
     if dim is None:
-        return m.take(_flat(m, x), ints(index).reshape(-1), axis=0)
+        return m.take(flat(m, x), ints(index).reshape(-1), axis=0)
     return _gather(m, e, x, dim, index)
 
 
 @lower("take")
 def _take(m: Any, e: Any, x: Any, index: Any) -> Any:
-    return m.take(_flat(m, x), index, axis=0)
+    return m.take(flat(m, x), index, axis=0)
 
 
 @lower("put")
@@ -123,7 +122,7 @@ def _put_op(m: Any, e: Any, x: Any, index: Any, source: Any, accumulate: Any = F
     places = ints(index) % math.prod(x.shape)
     if not accumulate:
         return put_at(m, x, places, m.reshape(source, shape=places.shape))
-    added = m.scatter_add(_flat(m, source), places.reshape(-1), size=math.prod(x.shape))
+    added = m.scatter_add(flat(m, source), places.reshape(-1), size=math.prod(x.shape))
     return m.add(x, m.reshape(added, shape=x.shape))
 
 
@@ -131,15 +130,15 @@ def _put_op(m: Any, e: Any, x: Any, index: Any, source: Any, accumulate: Any = F
 def _scatter(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any, reduce: Any = None) -> Any:
     if reduce is not None:
         raise NotImplementedError("scatter with a reduction")
-    places = _places_along(ints(index), x.shape, dim % max(x.ndim, 1))
+    places = places_along(ints(index), x.shape, dim % max(x.ndim, 1))
     if not places.size:
         return m.identity(x)
     if not isinstance(source, Traced):
         return put_at(m, x, places, number(m, source, x))
-    return put_at(m, x, places, _first_entries(m, source, places.shape))
+    return put_at(m, x, places, first_entries(m, source, places.shape))
 
 
-def _first_entries(m: Any, x: Any, shape: Sequence[int]) -> Any:
+def first_entries(m: Any, x: Any, shape: Sequence[int]) -> Any:
     """As many entries of every axis as the index has."""
     if tuple(x.shape) == tuple(shape) or not x.ndim:
         return x
@@ -148,27 +147,12 @@ def _first_entries(m: Any, x: Any, shape: Sequence[int]) -> Any:
 
 @lower("scatter_add")
 def _scatter_add(m: Any, e: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
-    places = _places_along(ints(index), x.shape, dim % max(x.ndim, 1))
+    places = places_along(ints(index), x.shape, dim % max(x.ndim, 1))
     if not places.size:
         return m.identity(x)
-    entries = _flat(m, _first_entries(m, source, places.shape))
+    entries = flat(m, first_entries(m, source, places.shape))
     added = m.scatter_add(entries, places.reshape(-1), size=math.prod(x.shape))
     return m.add(x, m.reshape(added, shape=x.shape))
-
-
-@lower("scatter_reduce")
-def _scatter_reduce(
-    m: Any, e: Any, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
-) -> Any:
-    """Sums and means; what was there before counts where nothing comes, or where it is included."""
-    if reduce not in ("sum", "mean"):
-        raise NotImplementedError("products and extremes of what meets at a place")
-    places = _places_along(ints(index), x.shape, dim % max(x.ndim, 1))
-    counts = np.bincount(places.reshape(-1), minlength=math.prod(x.shape)).reshape(x.shape)
-    before = x if include_self else m.select(counts == 0, x, number(m, 0.0, x))
-    total = _scatter_add(m, e, before, dim, index, source)
-    parts = np.maximum(counts + (1 if include_self else 0), 1)
-    return total if reduce == "sum" else m.div(total, m.literal(parts.astype(np.float64)))
 
 
 @lower("embedding")
@@ -201,19 +185,20 @@ def _embedding_backward(
 def _masked_select(m: Any, e: Any, x: Any, mask: Any) -> Any:
     shape = joint_shape(x.shape, mask.shape)
     wide, chosen = m.broadcast(x, shape=shape), np.broadcast_to(ints(mask), shape)
-    return m.take(_flat(m, wide), np.flatnonzero(chosen), axis=0)
+    return m.take(flat(m, wide), np.flatnonzero(chosen), axis=0)
 
 
 @lower("masked_scatter")
 def _masked_scatter(m: Any, e: Any, x: Any, mask: Any, source: Any) -> Any:
-    chosen = np.flatnonzero(np.broadcast_to(ints(mask), x.shape))
-    return put_at(m, x, chosen, m.take(_flat(m, source), np.arange(chosen.size), axis=0))
+    shape = joint_shape(x.shape, mask.shape)
+    x, chosen = m.broadcast(x, shape=shape), np.flatnonzero(np.broadcast_to(ints(mask), shape))
+    return put_at(m, x, chosen, m.take(flat(m, source), np.arange(chosen.size), axis=0))
 
 
 @lower("masked_scatter_backward")
 def _masked_scatter_backward(m: Any, e: Any, gy: Any, mask: Any, sizes: Sequence[int]) -> Any:
     chosen = np.flatnonzero(np.broadcast_to(ints(mask), gy.shape))
-    taken = m.take(_flat(m, gy), chosen, axis=0)  # what was left over of the source gets nothing
+    taken = m.take(flat(m, gy), chosen, axis=0)  # what was left over of the source gets nothing
     return m.reshape(
         put_at(m, m.zeros((math.prod(sizes),)), np.arange(chosen.size), taken), shape=tuple(sizes)
     )
@@ -228,25 +213,6 @@ def _repeat_interleave(m: Any, e: Any, repeats: Any, *_: Any, **__: Any) -> Any:
        "unique_dim", "unique_consecutive", "_local_scalar_dense")  # fmt: skip
 def _facts(m: Any, e: Any, *_: Any, **__: Any) -> Any:
     return tuple(m.constant(np.asarray(output.array)) for output in e.outputs)
-
-
-@lower("_embedding_bag", "_embedding_bag_forward_only")
-def _embedding_bag(
-    m: Any, e: Any, weight: Any, index: Any, offsets: Any, by_frequency: Any = False, mode: int = 0,
-    sparse: Any = False, per_sample: Any = None, last: Any = False, padding: int = -1,
-) -> Any:  # fmt: skip
-    """(sums or means of the rows of each bag, and what the backward op is given)."""
-    places, starts = ints(index), ints(offsets)
-    if mode > 1 or by_frequency or padding >= 0 or last:
-        raise NotImplementedError("bags with maxima, frequencies, padding or an offset behind the last one")
-    bags = np.searchsorted(starts, np.arange(places.size), side="right") - 1
-    rows = m.take(weight, index, axis=0)
-    if per_sample is not None:
-        rows = m.mul(rows, m.reshape(per_sample, shape=(places.size, 1)))
-    total = m.scatter_add(rows, bags, size=starts.size)
-    if mode == 1:
-        total = m.div(total, m.literal(np.maximum(np.bincount(bags, minlength=starts.size), 1.0)[:, None]))
-    return (total, *(m.constant(np.asarray(output.array)) for output in e.outputs[1:]))
 
 
 @lower("_pack_padded_sequence")

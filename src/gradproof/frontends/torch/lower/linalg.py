@@ -131,21 +131,19 @@ def _solve(m: Any, e: Any, a: Any, b: Any, left: Any = True, check_errors: Any =
 def _solve_triangular(
     m: Any, e: Any, a: Any, b: Any, upper: Any, left: Any = True, unitriangular: Any = False
 ) -> Any:
-    if unitriangular:
-        raise NotImplementedError("triangular matrices with ones on the diagonal")
+    options = {"adjoint": False, "unit_diagonal": bool(unitriangular)}
     if left:
-        return m.triangular_solve(a, b, lower=not upper, adjoint=False)
-    return turned(m, m.triangular_solve(turned(m, a), turned(m, b), lower=bool(upper), adjoint=False))
+        return m.triangular_solve(a, b, lower=not upper, **options)
+    return turned(m, m.triangular_solve(turned(m, a), turned(m, b), lower=bool(upper), **options))
 
 
 @lower("triangular_solve")
 def _triangular_solve(
     m: Any, e: Any, b: Any, a: Any, upper: Any = True, transpose: Any = False, unitriangular: Any = False
 ) -> Any:
-    if unitriangular:
-        raise NotImplementedError("triangular matrices with ones on the diagonal")
     a, upper = (turned(m, a), not upper) if transpose else (a, upper)
-    return m.triangular_solve(a, b, lower=not upper, adjoint=False), None
+    solved = m.triangular_solve(a, b, lower=not upper, adjoint=False, unit_diagonal=bool(unitriangular))
+    return solved, None
 
 
 @lower("cholesky_solve")
@@ -190,7 +188,7 @@ def _qr(m: Any, e: Any, a: Any, mode: str = "reduced") -> Any:
 @lower("_linalg_eigh", "linalg_eigh")
 def _eigh(m: Any, e: Any, a: Any, UPLO: str = "L", compute_v: Any = True) -> Any:
     """(values, vectors): which of a vector and its negative came out is a fact of the run."""
-    _refuse_complex(a)
+    _refuse_vectors(a)
     if not _is_symmetric(a):
         raise NotImplementedError("a matrix that is not symmetric")
     a = hermitian_part(m, a)
@@ -203,7 +201,7 @@ def _eigh(m: Any, e: Any, a: Any, UPLO: str = "L", compute_v: Any = True) -> Any
 @lower("_linalg_svd", "linalg_svd")
 def _svd(m: Any, e: Any, a: Any, full_matrices: Any = False, compute_uv: Any = True, **_: Any) -> Any:
     """(left vectors, values, right vectors turned)."""
-    _refuse_complex(a)
+    _refuse_vectors(a)
     if not compute_uv:
         right = np.linalg.svd(np.asarray(a.value, np.float64), full_matrices=False)[2]
         return None, m.svd(a, anchors_of(np.swapaxes(right, -1, -2)))[0], None
@@ -213,7 +211,9 @@ def _svd(m: Any, e: Any, a: Any, full_matrices: Any = False, compute_uv: Any = T
     return u, values, turned(m, v)
 
 
-def _refuse_complex(a: Any) -> None:
+def _refuse_vectors(a: Any) -> None:
+    if not np.asarray(a.value).size:
+        raise NotImplementedError("vectors of a matrix without entries")
     if np.iscomplexobj(a.value):
         raise NotImplementedError("vectors of complex matrices, which are known up to a phase")
 

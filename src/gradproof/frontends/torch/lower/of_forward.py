@@ -1,4 +1,4 @@
-"""Backward ops whose forward op PyTorch decomposes: they mean its derivative, if that is what they returned."""
+"""Backward ops whose forward op is decomposed: they mean its derivative, if that is what they returned."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from gradproof.frontends.torch.lower._transposed import confirmed, gradients
 from gradproof.frontends.torch.record.recorder import Ref
 
 _RESIZED = (
-    "upsample_nearest1d", "_upsample_nearest_exact1d", "upsample_linear1d", "upsample_bilinear2d",
-    "upsample_bicubic2d", "upsample_trilinear3d",
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d",
+    "_upsample_nearest_exact2d", "_upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
+    "upsample_bicubic2d", "upsample_trilinear3d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
 )  # fmt: skip
 
 
@@ -40,12 +41,12 @@ for _name in _RESIZED:
     _resized(_name)
 
 
-@lower("grid_sampler_2d_backward")
+@lower("grid_sampler_2d_backward", "grid_sampler_3d_backward")
 def _grid_sampler_backward(
     m: Any, e: Any, gy: Any, x: Any, grid: Any, mode: int, padding: int, corners: Any, wanted: Sequence[Any]
 ) -> Any:
     def forward(x: Any, grid: Any) -> Any:
-        return _forward(m, "aten.grid_sampler_2d.default", x, grid, mode, padding, corners)
+        return _forward(m, e.op.replace("_backward", ""), x, grid, mode, padding, corners)
 
     found = gradients(m, forward, [x, grid], [gy])
     return confirmed(e, [one for one, is_wanted in zip(found, wanted) if is_wanted])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.frontends.torch.lower._table import lower, number
+from gradproof.frontends.torch.lower.shape import put_at
 
 
 @lower("constant_pad_nd", "prims.pad")
@@ -32,7 +33,9 @@ def _border(names: tuple[str, ...], mode: str) -> None:
         for k in range(len(pads) // 2):
             widths[len(shape) - 1 - k] = (pads[2 * k], pads[2 * k + 1])
         index = np.arange(math.prod(shape)).reshape(shape)
-        return np.asarray(np.pad(index, widths, mode=mode))  # type: ignore[call-overload]
+        grown = np.pad(index, [(max(a, 0), max(b, 0)) for a, b in widths], mode=mode)  # type: ignore[call-overload]
+        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(grown.shape, widths))
+        return np.asarray(grown[cut])
 
     @lower(*names)
     def forward(m: Any, e: Any, x: Any, pads: Sequence[int]) -> Any:
@@ -56,11 +59,10 @@ def _strided(size: Sequence[int], stride: Sequence[int], offset: int) -> np.ndar
     return np.broadcast_to(address, tuple(size))
 
 
-@lower("as_strided", "as_strided_copy")
-def _as_strided(
-    m: Any, e: Any, x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
-) -> Any:
-    """Addresses in memory, which are places in the array where it lies in memory in its own order."""
+def _addressed(
+    e: Any, x: Any, size: Sequence[int], stride: Sequence[int], offset: Any
+) -> np.ndarray[Any, Any]:
+    """Addresses in memory as places in the array, where it lies in memory in its own order."""
     layout = e.attrs.get("layouts", {}).get(0)
     if layout is None:
         raise NotImplementedError("memory whose layout is not known")
@@ -71,8 +73,25 @@ def _as_strided(
     found = np.searchsorted(held[order], wanted.reshape(-1))
     if not held.size or (found >= held.size).any() or (held[order][found] != wanted.reshape(-1)).any():
         raise NotImplementedError("memory outside of the array")
-    places = order[found].reshape(wanted.shape)
+    return np.asarray(order[found].reshape(wanted.shape))
+
+
+@lower("as_strided", "as_strided_copy")
+def _as_strided(
+    m: Any, e: Any, x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
+) -> Any:
+    places = _addressed(e, x, size, stride, offset)
     return m.take(m.reshape(x, shape=(math.prod(x.shape),)), places, axis=0)
+
+
+@lower("as_strided_scatter")
+def _as_strided_scatter(
+    m: Any, e: Any, x: Any, part: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
+) -> Any:
+    places = _addressed(e, x, size, stride, offset)
+    if np.unique(places).size != places.size:
+        raise NotImplementedError("entries that meet at one place")
+    return put_at(m, x, places, part)
 
 
 @lower("unfold", "unfold_copy")

@@ -178,3 +178,43 @@ def _adaptive_max_pool(m: Any, e: Any, x: Any, size: Sequence[int]) -> Any:
 @lower("adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward")
 def _adaptive_max_pool_backward(m: Any, e: Any, gy: Any, x: Any, places: Any) -> Any:
     return _back_to_places(m, gy, x, places, 3 if "3d" in e.op else 2)
+
+
+def _starts(drawn: Any, n: int, count: int, window: int) -> Any:
+    """Where windows begin along one axis, spread by a random number, in the digits the kernel has."""
+    if count == 1:
+        return np.full((*drawn.shape, 1), n - window)
+    step = drawn.dtype.type(n - window) / drawn.dtype.type(count - 1)
+    spread = ((np.arange(count, dtype=drawn.dtype) + drawn[..., None]) * step).astype(np.int64)
+    begins = spread - (drawn * step).astype(np.int64)[..., None]
+    begins[..., -1] = n - window
+    return begins
+
+
+@lower("fractional_max_pool2d", "fractional_max_pool3d")
+def _fractional_max_pool(m: Any, e: Any, x: Any, window: Any, size: Any, drawn: Any) -> Any:
+    """Windows of one size at random distances; which entry is the largest of one is decided entry by entry."""
+    dims = drawn.shape[-1]
+    shape, lead = tuple(x.shape[-dims:]), tuple(x.shape[: x.ndim - dims])
+    counts = shape_of(e)[-dims:]
+    samples = np.asarray(drawn.value).reshape(*lead, dims)
+    samples = samples[..., ::-1] if dims == 2 else samples  # the first number of two is for the last axis
+    places = np.zeros((*lead, 1, 1), np.int64)
+    for axis, (n, count, k) in enumerate(zip(shape, counts, _wide(window, dims))):
+        along = _starts(samples[..., axis], n, count, k)[..., None] + np.arange(k)
+        places = places[..., :, None, :, None] * n + along[..., None, :, None, :]
+        places = places.reshape(*lead, places.shape[-4] * count, places.shape[-2] * k)
+    flat = m.reshape(x, shape=(*lead, math.prod(shape)))
+    inside = m.take_along(flat, places.reshape(*lead, math.prod(places.shape[-2:])), axis=len(lead))
+    held = m.reshape(inside, shape=places.shape)
+    best = m.reshape(m.argmax(held, axis=len(lead) + 1), shape=(*places.shape[:-1], 1))
+    where = np.take_along_axis(places, np.asarray(best.value), axis=-1)
+    largest = m.reshape(m.take_along(held, best, axis=len(lead) + 1), shape=(*lead, *counts))
+    return largest, m.constant(where.reshape(*lead, *counts))
+
+
+@lower("fractional_max_pool2d_backward", "fractional_max_pool3d_backward")
+def _fractional_max_pool_backward(
+    m: Any, e: Any, gy: Any, x: Any, window: Any, size: Any, places: Any
+) -> Any:
+    return _back_to_places(m, gy, x, places, 3 if "3d" in e.op else 2)

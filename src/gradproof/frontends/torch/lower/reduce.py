@@ -206,14 +206,26 @@ def _kthvalue(m: Any, e: Any, x: Any, k: int, dim: int = -1, keepdim: Any = Fals
 
 @lower("median.dim", "nanmedian.dim")
 def _median_dim(m: Any, e: Any, x: Any, dim: int, keepdim: Any = False) -> Any:
-    if not x.ndim or ("nan" in e.op and np.isnan(x.value).any()):
-        raise NotImplementedError("medians of single numbers, or beside NaN")
+    if "nan" in e.op and np.isnan(x.value).any():
+        raise NotImplementedError("medians beside NaN")
+    if not x.ndim:
+        return m.identity(x), m.constant(np.asarray(e.outputs[1].array))
     return _one_of_order(m, e, x, (x.shape[dim] - 1) // 2, dim, keepdim)
 
 
 @lower("median", "nanmedian")
 def _median(m: Any, e: Any, x: Any) -> Any:
     return _median_dim(m, e, m.reshape(x, shape=(math.prod(x.shape),)), 0)[0]
+
+
+@lower("mode")
+def _mode(m: Any, e: Any, x: Any, dim: int = -1, keepdim: Any = False) -> Any:
+    """Where no number occurs twice it is the smallest one; else the function jumps, and has no slope."""
+    if not x.ndim:
+        return m.identity(x), m.constant(np.asarray(e.outputs[1].array))
+    if (np.diff(np.sort(x.value, axis=dim), axis=dim) == 0).any():
+        raise NotImplementedError("the most frequent number of several")
+    return _one_of_order(m, e, x, 0, dim, keepdim)
 
 
 @lower("logsumexp")

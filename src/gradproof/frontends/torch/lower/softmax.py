@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gradproof.frontends.torch.lower._table import lower
 
 
-@lower("_softmax", "softmax", "_safe_softmax")
+@lower("_safe_softmax")
+def _safe_softmax(m: Any, e: Any, x: Any, dim: int, *_: Any, **__: Any) -> Any:
+    """Zeros where everything is masked."""
+    masked = np.isneginf(np.asarray(x.value)).all(axis=dim, keepdims=True)
+    whole = m.select(masked, m.zeros(()), x) if masked.any() else x
+    found = _softmax(m, e, whole, dim)
+    return m.select(masked, m.zeros(()), found) if masked.any() else found
+
+
+@lower("_softmax", "softmax")
 def _softmax(m: Any, e: Any, x: Any, dim: int, *_: Any, **__: Any) -> Any:
     return m.softmax(x, axes=(dim % max(x.ndim, 1),)) if x.ndim else m.constant(e.outputs[0].array)
 
@@ -18,6 +29,8 @@ def _log_softmax(m: Any, e: Any, x: Any, dim: int, *_: Any, **__: Any) -> Any:
 
 
 def _summed(m: Any, x: Any, axis: int) -> Any:
+    if not x.ndim:
+        return x
     return m.reshape(
         m.sum(x, axes=(axis,)), shape=tuple(1 if k == axis else n for k, n in enumerate(x.shape))
     )
