@@ -107,6 +107,41 @@ ON_IMAGES = {
 }
 
 
+def folded(x, y):
+    """Not a sum, a product or an extreme: JAX takes the step as it is written."""
+    return x + y + x * y
+
+
+GROUPS = jnp.array([1, 0, 2])
+ON_OWN_STEPS = {
+    "reduce": lambda a: jnp.sum(jax.lax.reduce(a, 0.0, folded, (1,)) ** 2),
+    "reduce, all": lambda a: jax.lax.reduce(a / 4, 0.0, folded, (0, 1)),
+    "ragged_dot": lambda a: jnp.sum(jax.lax.ragged_dot(a, jnp.stack([A, A.T @ A, A + 1]), GROUPS) ** 2),
+    "ragged_dot, right": lambda a: jnp.sum(jax.lax.ragged_dot(A, jnp.stack([a, a * a, a + 1]), GROUPS) ** 2),
+    "gamma": lambda a: jnp.sum(jax.random.gamma(jax.random.key(3), a) ** 2),
+    "loggamma": lambda a: jnp.sum(jax.random.loggamma(jax.random.key(3), a)),
+    "dirichlet": lambda a: jnp.sum(jax.random.dirichlet(jax.random.key(3), a[0]) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", ON_OWN_STEPS)
+def test_primitives_that_are_written_out(name):
+    function = ON_OWN_STEPS[name]
+    reports = judged(lambda: (jax.grad(function)(A), jax.jit(jax.grad(function))(A)))
+    assert [(one.verdict.value, one.reason) for one in reports] == [("correct", None)] * 2
+    assert {one.oracle for one in reports} <= {"ball", "limit"}
+
+
+def test_windows_with_a_step_of_their_own_which_jax_takes_forward_only():
+    def function(a):
+        return jax.lax.reduce_window(a, 0.0, folded, (2, 2), (1, 2), ((0, 1), (1, 0)), (1, 2), (1, 2))
+
+    reports = judged(
+        lambda: (jax.jvp(function, (A,), (A,)), jax.jit(lambda a: jax.jvp(function, (a,), (B * a,)))(A))
+    )
+    assert {(one.verdict.value, one.oracle, one.reason) for one in reports} == {("correct", "ball", None)}
+
+
 @pytest.mark.parametrize("name", ON_MATRIX)
 def test_functions_of_a_matrix(name):
     (report,) = judged(lambda: jax.grad(ON_MATRIX[name])(A))

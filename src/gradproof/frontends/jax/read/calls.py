@@ -24,11 +24,12 @@ from gradproof.frontends.jax.read.flow import given_results, needed_for, phased
 from gradproof.frontends.jax.read.inside import Inside
 from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, SeenEnough, Where
 from gradproof.frontends.jax.read.odd import is_odd
+from gradproof.frontends.jax.read.parts import Parts
 from gradproof.frontends.jax.read.regions import with_regions
 from gradproof.frontends.jax.read.replay import Find, replayed
 from gradproof.frontends.jax.read.rules import JaxRules, attributed, is_users_own, require_seen, rules_of
 from gradproof.frontends.jax.read.values import Values
-from gradproof.frontends.jax.read.views import JaxView, Parts, views
+from gradproof.frontends.jax.read.views import JaxView, views
 from gradproof.frontends.record.model import (
     RETURN_OP,
     Exit,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradproof.frontends.jax.observe.trace import numbers
+from gradproof.frontends.jax.read.parts import Parts
 from gradproof.frontends.jax.read.rules import JaxRules
 from gradproof.frontends.jax.read.values import plain_value
-from gradproof.frontends.jax.read.views import Parts
 from gradproof.frontends.record.flow import gives
 from gradproof.frontends.record.model import RETURN_OP, OpEvent, Value
 

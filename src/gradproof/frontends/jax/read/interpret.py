@@ -20,6 +20,7 @@ from gradproof.frontends.jax.read.inside import Inside
 from gradproof.frontends.jax.read.loops import among_devices, cond, linear_solve, scan, shard_map, while_loop
 from gradproof.frontends.jax.read.regions import MARK
 from gradproof.frontends.jax.read.values import Values
+from gradproof.frontends.jax.read.written_out import ragged_product, reduction, window_reduction, written_out
 from gradproof.frontends.record.model import RETURN_OP, OpEvent, Phase, Value
 from gradproof.frontends.record.source import Place, is_users, spans_of
 from gradproof.ir.span import Span
@@ -275,5 +276,8 @@ BODIES: dict[str, Bodies] = {
     "cond": cond,
     "custom_linear_solve": linear_solve,
     "shard_map": shard_map,
+    "reduce": written_out(reduction),
+    "reduce_window": written_out(window_reduction),
+    "ragged_dot_general": written_out(ragged_product),
 }
 """Primitives that have jaxprs inside, by their names."""

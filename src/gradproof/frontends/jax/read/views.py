@@ -10,13 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.notes import Ending
-from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.read.arrange import (
     Arrangement,
     Labels,
@@ -27,27 +25,22 @@ from gradproof.frontends.jax.read.arrange import (
     own_shape,
     units,
 )
+from gradproof.frontends.jax.read.parts import (
+    Parts,
+    conjugate,
+    in_real_numbers,
+    made_event,
+    real_part,
+    turned,
+)
 from gradproof.frontends.jax.read.values import plain_value
-from gradproof.frontends.record.model import Api, Exit, OpEvent, Value
+from gradproof.frontends.record.model import Api, OpEvent, Value
 from gradproof.ir import types
 from gradproof.ir.types import Array
 
 BATCHED_WEIGHTS = "a pullback whose weights are batched by `vmap` is not judged"
 BATCHED_TANGENTS = "tangents that are batched by `vmap` are not judged"
 SHARED_BY_EXAMPLES = "gradients of many examples for what they share are judged for one number per example"
-FIRST = -1  # the index of what comes before all that ran
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The values of one gradient call and the events around them; forward mode has tangents for weights."""
-
-    sources: tuple[Value, ...]
-    targets: tuple[Value, ...]
-    weights: tuple[Value, ...]
-    results: tuple[Value, ...]
-    events: Sequence[OpEvent]
-    exits: tuple[Exit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,17 +64,33 @@ def views(ending: Ending, part: Parts) -> Iterator[JaxView]:
     if len(rows) > 1 or (rows and not is_jacobian):
         raise GradproofError(BATCHED_TANGENTS if ending.is_forward else BATCHED_WEIGHTS)
     sources, targets = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
-    if ending.is_forward and any(types.is_complex(value.dtype) for value in (*part.sources, *part.targets)):
-        raise GradproofError("forward derivatives of complex functions are not judged")
-    if rows:
+    if ending.is_forward:
+        whole = in_real_numbers(part, is_jacobian=bool(rows))
+        of = _Labels(
+            *(tuple(group[k] for k in places) for group, places in zip(of.groups, whole.places, strict=True))
+        )
+        for view in _forward(whole.part, of, rows, bool(around)):
+            yield replace(
+                view,
+                sources=tuple(whole.places[0][k] for k in view.sources),
+                targets=tuple(whole.places[1][k] for k in view.targets),
+            )
+    elif rows:
         (row,) = rows
-        yield from _columns(part, of, row) if ending.is_forward else _rows(part, of, row)
-    elif ending.is_forward:
-        yield JaxView("jvp", sources, targets, _along(part, of) if around else part)
+        yield from _rows(part, of, row)
     elif not around:
         yield _gradient(part, sources, targets)
     else:
         yield from _examples(part, of)
+
+
+def _forward(part: Parts, of: _Labels, rows: set[Hashable], is_batched: bool) -> Iterator[JaxView]:
+    if rows:
+        (row,) = rows
+        yield from _columns(part, of, row)
+        return
+    sources, targets = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
+    yield JaxView("jvp", sources, targets, _along(part, of) if is_batched else part)
 
 
 def _are_units(part: Parts, of: _Labels) -> bool:
@@ -102,6 +111,10 @@ class _Labels:
     weights: tuple[Labels, ...]
     results: tuple[Labels, ...]
 
+    @property
+    def groups(self) -> tuple[tuple[Labels, ...], ...]:
+        return self.sources, self.targets, self.weights, self.results
+
 
 def _along(part: Parts, of: _Labels) -> Parts:
     """Directional derivatives of many examples are one of all of them together."""
@@ -120,26 +133,9 @@ def _along(part: Parts, of: _Labels) -> Parts:
 
 def _gradient(part: Parts, sources: tuple[int, ...], targets: tuple[int, ...]) -> JaxView:
     """Weights and sources in the judge's convention of complex numbers."""
-    events, own = list(part.events), []
-    for value in part.sources:
-        turned = _conjugate(value)
-        if turned is not value:
-            events.insert(0, replace(_event("conj", [turned], [value], {}), index=FIRST))
-        own.append(turned)
-    weights = tuple(map(_conjugate, part.weights))
-    return JaxView(
-        "gradient", sources, targets, replace(part, sources=tuple(own), weights=weights, events=events)
-    )
-
-
-def _conjugate(value: Value) -> Value:
-    if not types.is_complex(value.dtype) or value.array is None:
-        return value
-    return plain_value(np.conj(value.array))
-
-
-def _event(op: str, inputs: Sequence[Value], outputs: Sequence[Value], attrs: dict[str, Any]) -> OpEvent:
-    return OpEvent(next(numbers), op, tuple(inputs), tuple(outputs), attrs, None, (), "backward")
+    own, events = turned(part.sources, part.events)
+    weights = tuple(map(conjugate, part.weights))
+    return JaxView("gradient", sources, targets, replace(part, sources=own, weights=weights, events=events))
 
 
 def _rows(part: Parts, of: _Labels, row: Hashable) -> Iterator[JaxView]:
@@ -187,14 +183,15 @@ def _jacobian(
     made: Sequence[OpEvent],
 ) -> JaxView:
     """The Jacobian of a target summed over the examples, but for those that have a row each."""
-    own, value, events = tuple(part.sources[k] for k in sources), part.targets[target], list(part.events)
-    if any(types.is_complex(one.dtype) for one in (*own, value)):
-        raise GradproofError("Jacobians of complex functions are not judged")
+    own, events = turned([part.sources[k] for k in sources], part.events)
+    value = part.targets[target]
+    if types.is_complex(value.dtype):  # a row of the Jacobian is what the pullback makes of a real unit
+        value = real_part(value, events)
     axes = tuple(k for k, label in enumerate(of_target) if not isinstance(label, int) and label not in kept)
     if axes:
         array = _numbers(value)
         total = plain_value(array.sum(axis=axes, dtype=array.dtype))
-        events.append(_event("reduce_sum", [value], [total], {"axes": axes}))
+        events.append(made_event("reduce_sum", [value], [total], {"axes": axes}))
         value = total
     results = tuple(event.outputs[0] for event in made)
     return JaxView(
@@ -209,7 +206,7 @@ def _numbers(value: Value) -> Array:
 
 
 def _arranged(result: Value, how: Arrangement) -> OpEvent:
-    return _event("gradproof.arranged", [result], [plain_value(how.of(_numbers(result)))], {"how": how})
+    return made_event("gradproof.arranged", [result], [plain_value(how.of(_numbers(result)))], {"how": how})
 
 
 def _examples(part: Parts, of: _Labels) -> Iterator[JaxView]:

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradproof.frontends.recipes.samples import gamma_sample, gamma_slope
 from gradproof.frontends.tensorflow.lower._table import lower
-
-
-def _gamma_sample(m: Any, alpha: Any, sample: Any) -> Any:
-    """The sample drawn, moving with `alpha` so that the probability below it stays the same.
-
-    That is how a sample depends on its shape, to first order: x' = -(dP/da) / (dP/dx).
-    """
-    drawn = m.constant(sample)
-    moved = m.igamma(alpha, drawn) - m.igamma(m.stop_gradient(alpha), drawn)
-    return drawn - moved / m.gamma_density(m.stop_gradient(alpha), drawn)
 
 
 @lower("RandomGamma", "StatelessRandomGammaV2")
 def _random_gamma(m: Any, event: Any, shape: Any, *inputs: Any) -> Any:
-    return _gamma_sample(m, inputs[-1], event.outputs[0].array)
+    return gamma_sample(m, inputs[-1], event.outputs[0].array)
 
 
 @lower("StatelessRandomGammaV3")
 def _random_gamma_v3(
     m: Any, event: Any, shape: Any, key: Any, counter: Any, algorithm: Any, alpha: Any
 ) -> Any:
-    return _gamma_sample(m, alpha, event.outputs[0].array)
+    return gamma_sample(m, alpha, event.outputs[0].array)
 
 
 @lower("RandomGammaGrad")
 def _random_gamma_grad(m: Any, event: Any, alpha: Any, sample: Any) -> Any:
-    return -(m.igamma_da(alpha, sample) / m.gamma_density(alpha, sample))
+    return gamma_slope(m, alpha, sample)
 
 
 @lower("StatelessParameterizedTruncatedNormal")
