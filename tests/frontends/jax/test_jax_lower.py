@@ -168,3 +168,25 @@ def test_kernels_of_convolutions():
         kernel = K[:, :, :1] if options else K
         (report,) = judged(lambda k=kernel, o=options: jax.jit(jax.grad(lambda k: conv(X, k, **o)))(k))
         assert report.verdict.value == "correct"
+
+
+def test_a_primitive_of_a_library_is_what_its_function_computes():
+    from jax.extend.core import Primitive
+    from jax.interpreters import ad, mlir
+
+    def impl(x, y, *, power):
+        return jnp.where(x > y, x, y) ** power
+
+    own = Primitive("larger_power")
+    own.def_impl(impl)
+    own.def_abstract_eval(lambda x, y, *, power: x)
+    mlir.register_lowering(own, mlir.lower_fun(impl, multiple_results=False))
+    ad.primitive_jvps[own] = lambda primals, tangents, *, power: jax.jvp(
+        lambda x, y: impl(x, y, power=power), primals, tuple(map(ad.instantiate_zeros, tangents))
+    )
+
+    def function(a):
+        return jnp.sum(own.bind(a[0], a[1], power=3))
+
+    reports = judged(lambda: (jax.grad(function)(A), jax.jit(jax.grad(function))(A)))
+    assert [(one.verdict.value, one.oracle, one.reason) for one in reports] == [("correct", "ball", None)] * 2

@@ -20,7 +20,13 @@ from gradproof.frontends.jax.read.inside import Inside
 from gradproof.frontends.jax.read.loops import among_devices, cond, linear_solve, scan, shard_map, while_loop
 from gradproof.frontends.jax.read.regions import MARK
 from gradproof.frontends.jax.read.values import Values
-from gradproof.frontends.jax.read.written_out import ragged_product, reduction, window_reduction, written_out
+from gradproof.frontends.jax.read.written_out import (
+    of_a_library,
+    ragged_product,
+    reduction,
+    window_reduction,
+    written_out,
+)
 from gradproof.frontends.record.model import RETURN_OP, OpEvent, Phase, Value
 from gradproof.frontends.record.source import Place, is_users, spans_of
 from gradproof.ir.span import Span
@@ -120,6 +126,8 @@ class JaxprInterpreter:
     ) -> list[Value]:
         """One equation: `outputs` are the arrays that it returned in the user's run, None where it is run here."""
         body = among_devices(primitive.name, params) or BODIES.get(primitive.name)
+        if body is None and primitive.name not in TABLE and isinstance(primitive, core.Primitive):
+            body = self._of_a_library(primitive, params, inputs)
         if body is not None:
             results = body(self, params, list(inputs), where)
             if outputs is not None:
@@ -144,6 +152,10 @@ class JaxprInterpreter:
             results = [self.values.of(array) for array in outputs]
         self.emit(primitive.name, inputs, results, {**params, PRIMITIVE: primitive}, where)
         return results
+
+    def _of_a_library(self, primitive: Any, params: Any, inputs: Sequence[Value]) -> Bodies | None:
+        closed = of_a_library(primitive, params, [self.values.array(value) for value in inputs])
+        return None if closed is None else lambda run, _, given, where: run.run_closed(closed, given, where)
 
     def _know(self, described: Any, inputs: Sequence[Value], results: Sequence[Value], where: Where) -> None:
         """A function of the library that has a meaning as a whole: that stands for its first results.

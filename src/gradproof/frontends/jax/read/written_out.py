@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -80,3 +82,16 @@ def _folded(jaxpr: Any, consts: Sequence[Any], starts: Any, shape: tuple[int, ..
 
 def ragged_product(params: Any, *given: Any) -> Any:
     return [_ragged_dot_general_impl(*given, **params)]
+
+
+def of_a_library(primitive: Any, params: Any, given: Sequence[Any]) -> Any:
+    """The jaxpr of a primitive that is not JAX's own: what its Python function computes, if that can be traced."""
+    impl = primitive.impl
+    if not isinstance(impl, FunctionType) or impl.__module__.startswith("jax."):
+        return None
+    try:
+        closed = jax.make_jaxpr(partial(impl, **params))(*given)
+    except Exception:  # it needs numbers, or does what no jaxpr can say: it stays opaque
+        return None
+    is_itself = any(equation.primitive is primitive for equation in closed.jaxpr.eqns)
+    return None if is_itself or closed.effects else closed
