@@ -122,7 +122,8 @@ def _coarsest(program: Program, wrt: Sequence[int]) -> str:
     The constants of the derivative are rounded to it, which is not the fault of the rule; a rule that is narrower than
     its function is. What is computed beside that path, as places in float32 are, rounds no constant of the rule.
     """
-    return min((program[id].dtype for id in descendants(program, wrt)), key=types.precision_bits)
+    dtypes = (program[id].dtype for id in descendants(program, wrt))
+    return min((one for one in dtypes if types.is_real(one) or types.is_complex(one)), key=types.precision_bits)
 
 
 def _widened(enclosure: Enclosure, by: Enclosure) -> Enclosure:
