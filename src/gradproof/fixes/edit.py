@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
+from collections import Counter
+from collections.abc import Sequence
 
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
 
+LEAST_NAMED = 16  # characters: what is shorter is read as quickly as its name
+_WORDS = re.compile(r"'([^'\"\\\\]*)'")
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 
 
@@ -74,8 +79,30 @@ def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) ->
     """Imports that the change has made superfluous go with it."""
     before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
     superfluous = _superfluous(source, "".join(now))  # once for all lines: it reads the whole file
-    now = [line for line in now if line not in superfluous]
-    return "".join(difflib.unified_diff(before, now, file, file, n=context))
+    kept: list[str] = []
+    for k, line in enumerate(now):
+        is_gap = not line.strip() and k > 0 and now[k - 1] in superfluous
+        if line not in superfluous and not (is_gap and not "".join(kept[-1:]).strip()):
+            kept.append(line)
+    return "".join(difflib.unified_diff(before, kept, file, file, n=context))
+
+
+def quoted_alike(source: ParsedSource, text: str) -> str:
+    """With the quotation marks that the file has around the same words."""
+    return _WORDS.sub(lambda one: f'"{one[1]}"' if f'"{one[1]}"' in source.text else one[0], text)
+
+
+def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[str, str]:
+    """The new text of an expression, what it says more than once as a name, and the line that has to come before."""
+    statement = source.statement(expression)
+    parts = [one for one in ast.walk(syntax.expression(text)) if isinstance(one, ast.Call | ast.BinOp)]
+    count = Counter(map(ast.unparse, parts))
+    again = [one for one in count if count[one] > 1 and len(one) >= LEAST_NAMED and one in text]
+    if not again or statement is None or not _runs_once(source, expression, statement):
+        return text, ""
+    longest, name = max(again, key=len), unused_name(source, "part")
+    indent = source.text.splitlines()[statement.lineno - 1].encode()[: statement.col_offset].decode()
+    return text.replace(longest, name), f"{indent}{name} = {longest}\n"
 
 
 def _superfluous(source: ParsedSource, text: str) -> set[str]:
@@ -96,7 +123,7 @@ def _superfluous(source: ParsedSource, text: str) -> set[str]:
     }
 
 
-def with_texts(source: ParsedSource, changes: list[tuple[ast.expr, str]]) -> list[str] | None:
+def with_texts(source: ParsedSource, changes: Sequence[tuple[ast.expr | ast.arg, str]]) -> list[str] | None:
     """The lines of a file with other texts in the places of expressions; None where two of them overlap."""
     data = source.text.encode()
     starts = [0]

@@ -96,6 +96,8 @@ class Formula:
             raise Unwritten
         params = dict(node.params)
         op = node.op
+        if op == "integer_power" and params["exponent"] == 1:
+            return self._expression(node.inputs[0])
         if op == "sum_to":
             op, params = "sum", {"axes": self._summed(node)}
         args = [self._expression(id) for id in node.inputs]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 
 from gradproof.fixes.align import STEPS, Alignment
-from gradproof.fixes.edit import enclosed
+from gradproof.fixes.edit import enclosed, quoted_alike, with_a_name
 from gradproof.fixes.render_term import Renderer, Unwritten
 from gradproof.fixes.source import ParsedSource, Position, parsed, position
 from gradproof.fixes.spelling import alias_of
@@ -43,19 +43,20 @@ def patch_of(
     if source is None:
         return None
     try:
-        edits, dropped = _edits(old, new, roots, source, framework, alias_of(source.tree, framework))
+        edits, ahead, dropped = _edits(old, new, roots, source, framework, alias_of(source.tree, framework))
     except Unwritten:
         return None
-    return Patch(file, _diff(source, edits, dropped, file))
+    return Patch(file, _diff(source, edits, ahead, dropped, file))
 
 
 def _edits(
     old: Program, new: Program, roots: list[Node], source: ParsedSource, framework: str, alias: str | None
-) -> tuple[list[Edit], list[ast.stmt]]:
-    """New texts by position, and statements that nothing needs any more."""
+) -> tuple[list[Edit], dict[int, str], list[ast.stmt]]:
+    """New texts by position, lines by those that they come before, and statements that nothing needs any more."""
     if any(_is_inner(old, root) for root in roots):
         raise Unwritten  # a part of what one call computes has no words of its own
     texts: dict[Position, str] = {}
+    ahead: dict[int, str] = {}
     used: set[str] = set()
     outermost = list(_outermost(roots, source))
     for expression, node in outermost:
@@ -63,13 +64,15 @@ def _edits(
         alignment.add(expression, node.id)
         renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
         place, text = _without_double_sign(source, expression, renderer.text(node.id))
-        text = enclosed(source, place, text)
+        text, line = with_a_name(source, place, enclosed(source, place, quoted_alike(source, text)))
+        if line and ahead.setdefault(place.lineno, line) != line:
+            raise Unwritten  # two names for one line: nobody would write that
         if texts.setdefault(position(place), text) != text:
             raise Unwritten  # the same line ran in two ways: no one change fits both
         used |= renderer.looked_behind
     replaced = [expression for expression, _ in outermost]
     dropped = [found for name in sorted(used) if (found := _unneeded(source, name, replaced)) is not None]
-    return sorted(texts.items(), reverse=True), dropped
+    return sorted(texts.items(), reverse=True), ahead, dropped
 
 
 def _without_double_sign(source: ParsedSource, expression: ast.expr, text: str) -> tuple[ast.expr, str]:
@@ -117,7 +120,9 @@ def _unneeded(source: ParsedSource, name: str, replaced: list[ast.expr]) -> ast.
     return source.definition(loads[0]) if loads else None
 
 
-def _diff(source: ParsedSource, edits: list[Edit], dropped: list[ast.stmt], file: str) -> str:
+def _diff(
+    source: ParsedSource, edits: list[Edit], ahead: dict[int, str], dropped: list[ast.stmt], file: str
+) -> str:
     before = source.text.splitlines(keepends=True)
     after: list[str | None] = list(before)
     for (line, column, end_line, end_column), text in edits:
@@ -130,7 +135,9 @@ def _diff(source: ParsedSource, edits: list[Edit], dropped: list[ast.stmt], file
     for statement in dropped:
         for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
             after[number] = None
-    changed = [line for line in after if line is not None]
+    for place, lines in ahead.items():
+        after[place - 1] = lines + (after[place - 1] or "")
+    changed = "".join(line for line in after if line is not None).splitlines(keepends=True)
     return "".join(difflib.unified_diff(before, changed, file, file, n=0))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.words import framework_name
-from gradproof.fixes.edit import diff
+from gradproof.fixes.edit import diff, enclosed
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.lines import statement_at
 from gradproof.fixes.source import ParsedSource, parsed
@@ -104,8 +104,10 @@ class _Converter:
                 yield self._range(function.value)[1], last, ""
             elif self._is_wrapper(call, name, base):
                 inner = self._range(call.args[0])
-                yield first, inner[0], "" if isinstance(call.args[0], ast.Call | ast.Name) else "("
-                yield inner[1], last, "" if isinstance(call.args[0], ast.Call | ast.Name) else ")"
+                text = ast.get_source_segment(self.source.text, call.args[0]) or ""
+                around = ("(", ")") if enclosed(self.source, call, text) != text else ("", "")
+                yield first, inner[0], around[0]
+                yield inner[1], last, around[1]
 
     def _called(self, call: ast.Call, function: ast.expr, arguments: list[ast.expr]) -> Iterator[Range]:
         """A function that was handed over to be called elsewhere, called right here."""

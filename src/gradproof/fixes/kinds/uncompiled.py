@@ -1,4 +1,7 @@
-"""A compiled function run as it is written, where compiling it froze a value or changed what it computes."""
+"""A compiled function run as it is written, where compiling it froze a value or changed what it computes.
+
+Silent where the value can be passed as an argument, which keeps what compiling is for.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.kinds import passed_as_argument
 from gradproof.fixes.source import parsed
 from gradproof.frameworks import framework
 
@@ -18,7 +22,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, fault.found.span or fault.case.capture.call
     source = parsed(case.sources.get(span.file, ""))
     names = framework(case.capture.framework).compilers
-    if source is None or not names:
+    if source is None or not names or any(passed_as_argument.offer(fault)):
         return
     for function in (one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)):
         marks = [one for one in function.decorator_list if _is_compiler(one, names)]

@@ -1,0 +1,74 @@
+"""Changes look as their author would have made them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from gradproof.fixes.edit import diff, quoted_alike, with_a_name
+from gradproof.fixes.source import ParsedSource, parsed
+from tests.fixes.patched import changed, patched
+
+
+def _source(text: str) -> ParsedSource:
+    found = parsed(text)
+    assert found is not None
+    return found
+
+
+def test_words_keep_the_quotation_marks_of_the_file() -> None:
+    source = _source("x = params[\"w\"] + params['b']\n")
+    assert (
+        quoted_alike(source, "f(params['w'], params['b'], 'new')") == "f(params[\"w\"], params['b'], 'new')"
+    )
+
+
+def test_what_is_said_twice_gets_a_name_if_a_line_can_come_before() -> None:
+    long = "np.sum(diff ** 2, axis=-1)"
+    text = f"np.where({long} > 0, {long}, 1.0)"
+    for before, expected in (
+        ("def f(diff):\n    return g(diff)\n", ("np.where(part > 0, part, 1.0)", f"    part = {long}\n")),
+        ("h = [g(diff) for diff in xs]\n", (text, "")),
+        ("def f(diff): return g(diff)\n", (text, "")),
+    ):
+        source = _source(before)
+        call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))
+        assert with_a_name(source, call, text) == expected
+
+
+def test_short_words_are_repeated() -> None:
+    source = _source("y = g(x)\n")
+    call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))
+    assert with_a_name(source, call, "f(-x) + f(-x)") == ("f(-x) + f(-x)", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import math\n\nimport torch\ny = math.exp(x)\n", "import torch\ny = torch.exp(x)\n"),
+        ("import torch\nimport math\n\ny = math.exp(x)\n", "import torch\n\ny = torch.exp(x)\n"),
+    ],
+)
+def test_an_import_that_goes_leaves_no_hole(before: str, after: str) -> None:
+    source = _source(before)
+    made = diff(source, before.replace("math.exp", "torch.exp").splitlines(keepends=True), "f.py", context=9)
+    lines = [line[1:] for line in made.splitlines(keepends=True)[3:] if line[0] in " +"]
+    assert "".join(lines) == after
+
+
+def test_a_guard_of_a_long_argument_is_two_lines(tmp_path: Path) -> None:
+    script = (
+        "import numpy as np\nimport gradproof as gp\nx = gp.Variable(np.array([[0.0, 0.0], [1.0, 0.5]]))\n"
+        "def lengths(points):\n    diff = points[:, None, :] - points[None, :, :]\n"
+        "    return np.sqrt(np.sum(diff ** 2, axis=-1))\n"
+        "with gp.GradientTape() as tape:\n    loss = np.sum(np.exp(-lengths(x)))\nprint(tape.gradient(loss, x))\n"
+    )
+    _, made, after = patched(script, tmp_path)
+    assert changed(made) == [
+        "-return np.sqrt(np.sum(diff ** 2, axis=-1))",
+        "+part = np.sum(diff ** 2, axis=-1)",
+        "+return np.where(part > 0, np.sqrt(np.where(part > 0, part, 1.0)), 0.0)",
+    ]
+    assert after.level != "error"
