@@ -78,13 +78,22 @@ SOUND: Mapping[str, tuple[Callable[[Any], Any], Rule]] = {
     "logistic": (_sigmoid, lambda g, x: g * _sigmoid(x) * (1 - _sigmoid(x))),
 }
 
+# Right once, and wrong where the gradient is differentiated again: what the rule computes with has a wrong rule.
+_COSINE = _made("cosine", np.cos, lambda g, x: g * np.sin(x))
+_SQUARE = _made("square", lambda x: x * x, lambda g, x: g * x)
+SECOND: Mapping[str, tuple[Callable[[Any], Any], Rule]] = {
+    "sign_of_second": (np.sin, lambda g, x: g * _COSINE(x)),
+    "half_of_second": (lambda x: x**3, lambda g, x: 3 * g * _SQUARE(x)),
+}
+
 # Departs on purpose, as `straight-through` has it: told to who uses it, and no fault of a library.
 INTENDED: Mapping[str, tuple[Callable[[Any], Any], Rule]] = {
     "clipped": (lambda x: x * x, lambda g, x: np.clip(g * 2 * x, -5.0, 5.0)),
 }
 
 OPS = {
-    name: _made(name, forward, rule) for name, (forward, rule, *_) in {**FAULTS, **SOUND, **INTENDED}.items()
+    name: _made(name, forward, rule)
+    for name, (forward, rule, *_) in {**FAULTS, **SECOND, **SOUND, **INTENDED}.items()
 }
 
 
@@ -104,6 +113,7 @@ def library() -> SweptLibrary:
         real="np.real({})",
         parts=lambda result: [Part("{}", np.shape(result), str(np.asarray(result).dtype), False)],
         gradient=_gradient,
+        slope=lambda names: [f"return np.sum(planted.slope(first, {names[0]}) * directions)"],
         modes={"other": _other},
         mode_lines={"other": lambda names, wrt, entry: [f"print(planted.other(f, {wrt}){at(entry)})"]},
     )
@@ -121,6 +131,14 @@ def _op(name: str) -> LibraryOp:
 
 def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
     return [f"print(planted.gradient(f, {wrt}){at(entry)})"]
+
+
+def slope(function: Callable[[Any], Any], x: Any) -> Any:
+    """The gradient, as something that can be differentiated."""
+    with GradientTape() as tape:
+        x = tape.watch(x)
+        target = function(x)
+    return tape.gradient(target, x)
 
 
 def gradient(function: Callable[[Any], Any], x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -124,3 +125,25 @@ def test_what_float64_mends_is_inaccurate_and_not_wrong(results: Results) -> Non
     """Constants of the rule are rounded to float32: its verdict is `wrong`, and more precision helps."""
     assert results["rounded_constant"]["verdicts"]["wrong"] >= 1
     assert {fault["kind"] for fault in results["rounded_constant"]["faults"]} == {"inaccurate"}
+
+
+def test_a_fault_of_second_order_is_found_there_and_a_sound_one_is_not() -> None:
+    library = planted.library()
+    ops = {op.name: op for op in library.ops()}
+    plan = Plan(dtypes=("float64",), points=("ordinary",))
+    for name in planted.SECOND:
+        assert swept(library, ops[name], plan)["faults"] == [], name
+        found = swept(library, ops[name], replace(plan, order=2))
+        (fault,) = found["faults"]
+        assert fault["kind"] == "wrong", name
+        assert "directions = " in fault["script"]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(fault["script"], {})
+        assert float(printed.getvalue()) == pytest.approx(float(fault["observed"]))
+        page = to_page([found])
+        assert "**second order, wrong" in page
+        assert f"`--ops {name} --dtypes float64 --points ordinary --order 2`" in page
+    for name in ("sine", "cube"):
+        found = swept(library, ops[name], replace(plan, order=2))
+        assert (found["faults"], found["verdicts"]) == ([], {"correct": 1}), name

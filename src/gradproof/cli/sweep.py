@@ -42,6 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=plan.seconds, help="of computing for one op in one dtype"
     )
+    parser.add_argument(
+        "--order", type=int, default=1, choices=(1, 2), help="2: the gradient of the gradient; 1 unless told"
+    )
     parser.add_argument("--dir", default=FOLDER, help=f"where results are kept; {FOLDER} unless told")
     parser.add_argument(
         "--stored", action="store_true", help="show what the directory holds, and sweep nothing"
@@ -58,7 +61,7 @@ def execute(given: argparse.Namespace) -> int:
     if given.jobs < 1 or given.samples < 1:
         raise InvalidInput("--jobs and --samples are whole numbers from 1 on")
     os.environ.update(QUIET | os.environ)
-    plan = plan_of(given.dtypes, given.points, given.samples, given.seconds)
+    plan = plan_of(given.dtypes, given.points, given.samples, given.seconds, given.order)
     found = _swept(
         sweep(given.framework, given.dir, plan, given.ops, given.jobs, given.scheduler, given.stored)
     )

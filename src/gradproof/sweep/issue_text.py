@@ -13,7 +13,7 @@ def to_issue(result: Mapping[str, Any], fault: Mapping[str, Any]) -> str:
     where = f" in {fault['mode']} mode" if fault["mode"] else ""
     library = f"{framework_name(result['framework'])} {result['version']}"
     lines = [
-        f"# The gradient of `{result['op']}` is {fault['kind']}{where}",
+        f"# The {_gradient(result)} of `{result['op']}` is {fault['kind']}{where}",
         "",
         f"With {library} this prints {fault['observed']}; the derivative is {fault['expected']}.",
         "",
@@ -29,3 +29,7 @@ def to_issue(result: Mapping[str, Any], fault: Mapping[str, Any]) -> str:
     seen = f"dtypes {', '.join(fault['dtypes'])}; inputs {', '.join(fault['points'])}"
     lines += ["", f"Seen {fault['seen']:,} times: {seen}."]
     return "\n".join(lines) + "\n"
+
+
+def _gradient(result: Mapping[str, Any]) -> str:
+    return "gradient" if result.get("order", 1) == 1 else "gradient of the gradient"

@@ -68,6 +68,7 @@ def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:
         "framework": library.framework,
         "version": installed_version(library.framework),
         "op": op.name,
+        "order": plan.order,
         "plan": plan.to_data(),
         "samples": n_samples,
         "verdicts": dict(total.verdicts),
@@ -117,7 +118,7 @@ def _samples(library: SweptLibrary, op: LibraryOp, plan: Plan, dtype: str) -> It
             shapes = tuple((x.ndim, x.size == 0) for x in sample.arrays.values())
             kept.setdefault((sample.call, shapes), with_labels(sample))
     chosen = _spread(list(kept.values()), plan.samples)
-    numbers = [one for sample in chosen for one in _as_numbers(library, sample)]
+    numbers = [replace(one, order=plan.order) for sample in chosen for one in _as_numbers(library, sample)]
     full = [one for one in numbers if all(x.size for x in one.arrays.values())]
     several = [one for one in full if any(x.size > 1 for x in one.arrays.values())]
     at_edges = (several or full)[: plan.at_points]

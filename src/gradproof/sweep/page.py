@@ -34,6 +34,7 @@ class Root:
     kind: str
     mode: str | None
     cause: str
+    order: int
     faults: tuple[tuple[Result, Fault], ...]
 
     @property
@@ -51,12 +52,19 @@ def roots_of(results: Iterable[Result]) -> list[Root]:
     for result in results:
         for fault in result["faults"]:
             found.setdefault(_root_key(result, fault), []).append((result, fault))
-    roots = [
-        Root(own[0][1]["kind"], own[0][1]["mode"], own[0][1]["cause"], tuple(own)) for own in found.values()
-    ]
     return sorted(
-        roots, key=lambda one: (KINDS.index(one.kind), one.mode or "", one.cause, one.ops[0].lower())
+        map(_root, found.values()),
+        key=lambda one: (one.order, KINDS.index(one.kind), one.mode or "", one.cause, one.ops[0].lower()),
     )
+
+
+def _root(own: list[tuple[Result, Fault]]) -> Root:
+    result, fault = own[0]
+    return Root(fault["kind"], fault["mode"], fault["cause"], _order(result), tuple(own))
+
+
+def _order(result: Result) -> int:
+    return int(result.get("order", 1))
 
 
 def _root_key(result: Result, fault: Fault) -> tuple[Any, ...]:
@@ -65,10 +73,11 @@ def _root_key(result: Result, fault: Fault) -> tuple[Any, ...]:
     Roundings within an op are one root, wherever it was first seen; numbers that leave the range of the dtype another.
     """
     kind, cause = fault["kind"], fault["cause"]
+    how = _order(result), kind, fault["mode"]
     if kind != "inaccurate" and cause in _OF_A_RULE and fault["rule"]:
-        return kind, fault["mode"], cause, fault["rule"]
+        return *how, cause, fault["rule"]
     same = cause if kind not in ("inaccurate", "missing") or cause in _OUT_OF_RANGE else ""
-    return kind, fault["mode"], same, _plain_name(result["op"])
+    return *how, same, _plain_name(result["op"])
 
 
 def _plain_name(op: str) -> str:
@@ -106,8 +115,8 @@ def _counts(by_library: Mapping[str, Sequence[Result]]) -> Iterator[str]:
     for framework, own in by_library.items():
         kinds = Counter(root.kind for root in roots_of(own))
         judged = sum(sum(result["verdicts"].values()) for result in own)
-        n_all = max(result.get("of", 0) for result in own)
-        swept = f"{len(own):,} of {n_all:,}" if n_all > len(own) else f"{len(own):,}"
+        n_ops, n_all = len({result["op"] for result in own}), max(result.get("of", 0) for result in own)
+        swept = f"{n_ops:,} of {n_all:,}" if n_all > n_ops else f"{n_ops:,}"
         cells = [
             _title(framework, own),
             swept,
@@ -127,11 +136,14 @@ def _library(framework: str, own: Sequence[Result]) -> Iterator[str]:
     yield from ("", f"## {_title(framework, own)}", "")
     verdicts: Counter[str] = sum((Counter(result["verdicts"]) for result in own), Counter())
     told = ", ".join(f"{verdict} {count:,}" for verdict, count in verdicts.most_common())
-    left = max(result.get("of", 0) for result in own) - len(own)
+    n_ops = len({result["op"] for result in own})
+    left = max(result.get("of", 0) for result in own) - n_ops
     if left > 0:
         yield f"**Not swept to its end**: {left:,} ops are left, and `gradproof sweep {framework}` goes on with them."
         yield ""
-    yield f"{len(own):,} ops; verdicts: {told or 'none'}."
+    second = sum(_order(result) == 2 for result in own)
+    also = f", {second:,} of them in second order too" if second else ""
+    yield f"{n_ops:,} ops{also}; verdicts: {told or 'none'}."
     for heading, roots in groupby(roots_of(own), _heading):
         yield from ("", f"**{heading}**", "")
         yield "| op | call | returned | derivative | dtype | at | again |"
@@ -140,13 +152,15 @@ def _library(framework: str, own: Sequence[Result]) -> Iterator[str]:
 
 
 def _heading(root: Root) -> str:
-    return f"{root.kind} ({root.mode})" if root.mode else f"{root.kind}: {root.cause}".removesuffix(": ")
+    told = f"{root.kind} ({root.mode})" if root.mode else f"{root.kind}: {root.cause}".removesuffix(": ")
+    return told if root.order == 1 else f"second order, {told}"
 
 
 def _row(root: Root) -> str:
     _, fault = root.faults[0]
     dtypes, points = root.all_of("dtypes"), root.all_of("points")
     again = f"--ops {root.ops[0]} --dtypes {fault['dtypes'][0]} --points {fault['points'][0]}"
+    again += "" if root.order == 1 else f" --order {root.order}"
     cells = [
         ", ".join(f"`{op}`" for op in root.ops), f"`{_call(fault)}`", _number(fault["observed"]),
         _number(fault["expected"]), ", ".join(dtypes), ", ".join(points), f"`{again}`",

@@ -22,20 +22,23 @@ class Plan:
     samples: int = 4  # calls of an op that differ in more than their numbers
     at_points: int = 1  # of these, how many are tried at edge inputs
     seconds: float = 20.0  # for one op in one dtype
+    order: int = 1  # 2: the gradient of the gradient
 
     def to_data(self) -> dict[str, Any]:
-        return {
-            key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()
-        }
+        known = asdict(self)
+        if self.order == 1:
+            del known["order"]  # as it was written before there was another
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in known.items()}
 
 
-def plan_of(dtypes: str | None, points: str | None, samples: int, seconds: float) -> Plan:
+def plan_of(dtypes: str | None, points: str | None, samples: int, seconds: float, order: int = 1) -> Plan:
     """From what was written on the command line."""
     return Plan(
         dtypes=_listed("--dtypes", dtypes, DTYPES),
         points=_listed("--points", points, (ORDINARY, *POINTS)),
         samples=samples,
         seconds=seconds,
+        order=order,
     )
 
 

@@ -18,7 +18,7 @@ from gradproof.whole_file import replace_file
 def stored(folder: str, framework: str, op: str, plan: Plan, version: str | None) -> dict[str, Any] | None:
     """The result of an op, if it is there, whole, and of the same plan and versions."""
     try:
-        with open(_path(folder, framework, op), encoding="utf-8") as file:
+        with open(_path(folder, framework, op, plan.order), encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError):
         return None
@@ -29,7 +29,7 @@ def stored(folder: str, framework: str, op: str, plan: Plan, version: str | None
 
 def store(folder: str, result: dict[str, Any]) -> None:
     """Whole or not at all."""
-    path = _path(folder, result["framework"], result["op"])
+    path = _path(folder, result["framework"], result["op"], result["order"])
     os.makedirs(os.path.dirname(path), exist_ok=True)
     replace_file(path, [json.dumps(result, indent=1).encode()])
 
@@ -46,5 +46,6 @@ def all_results(folder: str) -> Iterator[dict[str, Any]]:
                     yield json.load(file)
 
 
-def _path(folder: str, framework: str, op: str) -> str:
-    return os.path.join(folder, framework, re.sub(r"[^A-Za-z0-9_.]", "-", op) + ".json")
+def _path(folder: str, framework: str, op: str, order: int) -> str:
+    name = re.sub(r"[^A-Za-z0-9_.]", "-", op)
+    return os.path.join(folder, framework, f"{name}.json" if order == 1 else f"{name}.order-{order}.json")

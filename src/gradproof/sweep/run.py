@@ -70,6 +70,7 @@ def _lost(framework: str, version: str, op: str, plan: Plan, failed: Failed) -> 
         "framework": framework,
         "version": version,
         "op": op,
+        "order": plan.order,
         "plan": plan.to_data(),
         "samples": 0,
         "verdicts": {},

@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradproof.frontends.library.model import WEIGHTS, Entry, OpCall, Part, SweptLibrary, at
+from gradproof.frontends.library.model import (
+    DIRECTIONS,
+    FIRST,
+    WEIGHTS,
+    Entry,
+    OpCall,
+    Part,
+    SweptLibrary,
+    at,
+)
 from gradproof.ir.types import Array
 
 SCRIPT = "fault.py"  # what messages call the file
@@ -18,7 +27,12 @@ _KNOWN: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 def function_text(library: SweptLibrary, sample: OpCall) -> str:
-    return f"def f({', '.join(sample.wrt)}):\n    return {expression(library, sample)}\n"
+    """The function `f` that is differentiated: the call as one number, or the gradient of that."""
+    given, value = ", ".join(sample.wrt), expression(library, sample)
+    if sample.order == 1:
+        return f"def f({given}):\n    return {value}\n"
+    body = "".join(f"    {line}\n" for line in library.slope(sample.wrt))
+    return f"def {FIRST}({given}):\n    return {value}\n\n\ndef f({given}):\n{body}"
 
 
 def expression(library: SweptLibrary, sample: OpCall) -> str:
@@ -32,8 +46,7 @@ def expression(library: SweptLibrary, sample: OpCall) -> str:
 def function_of(library: SweptLibrary, sample: OpCall) -> tuple[Callable[..., Any], list[Any]]:
     """The function that the script defines, and the arguments it calls it with."""
     held = {name: array for name, array in sample.arrays.items() if name not in sample.wrt}
-    if sample.weights is not None:
-        held[WEIGHTS] = sample.weights
+    held |= _factors(sample)
     args = [library.constant(sample.arrays[name].copy()) for name in sample.wrt]
     return _defined(library, function_text(library, sample), held), args
 
@@ -73,8 +86,7 @@ def script_of(
 ) -> str:
     """The whole script, which prints the entry of the gradient that is to blame."""
     lines = [*library.header, ""]
-    if sample.weights is not None:
-        lines.append(f"{WEIGHTS} = {library.array_text(sample.weights)}")
+    lines += [f"{name} = {library.array_text(array)}" for name, array in _factors(sample).items()]
     lines += [f"{name} = {library.array_text(array)}" for name, array in sample.arrays.items()]
     lines += ["", "", function_text(library, sample), ""]
     ask = library.gradient if mode is None else library.mode_lines[mode]
@@ -86,9 +98,20 @@ def with_result(library: SweptLibrary, sample: OpCall, part: Part) -> OpCall:
     picked = library.real.format(part.pick) if part.is_complex else part.pick
     if part.shape == ():
         return replace(sample, result=picked, entry=())
-    n_entries = int(np.prod(part.shape))
     dtype = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}.get(
         part.dtype, part.dtype
     )
-    weights = (1.0 + np.arange(n_entries) / 8.0).reshape(part.shape).astype(dtype)
-    return replace(sample, result=picked, weights=weights)
+    return replace(sample, result=picked, weights=_all_different(part.shape, dtype))
+
+
+def _all_different(shape: tuple[int, ...], dtype: Any) -> Array:
+    return (1.0 + np.arange(int(np.prod(shape))) / 8.0).reshape(shape).astype(dtype)
+
+
+def _factors(sample: OpCall) -> dict[str, Array]:
+    """What makes one number of a result, and of its gradient."""
+    found = {} if sample.weights is None else {WEIGHTS: sample.weights}
+    if sample.order == 2:
+        first = sample.arrays[sample.wrt[0]]
+        found[DIRECTIONS] = _all_different(first.shape, first.dtype)
+    return found

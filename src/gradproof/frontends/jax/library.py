@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradproof.frontends.library.model import Entry, LibraryOp, Part, SweptLibrary, at
+from gradproof.frontends.library.model import DIRECTIONS, FIRST, Entry, LibraryOp, Part, SweptLibrary, at
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
@@ -54,6 +54,7 @@ def library() -> SweptLibrary:
         real="jnp.real({})",
         parts=_parts,
         gradient=_gradient,
+        slope=_slope,
         modes={"jit": _jit, "forward": _forward},
         mode_lines={"jit": _jit_lines, "forward": _forward_lines},
     )
@@ -130,6 +131,10 @@ def _array_text(array: Array) -> str:
 def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
     place = list(names).index(wrt)
     return [f"print(jax.grad(f, argnums={place})({', '.join(names)}){at(entry)})"]
+
+
+def _slope(names: Sequence[str]) -> list[str]:
+    return [f"return jnp.sum(jax.grad({FIRST})({', '.join(names)}) * {DIRECTIONS})"]
 
 
 def _jit(

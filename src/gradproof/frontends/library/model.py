@@ -12,8 +12,9 @@ NAMES = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d")
 Entry = tuple[int, ...]
 Lines = Callable[[Sequence[str], str, Entry], Sequence[str]]
 """Source for the names of the arguments, the one that is differentiated for, and an entry of it."""
-WEIGHTS = "weights"
-"""The name under which an array multiplies the result, so that no entry of it can hide another."""
+WEIGHTS, DIRECTIONS, FIRST = "weights", "directions", "first"
+"""The names under which arrays multiply the result, and its gradient where that is differentiated once more, so that no
+entry can hide another; and of the function whose gradient that is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class OpCall:
 
     `arrays` are its real arguments, of which `wrt` are differentiated for; `result` picks a part of what the call
     returns, and `weights` make one number of it: None for a plain sum. A result that is one number has `entry` `()`.
-    `labels` are arguments that hold few whole numbers beside others that do not: other numbers mean nothing there.
+    Of order 2, what is differentiated is the gradient for the first of `wrt`, made one number. `labels` are arguments
+    that hold few whole numbers beside others that do not: other numbers mean nothing there.
     """
 
     op: str
@@ -34,6 +36,7 @@ class OpCall:
     entry: tuple[int, ...] | None = None
     point: str = "ordinary"
     labels: tuple[str, ...] = ()
+    order: int = 1
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,9 @@ class SweptLibrary:
     real: str  # the real part of {}
     parts: Callable[[Any], Sequence[Part]]
     gradient: Lines
+    slope: Callable[
+        [Sequence[str]], Sequence[str]
+    ]  # the body of a function: the gradient of `first` as one number
     modes: Mapping[str, Callable[[Callable[..., Any], Sequence[Any], int, Sequence[Entry]], Any]] = field(
         default_factory=dict
     )

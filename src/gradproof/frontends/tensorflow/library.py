@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from gradproof.frontends.library.model import Entry, LibraryOp, Part, SweptLibrary, at
+from gradproof.frontends.library.model import DIRECTIONS, FIRST, Entry, LibraryOp, Part, SweptLibrary, at
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.frontends.tensorflow.coverage import coverage
@@ -33,6 +33,7 @@ def library() -> SweptLibrary:
         real="tf.math.real({})",
         parts=_parts,
         gradient=_gradient,
+        slope=_slope,
         modes={
             "graph": functools.partial(_traced, False),
             "xla": functools.partial(_traced, True),
@@ -108,6 +109,15 @@ def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
         f"    tape.watch({wrt})",
         f"    target = f({', '.join(names)})",
         f"print(tape.gradient(target, {wrt}){at(entry)}.numpy())",
+    ]
+
+
+def _slope(names: Sequence[str]) -> list[str]:
+    return [
+        "with tf.GradientTape() as inner:",
+        f"    inner.watch({names[0]})",
+        f"    value = {FIRST}({', '.join(names)})",
+        f"return tf.reduce_sum(tf.convert_to_tensor(inner.gradient(value, {names[0]})) * {DIRECTIONS})",
     ]
 
 

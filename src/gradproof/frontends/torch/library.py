@@ -12,7 +12,17 @@ import numpy as np
 import torch
 
 from gradproof.errors import InvalidInput
-from gradproof.frontends.library.model import Entry, LibraryOp, OpCall, Part, SweptLibrary, at, named
+from gradproof.frontends.library.model import (
+    DIRECTIONS,
+    FIRST,
+    Entry,
+    LibraryOp,
+    OpCall,
+    Part,
+    SweptLibrary,
+    at,
+    named,
+)
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
 
@@ -35,6 +45,7 @@ def library() -> SweptLibrary:
         real="torch.real({})",
         parts=_parts,
         gradient=_gradient,
+        slope=_slope,
         modes={"forward": _forward},
         mode_lines={"forward": _forward_lines},
     )
@@ -166,6 +177,10 @@ def _part(pick: str, value: Any) -> Part:
 def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
     asked = f"torch.autograd.grad(f({', '.join(names)}), {wrt})[0]{at(entry)}"
     return [f"{wrt}.requires_grad_()", f"print({asked}.item())"]
+
+
+def _slope(names: Sequence[str]) -> list[str]:
+    return [f"return torch.sum(torch.func.grad({FIRST})({', '.join(names)}) * {DIRECTIONS})"]
 
 
 def _forward(
