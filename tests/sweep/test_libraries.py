@@ -80,3 +80,15 @@ def test_ops_that_are_not_meant_for_programs_are_left_out() -> None:
     names = [op.name for op in library_of("torch").ops()]
     assert "torch.Tensor.__rmod__" in names
     assert not any(name.split(".")[-1].startswith("_native") for name in names)
+
+
+@pytest.mark.torch
+def test_calls_whose_result_the_documentation_leaves_open_are_not_tried() -> None:
+    import torch
+
+    from gradproof.frontends.torch.library import is_left_open
+
+    twice, once = torch.tensor([[[0, 2], [1, 1]]]), torch.tensor([[[0, 2], [1, 0]]])
+    assert is_left_open("torch.nn.functional.max_unpool1d", (twice,))
+    assert not is_left_open("torch.nn.functional.max_unpool1d", (once,))
+    assert not is_left_open("torch.gather", (twice,))
