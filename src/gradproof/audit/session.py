@@ -251,7 +251,10 @@ class Session:
                 *(failure for attachment in self.attachments for failure in attachment.failures()),
                 *self._unspoken,
             ),
-            remarks=tuple(self._remarks),
+            remarks=(
+                *self._remarks,
+                *(one for attachment in self.attachments for one in attachment.remarks()),
+            ),
             last=() if named else self._unseen(),
             spent=self.budget.spent,
         )

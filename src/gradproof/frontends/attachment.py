@@ -53,7 +53,8 @@ class Attachment:
 
     `tried` and `crashed` run code of the user's and are asked once, when the program has ended: `tried` gives
     the calls whose hand-written rules never ran in the program, with the rules run, and `crashed` explains the
-    exception nobody caught. `ended` hands over what waited for the end of the program. `recount` begins to
+    exception nobody caught. `ended` hands over what waited for the end of the program.
+    `remarks` are worth a note of the report, and belong to no gradient. `recount` begins to
     count the executions of every line anew, for a program that consists of parts with a report each, such as
     tests.
     """
@@ -66,3 +67,4 @@ class Attachment:
     crashed: Callable[[BaseException], Crash | None] = lambda error: None
     recount: Callable[[], None] = lambda: None
     ended: Callable[[], None] = lambda: None
+    remarks: Callable[[], Sequence[str]] = tuple

@@ -40,7 +40,9 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         session = JaxSession(policy, deliver)
         return session, install(session, refused)
 
-    return attach_on_import("jax", begin, _place, crashed=_crash)
+    return attach_on_import(
+        "jax", begin, _place, crashed=_crash, remarked=lambda session: session.narrowed.remarks()
+    )
 
 
 def _crash(session: JaxSession, error: BaseException) -> Crash | None:

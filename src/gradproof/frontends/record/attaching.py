@@ -34,11 +34,12 @@ def attach_on_import(
     tried: Callable[[Follower], Sequence[Capture]] = lambda observer: (),
     crashed: Callable[[Follower, BaseException], Crash | None] = lambda observer, error: None,
     ended: Callable[[Follower], None] = lambda observer: None,
+    remarked: Callable[[Follower], Sequence[str]] = lambda observer: (),
 ) -> Attachment:
     """`begin` runs when the framework is there; it returns the observer and what takes its hooks out again.
 
-    `place` says where a call site is. What the observer learns when the program has ended is asked of `tried` and
-    `crashed`.
+    `place` says where a call site is. What the observer learns when the program has ended is asked of `tried`,
+    `crashed` and `remarked`.
     """
     observers: list[Follower] = []
     failures: list[str] = []
@@ -76,6 +77,7 @@ def attach_on_import(
         lambda error: next((crashed(observer, error) for observer in observers), None),
         recount,
         end,
+        lambda: [remark for observer in observers for remark in remarked(observer)],
     )
 
 

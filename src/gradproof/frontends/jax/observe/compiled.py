@@ -71,6 +71,7 @@ class CompiledFunctions:
         session = self._session
         if session.here.quiet or not isinstance(ground(core.trace_ctx.trace), core.EvalTrace):
             return original(p, args, fun, *rest)
+        session.narrowed.look_at(args, sys._getframe(2))
         compiled = self._begin(p, args, fun, sys._getframe(2))
         if compiled is None:
             return original(p, args, fun, *rest)

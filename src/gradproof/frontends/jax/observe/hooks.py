@@ -37,6 +37,7 @@ def install(session: JaxSession, refused: Callable[[Refusal], None]) -> Callable
             *JaxGradients(session, compiled, refusals).patches(),
             *compiled.patches(),
             *refusals.patches(),
+            *session.narrowed.patches(),
         ]
     )
 

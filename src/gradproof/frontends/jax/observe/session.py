@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 from jax._src import config, core, source_info_util
 from jax._src.lax.lax import copy_p
 
+from gradproof.frontends.jax.observe.narrowed import Narrowed
 from gradproof.frontends.jax.observe.notes import Ending, Linearisation
 from gradproof.frontends.jax.observe.peel import ground, lowest
 from gradproof.frontends.jax.observe.trace import (
@@ -55,6 +57,7 @@ class JaxSession:
         self.unfinished: Callable[[set[Any]], list[Ending]] = lambda codes: []
         self._deliver = deliver
         self._trace = RecordTrace(self.note)
+        self.narrowed = Narrowed()
 
     def recount(self) -> None:
         self.sites.recount()
@@ -118,6 +121,7 @@ class JaxSession:
         if here.quiet or not here.collections:
             return
         try:
+            self.narrowed.look_at(args, sys._getframe(2))
             event = JaxEvent(
                 next(numbers),
                 primitive,
