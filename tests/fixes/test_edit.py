@@ -29,9 +29,14 @@ def test_what_is_said_twice_gets_a_name_if_a_line_can_come_before() -> None:
     long = "np.sum(diff ** 2, axis=-1)"
     text = f"np.where({long} > 0, {long}, 1.0)"
     for before, expected in (
-        ("def f(diff):\n    return g(diff)\n", ("np.where(part > 0, part, 1.0)", f"    part = {long}\n")),
-        ("h = [g(diff) for diff in xs]\n", (text, "")),
-        ("def f(diff): return g(diff)\n", (text, "")),
+        (
+            "def f(diff):\n    return g(diff)\n",
+            ("np.where(part > 0, part, 1.0)", {2: f"    part = {long}\n"}),
+        ),
+        ("y = (\n    g(diff)\n)\n", ("np.where(part > 0, part, 1.0)", {1: f"part = {long}\n"})),
+        ("while g(diff):\n    pass\n", (text, {})),
+        ("h = [g(diff) for diff in xs]\n", (text, {})),
+        ("def f(diff): return g(diff)\n", (text, {})),
     ):
         source = _source(before)
         call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))
@@ -41,7 +46,7 @@ def test_what_is_said_twice_gets_a_name_if_a_line_can_come_before() -> None:
 def test_short_words_are_repeated() -> None:
     source = _source("y = g(x)\n")
     call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))
-    assert with_a_name(source, call, "f(-x) + f(-x)") == ("f(-x) + f(-x)", "")
+    assert with_a_name(source, call, "f(-x) + f(-x)") == ("f(-x) + f(-x)", {})
 
 
 @pytest.mark.parametrize(

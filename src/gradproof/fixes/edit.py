@@ -92,17 +92,17 @@ def quoted_alike(source: ParsedSource, text: str) -> str:
     return _WORDS.sub(lambda one: f'"{one[1]}"' if f'"{one[1]}"' in source.text else one[0], text)
 
 
-def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[str, str]:
-    """The new text of an expression, what it says more than once as a name, and the line that has to come before."""
+def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[str, dict[int, str]]:
+    """The new text of an expression, what it says more than once as a name, and what has to come before which line."""
     statement = source.statement(expression)
     parts = [one for one in ast.walk(syntax.expression(text)) if isinstance(one, ast.Call | ast.BinOp)]
     count = Counter(map(ast.unparse, parts))
     again = [one for one in count if count[one] > 1 and len(one) >= LEAST_NAMED and one in text]
     if not again or statement is None or not _runs_once(source, expression, statement):
-        return text, ""
+        return text, {}
     longest, name = max(again, key=len), unused_name(source, "part")
     indent = source.text.splitlines()[statement.lineno - 1].encode()[: statement.col_offset].decode()
-    return text.replace(longest, name), f"{indent}{name} = {longest}\n"
+    return text.replace(longest, name), {statement.lineno: f"{indent}{name} = {longest}\n"}
 
 
 def _superfluous(source: ParsedSource, text: str) -> set[str]:

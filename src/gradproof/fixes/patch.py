@@ -64,8 +64,8 @@ def _edits(
         alignment.add(expression, node.id)
         renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
         place, text = _without_double_sign(source, expression, renderer.text(node.id))
-        text, line = with_a_name(source, place, enclosed(source, place, quoted_alike(source, text)))
-        if line and ahead.setdefault(place.lineno, line) != line:
+        text, before = with_a_name(source, place, enclosed(source, place, quoted_alike(source, text)))
+        if any(ahead.setdefault(number, line) != line for number, line in before.items()):
             raise Unwritten  # two names for one line: nobody would write that
         if texts.setdefault(position(place), text) != text:
             raise Unwritten  # the same line ran in two ways: no one change fits both

@@ -123,7 +123,9 @@ def _coarsest(program: Program, wrt: Sequence[int]) -> str:
     its function is. What is computed beside that path, as places in float32 are, rounds no constant of the rule.
     """
     dtypes = (program[id].dtype for id in descendants(program, wrt))
-    return min((one for one in dtypes if types.is_real(one) or types.is_complex(one)), key=types.precision_bits)
+    return min(
+        (one for one in dtypes if types.is_real(one) or types.is_complex(one)), key=types.precision_bits
+    )
 
 
 def _widened(enclosure: Enclosure, by: Enclosure) -> Enclosure:
