@@ -1,15 +1,18 @@
-"""Distances between points, and their backward ops."""
+"""Norms, and distances between points with their backward ops."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.torch.lower._table import lower
+from gradproof.frontends.torch.lower._table import axes_of, is_complex, kept, lower, number
 from gradproof.frontends.torch.lower._transposed import confirmed, gradients
+from gradproof.frontends.torch.lower.elementary import absolute
 from gradproof.frontends.torch.lower.lu import turned
-from gradproof.frontends.torch.lower.reduce import norm_of
+from gradproof.frontends.torch.lower.reduce import extreme
+from gradproof.ops.complex import modulus
 
 
 @lower("_euclidean_dist")
@@ -60,3 +63,38 @@ def _pdist(m: Any, e: Any, x: Any, p: float = 2.0) -> Any:
 @lower("_pdist_backward")
 def _pdist_backward(m: Any, e: Any, gy: Any, x: Any, p: float, y: Any) -> Any:
     return confirmed(e, gradients(m, lambda v: _pairs(m, v, p), [x], [gy]))
+
+
+@lower("linalg_vector_norm")
+def _vector_norm(
+    m: Any, e: Any, x: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False, dtype: Any = None
+) -> Any:
+    axes = axes_of(dim, x)
+    return kept(m, norm_of(m, x, float(ord), axes), x, axes, keepdim)
+
+
+@lower("norm")
+def _norm(
+    m: Any, e: Any, x: Any, p: Any = 2, dim: Any = None, keepdim: Any = False, dtype: Any = None
+) -> Any:
+    axes = axes_of(dim, x)
+    return kept(m, norm_of(m, x, 2.0 if p is None else float(p), axes), x, axes, keepdim)
+
+
+def norm_of(m: Any, x: Any, order: float, axes: tuple[int, ...]) -> Any:
+    if order == 2.0:
+        squares = m.square(x) if not is_complex(x) else m.add(m.square(m.real(x)), m.square(m.imag(x)))
+        return m.sqrt(m.sum(squares, axes=axes) if axes else squares)
+    size = modulus(m, x) if is_complex(x) else absolute(m, x)
+    if math.isinf(order):
+        return extreme(m, size, axes, order > 0)[0]
+    if order == 0.0:
+        return m.sum(m.cast(m.not_equal(size, 0), dtype=str(size.value.dtype)), axes=axes)
+    total = m.sum(size if order == 1.0 else m.power(size, number(m, order, x)), axes=axes)
+    return total if order == 1.0 else m.power(total, number(m, 1.0 / order, x))
+
+
+@lower("dist")
+def _dist(m: Any, e: Any, a: Any, b: Any, p: Any = 2) -> Any:
+    x = m.sub(a, b)
+    return norm_of(m, x, float(p), tuple(range(x.ndim)))

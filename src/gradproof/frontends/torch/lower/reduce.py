@@ -1,4 +1,4 @@
-"""Sums, means, extremes, norms and running sums along axes."""
+"""Sums, means, extremes and running sums along axes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 
 from gradproof.frontends.torch.lower._table import axes_of, is_complex, kept, lower, number
 from gradproof.frontends.torch.lower.arithmetic import converted
-from gradproof.frontends.torch.lower.elementary import absolute
-from gradproof.ops.complex import modulus
 
 
 def _wide(m: Any, e: Any, x: Any) -> Any:
@@ -103,7 +101,7 @@ def _var_mean(
     return m.sqrt(spread) if "std" in e.op else spread, kept(m, m.mean(x, axes=axes), x, axes, keepdim)
 
 
-def _extreme(m: Any, x: Any, axes: tuple[int, ...], largest: bool) -> tuple[Any, Any]:
+def extreme(m: Any, x: Any, axes: tuple[int, ...], largest: bool) -> tuple[Any, Any]:
     """(the extreme, its place along the flattened axes)."""
     if not axes:
         return m.identity(x), None
@@ -120,16 +118,16 @@ def _all_axes(name: str, largest: bool) -> None:
     @lower(f"a{name}")
     def over_axes(m: Any, e: Any, x: Any, dim: Any = (), keepdim: Any = False) -> Any:
         axes = axes_of(dim, x)
-        return kept(m, _extreme(m, x, axes, largest)[0], x, axes, keepdim)
+        return kept(m, extreme(m, x, axes, largest)[0], x, axes, keepdim)
 
     @lower(name, f"{name}.default", f"{name}.unary_out")
     def over_all(m: Any, e: Any, x: Any) -> Any:
-        return _extreme(m, x, tuple(range(x.ndim)), largest)[0]
+        return extreme(m, x, tuple(range(x.ndim)), largest)[0]
 
     @lower(f"{name}.dim", f"{name}.dim_max", f"{name}.dim_min")
     def along(m: Any, e: Any, x: Any, dim: int, keepdim: Any = False) -> Any:
         axes = axes_of(dim, x)
-        found, place = _extreme(m, x, axes, largest)
+        found, place = extreme(m, x, axes, largest)
         if place is None:
             return found, m.constant(np.asarray(e.outputs[1].array))
         return kept(m, found, x, axes, keepdim), kept(m, place, x, axes, keepdim)
@@ -137,7 +135,7 @@ def _all_axes(name: str, largest: bool) -> None:
     @lower(f"arg{name}")
     def place_of(m: Any, e: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
         axes = axes_of(dim, x)
-        place = _extreme(m, x, axes, largest)[1]
+        place = extreme(m, x, axes, largest)[1]
         return (
             m.constant(np.asarray(e.outputs[0].array)) if place is None else kept(m, place, x, axes, keepdim)
         )
@@ -150,7 +148,7 @@ _all_axes("min", largest=False)
 @lower("aminmax")
 def _aminmax(m: Any, e: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
     axes = axes_of(dim, x)
-    return tuple(kept(m, _extreme(m, x, axes, largest)[0], x, axes, keepdim) for largest in (False, True))
+    return tuple(kept(m, extreme(m, x, axes, largest)[0], x, axes, keepdim) for largest in (False, True))
 
 
 def _taken(m: Any, x: Any, places: Any, axis: int) -> Any:
@@ -267,38 +265,3 @@ def _running(name: str, largest: bool) -> None:
 
 _running("cummax", largest=True)
 _running("cummin", largest=False)
-
-
-@lower("linalg_vector_norm")
-def _vector_norm(
-    m: Any, e: Any, x: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False, dtype: Any = None
-) -> Any:
-    axes = axes_of(dim, x)
-    return kept(m, norm_of(m, x, float(ord), axes), x, axes, keepdim)
-
-
-@lower("norm")
-def _norm(
-    m: Any, e: Any, x: Any, p: Any = 2, dim: Any = None, keepdim: Any = False, dtype: Any = None
-) -> Any:
-    axes = axes_of(dim, x)
-    return kept(m, norm_of(m, x, 2.0 if p is None else float(p), axes), x, axes, keepdim)
-
-
-def norm_of(m: Any, x: Any, order: float, axes: tuple[int, ...]) -> Any:
-    if order == 2.0:
-        squares = m.square(x) if not is_complex(x) else m.add(m.square(m.real(x)), m.square(m.imag(x)))
-        return m.sqrt(m.sum(squares, axes=axes) if axes else squares)
-    size = modulus(m, x) if is_complex(x) else absolute(m, x)
-    if math.isinf(order):
-        return _extreme(m, size, axes, order > 0)[0]
-    if order == 0.0:
-        return m.sum(m.cast(m.not_equal(size, 0), dtype=str(size.value.dtype)), axes=axes)
-    total = m.sum(size if order == 1.0 else m.power(size, number(m, order, x)), axes=axes)
-    return total if order == 1.0 else m.power(total, number(m, 1.0 / order, x))
-
-
-@lower("dist")
-def _dist(m: Any, e: Any, a: Any, b: Any, p: Any = 2) -> Any:
-    x = m.sub(a, b)
-    return norm_of(m, x, float(p), tuple(range(x.ndim)))
