@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from gradproof.frontends.library.model import OpCall
+from gradproof.frontends.library.model import OpCall, SweptLibrary
 from gradproof.options import Options
 from gradproof.sweep.find import Find, is_beyond
 from gradproof.sweep.no_fault import (
@@ -18,10 +19,12 @@ from gradproof.sweep.no_fault import (
     Doubts,
     is_below_a_rounding,
 )
-from gradproof.sweep.one_op import _merged
+from gradproof.sweep.one_op import _merged, swept
 from gradproof.sweep.page import roots_of
+from gradproof.sweep.plan import Plan
 from gradproof.sweep.points import at_points, with_labels
 from gradproof.sweep.reduce import _plainer
+from gradproof.sweep.trial import IMPURE, Tally
 from tests.sweep import planted
 
 TINY = np.array([9e-44], np.float32)
@@ -122,3 +125,21 @@ def test_roundings_of_an_op_are_one_root_and_so_are_its_names() -> None:
     assert root.ops == ["lib.exp", "lib.raw.Exp"]
     beyond = {"op": "lib.exp", "faults": [_fault(cause="overflow", script="v")]}
     assert len(roots_of([first, beyond])) == 2
+
+
+def test_an_op_that_draws_at_one_point_has_no_finds_at_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a dropout that drops everything gives the same each time."""
+    library = planted.library()
+    op = next(op for op in library.ops() if op.name == "half")
+    plan = Plan(dtypes=("float32",), points=("ordinary", "large"))
+
+    def first_is_impure(library: SweptLibrary, sample: OpCall, options: Options) -> Tally:
+        found = Tally()
+        if sample.point == "ordinary":
+            found.reasons[IMPURE] += 1
+        else:
+            found.finds.append(replace(_find(), sample=sample))
+        return found
+
+    monkeypatch.setattr("gradproof.sweep.one_op.tried", first_is_impure)
+    assert swept(library, op, plan)["faults"] == []

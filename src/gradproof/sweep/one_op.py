@@ -18,11 +18,12 @@ from gradproof.frontends.library.model import LibraryOp, OpCall, SweptLibrary
 from gradproof.frontends.select import library_of
 from gradproof.options import Options
 from gradproof.sweep.find import Find
+from gradproof.sweep.no_fault import RANDOM
 from gradproof.sweep.plan import Plan
 from gradproof.sweep.points import ORDINARY, at_points, with_labels
 from gradproof.sweep.reduce import reduced
 from gradproof.sweep.script import call_of, script_of, with_result
-from gradproof.sweep.trial import Tally, tried
+from gradproof.sweep.trial import IMPURE, Tally, tried
 
 FORMAT = 1
 SECONDS = 30.0  # for one gradient, by the clock on the wall: there are thousands
@@ -62,6 +63,10 @@ def swept(library: SweptLibrary, op: LibraryOp, plan: Plan) -> dict[str, Any]:
                 found = tried(library, replace(sample, wrt=sample.wrt[:1]), options)
             total.add(found)
             groups.add(found.finds)
+    if (
+        total.reasons[IMPURE] or total.reasons[RANDOM]
+    ):  # what draws has no gradient of its own, be it drawn alike
+        groups = _Groups()
     return {
         "format": FORMAT,
         "gradproof": __version__,

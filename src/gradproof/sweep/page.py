@@ -76,7 +76,7 @@ def _root_key(result: Result, fault: Fault) -> tuple[Any, ...]:
     how = _order(result), kind, fault["mode"]
     if kind != "inaccurate" and cause in _OF_A_RULE and fault["rule"]:
         return *how, cause, fault["rule"]
-    same = cause if kind not in ("inaccurate", "missing") or cause in _OUT_OF_RANGE else ""
+    same = cause if kind == "wrong" or (kind == "inaccurate" and cause in _OUT_OF_RANGE) else ""
     return *how, same, _plain_name(result["op"])
 
 

@@ -24,6 +24,7 @@ from gradproof.sweep.modes import find_in_modes, observed_in
 from gradproof.sweep.no_fault import Doubts
 from gradproof.sweep.script import as_in_a_script, function_of
 
+IMPURE = "a second run gives other numbers"
 CONTRADICTED = "the op, as the library computes it, has another slope than its exact meaning here"
 MENDED = 1e-4  # of an error that float64, with its nine digits more, may leave of it
 REASON = 160  # characters of a reason that are kept
@@ -62,7 +63,7 @@ def _judge(library: SweptLibrary, sample: OpCall, options: Options, with_modes: 
     request = Request(function, tuple(args))
     checked = as_in_a_script(lambda: frontend_for(request.args, {}).check(request))
     if checked.impurity is not None:
-        found.reasons["a second run gives other numbers"] += 1
+        found.reasons[IMPURE] += 1
         return
     if not checked.captures:
         found.reasons["no gradient was seen"] += 1

@@ -108,7 +108,7 @@ def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[OpCa
 
 
 def is_left_open(path: str, args: Sequence[Any]) -> bool:
-    """Whether the documentation says that the result is not defined: places that several entries are put into."""
+    """Whether the documentation itself says that the result is not defined: places that several entries go to."""
     if not path.startswith("torch.nn.functional.max_unpool"):
         return False
     axes = int(path[-2])  # of an image; those before it are images of their own
