@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import repeat
+from itertools import repeat, zip_longest
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gradproof.audit.faults import with_faults
 from gradproof.audit.known import first_departure
 from gradproof.audit.mode_faults import ModeFaults
 from gradproof.audit.patches import with_sound_patch
-from gradproof.audit.rows import examine_rows
+from gradproof.audit.rows import Piece, examine_rows, joined_rows, row_reports
 from gradproof.audit.rules_tried import with_notes
 from gradproof.causes import find_all
 from gradproof.clock import TimeIsOver, doing, tick, time_limit, unlimited
@@ -73,6 +73,23 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
         except TimeIsOver as over:
             with unlimited():
                 return unexamined(replace(capture, failure=str(over)))
+
+
+def examine_piece(capture: Capture, options: Options, piece: Piece) -> list[Sequence[GradientReport]]:
+    """The reports of some rows of a Jacobian, for `join_pieces`."""
+    assert capture.rows is not None
+    alone, judged = partial(examine, options=options), partial(_reported, options=options)
+    with doing(_named(capture)):
+        return row_reports(capture, capture.rows, alone, judged, options, piece)
+
+
+def join_pieces(
+    capture: Capture, pieces: Sequence[Sequence[Sequence[GradientReport]]], options: Options
+) -> list[GradientReport]:
+    """What `examined` would say, from the reports of all pieces in their order."""
+    assert capture.rows is not None
+    rows = [row for together in zip_longest(*pieces) for row in together if row is not None]
+    return [softened(report, options) for report in joined_rows(capture, capture.rows, rows)]
 
 
 def examined(capture: Capture, options: Options) -> list[GradientReport]:

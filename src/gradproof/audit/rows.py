@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -27,21 +28,43 @@ MOST_ROWS = 1000
 
 Examine = Callable[[Capture], Sequence[GradientReport]]
 Report = Callable[[JudgedCall], Sequence[GradientReport]]
+Piece = tuple[int, int]
+"""The rows of a Jacobian from one on, and from there in steps of so many: pieces are alike in what they cost."""
 
 
 def examine_rows(
     whole: Capture, rows: Rows, examine: Examine, report: Report, options: Options
 ) -> list[GradientReport]:
     """One report per source; its verdict is the worst of all rows."""
-    n_rows = math.prod(rows.target_shape)
-    if not n_rows or n_rows > MOST_ROWS:
+    if not n_rows_of(rows):
+        n_rows = math.prod(rows.target_shape)
         return [_without_rows(whole, k, n_rows) for k in range(len(whole.sources))]
+    return joined_rows(whole, rows, row_reports(whole, rows, examine, report, options))
+
+
+def n_rows_of(rows: Rows) -> int:
+    """How many rows are examined: none of a Jacobian that is too large."""
+    n_rows = math.prod(rows.target_shape)
+    return n_rows if n_rows <= MOST_ROWS else 0
+
+
+def row_reports(
+    whole: Capture, rows: Rows, examine: Examine, report: Report, options: Options, piece: Piece = (0, 1)
+) -> list[Sequence[GradientReport]]:
+    """The reports of each row, or of those that belong to a piece: no row knows of another one."""
+    first, step = piece
     if rows.alike is None:
-        reports = [examine(row) for row in rows.captures]
-    else:
-        reports = _together(whole, rows, rows.alike, report, options) or [
-            examine(row) for row in rows.alike.each()
-        ]
+        return [examine(row) for row in rows.captures[first::step]]
+    together = _together(whole, rows, rows.alike, report, options)
+    if together is not None:
+        return together[first::step]
+    return [examine(row) for row in islice(rows.alike.each(), first, None, step)]
+
+
+def joined_rows(
+    whole: Capture, rows: Rows, reports: Sequence[Sequence[GradientReport]]
+) -> list[GradientReport]:
+    """One report per source."""
     return [
         _joined(whole, k, rows.target_shape, [row[k] for row in reports]) for k in range(len(whole.sources))
     ]

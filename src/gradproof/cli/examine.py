@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from gradproof.cli import output
 from gradproof.cli.quiet import QUIET
+from gradproof.cluster.workers import demand_cluster, memory_of_each
 from gradproof.deferred.examine import Advance, PartWork, judge_all, opened
 from gradproof.deferred.joined import joined
 from gradproof.diagnosis.report import FailOn, GradientReport
@@ -47,6 +48,9 @@ def execute(given: argparse.Namespace) -> int:
     unread = [text for one in work for text in one.unread]
     for text in unread:
         output.say_error(text)
+    if given.jobs > 1 and given.detail != "quiet":
+        demand_cluster(given.jobs)
+        output.say(f"{given.jobs} processes, each may use {memory_of_each(given.jobs) / 1e9:.1f} GB")
     _watched(judge_all(work, given.jobs, given.scheduler), given.detail == "quiet")
     report = joined(work)
     written = output.write_files(report, paths, given.full)

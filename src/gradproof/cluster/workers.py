@@ -47,6 +47,13 @@ def workers(jobs: int = 1, scheduler: str | None = None) -> Iterator[Done]:
         yield lambda function, tasks: _there(client, function, tasks)
 
 
+def memory_of_each(jobs: int) -> int:
+    """Bytes that each of several processes here may use: Dask ends one that takes more, and another gets its task."""
+    from distributed.system import MEMORY_LIMIT
+
+    return int(MEMORY_LIMIT) // jobs
+
+
 def demand_cluster(jobs: int) -> None:
     """Refuse now what could not be done later."""
     if jobs > 1 and importlib.util.find_spec("distributed") is None:
@@ -77,8 +84,9 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
     with dask.config.set(settings):
         if scheduler is None:
             cluster = LocalCluster(
-                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-            )
+                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
+                memory_limit=memory_of_each(jobs),
+            )  # fmt: skip
             with cluster, Client(cluster) as client:
                 yield client
             return

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from gradproof.audit.examine import join_pieces
+from gradproof.audit.rows import Piece, n_rows_of
 from gradproof.cluster.workers import Done, Failed, workers
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import ProcessFolder, block_of, parts_of, read, read_block
 from gradproof.deferred.judging import judged, key_of, not_judged
-from gradproof.deferred.model import Begun, Judged, Text
+from gradproof.deferred.model import Begun, Judged, JudgedRows, Text
 from gradproof.errors import UnreadableCapture
 from gradproof.ir.pack import pack
 from gradproof.whole_file import replace_file
+
+LEAST_ROWS = (
+    4  # of a Jacobian, for each piece: reading the file and running the program forward is done in each
+)
+PIECES_THERE = 8  # on a cluster, whose workers come and go
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,14 @@ class Call:
 
     part: ProcessFolder
     name: str
-    n_captures: int
+    n_rows: tuple[int, ...]  # of each capture, where it is a Jacobian
     has_reports: bool  # of those that the process itself has judged
     are_tried: bool
     done: set[int] = field(default_factory=set)
+
+    @property
+    def n_captures(self) -> int:
+        return len(self.n_rows)
 
     @property
     def path(self) -> str:
@@ -66,7 +77,8 @@ class PartWork:
             except UnreadableCapture as error:
                 self.unread.append(f"`{self.part.call_path(name)}` was not judged: {error}")
                 continue
-            self.calls.append(Call(self.part, name, len(kept.captures), bool(kept.reports), kept.are_tried))
+            n_rows = tuple(0 if one.rows is None else n_rows_of(one.rows) for one in kept.captures)
+            self.calls.append(Call(self.part, name, n_rows, bool(kept.reports), kept.are_tried))
         if new:  # the texts of a call are written after it, and before the next one
             self.texts = tuple(self.part.texts())
 
@@ -84,9 +96,9 @@ def _opened(part: ProcessFolder) -> PartWork:
 
 def judge_all(work: list[PartWork], jobs: int = 1, scheduler: str | None = None) -> Iterator[Advance]:
     """Judge what is not judged yet; each result is on the disk before it is told."""
-    tasks = open_tasks(work)
+    tasks = open_tasks(work, jobs if scheduler is None else PIECES_THERE)
     n_all = sum(call.n_captures for one in work for call in one.calls)
-    n_done = n_all - len(tasks)
+    n_done = n_all - len({task.capture_name for task in tasks.values()})
     yield Advance(n_done, n_all)
     if not tasks:
         return
@@ -105,17 +117,29 @@ class Task:
     index: int
     key: str
     limit: tuple[float, str] | None = None  # seconds that it may take, and what is said if it takes longer
+    piece: Piece | None = None  # the rows of it that are meant, where others have the rest
+
+    @property
+    def capture_name(self) -> str:
+        return f"{self.call.path}-{self.index}"
 
     @property
     def name(self) -> str:
-        return f"{self.call.path}-{self.index}"
+        return self.capture_name if self.piece is None else f"{self.capture_name}-{self.piece[0]}"
 
 
-def open_tasks(work: Iterable[PartWork]) -> dict[str, Task]:
-    """What is not judged yet, or was judged otherwise, by name."""
+def open_tasks(work: Iterable[PartWork], n_pieces: int = 1) -> dict[str, Task]:
+    """What is not judged yet, or was judged otherwise, by name; a Jacobian in so many pieces."""
     for one in work:
         os.makedirs(os.path.dirname(one.part.result_path("")), exist_ok=True)
-    return {task.name: task for one in work for task in _open_in(one)}
+    return {task.name: task for one in work for whole in _open_in(one) for task in _pieces(whole, n_pieces)}
+
+
+def _pieces(whole: Task, n_pieces: int) -> Iterator[Task]:
+    if n_pieces < 2 or whole.call.are_tried or whole.call.n_rows[whole.index] < LEAST_ROWS * n_pieces:
+        yield whole
+    else:
+        yield from (replace(whole, piece=(k, n_pieces)) for k in range(n_pieces))
 
 
 def _open_in(work: PartWork) -> Iterator[Task]:
@@ -139,11 +163,32 @@ def _is_stored(path: str, key: str) -> bool:
 def results(done: Done, tasks: Mapping[str, Task], are_sent: bool = False) -> Iterator[Judged]:
     """Each as it comes, when it is on the disk."""
     given = {name: partial(_arguments, task, are_sent) for name, task in tasks.items()}
+    parts: dict[str, dict[int, bytes | Failed]] = {}
     for name, outcome in done(judged, given):
         task = tasks[name]
+        if task.piece is not None:
+            place, n_pieces = task.piece
+            known = parts.setdefault(task.capture_name, {})
+            known[place] = outcome
+            if len(known) < n_pieces:
+                continue
+            outcome = _put_together(task, [known[k] for k in range(n_pieces)])
         if isinstance(outcome, Failed):
             outcome = _given_up(task, outcome.reason)
         yield _stored(task, outcome)
+
+
+def _put_together(task: Task, parts: Sequence[bytes | Failed]) -> bytes | Failed:
+    """The rows of all pieces as one; what went wrong with a piece went wrong with the whole."""
+    rows = []
+    for part in parts:
+        if isinstance(part, Failed):
+            return part
+        rows.append(read_block(part, JudgedRows))
+    capture = task.call.part.call(task.call.name).captures[task.index]
+    reports = join_pieces(capture, [one.rows for one in rows], task.work.begun.options)
+    seconds = sum(one.seconds for one in rows)
+    return b"".join(pack(Judged(task.key, tuple(reports), seconds=seconds), TABLE))
 
 
 def give_up(tasks: Mapping[str, Task], reason: str) -> None:
@@ -167,4 +212,4 @@ def _stored(task: Task, block: bytes) -> Judged:
 def _arguments(task: Task, is_sent: bool) -> tuple[object, ...]:
     """A cluster may not be able to read the files of this machine: it is sent what is in them."""
     source = bytes(block_of(task.call.path)) if is_sent else os.path.abspath(task.call.path)
-    return source, task.index, task.work.texts, task.work.begun.options, task.key, task.limit
+    return source, task.index, task.work.texts, task.work.begun.options, task.key, task.limit, task.piece

@@ -89,7 +89,7 @@ def _judged_more(work: list[PartWork], jobs: int, budget: Budget, done: Done) ->
     """Whether there was something new."""
     for one in work:
         one.look_again()
-    tasks = open_tasks(work)
+    tasks = open_tasks(work, jobs)
     if budget.is_used_up:
         give_up(tasks, budget.reason)
     elif tasks:

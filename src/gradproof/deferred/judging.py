@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradproof import __version__
-from gradproof.audit.examine import examine, examined, unexamined
+from gradproof.audit.examine import examine, examine_piece, examined, unexamined
+from gradproof.audit.rows import Piece
 from gradproof.audit.silenced import undisturbed
 from gradproof.clock import TimeIsOver, time_limit
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import block_of, read_block
-from gradproof.deferred.model import Judged, KeptCall, Text
+from gradproof.deferred.model import Judged, JudgedRows, KeptCall, Text
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frameworks import framework
 from gradproof.frontends.select import is_installed
@@ -51,18 +52,38 @@ def judged(
     options: Options,
     key: str,
     limit: tuple[float, str] | None = None,
+    piece: Piece | None = None,
 ) -> bytes:
     """The block of a `Judged`. `source` is the path of a file or, for a machine that cannot read it, its bytes.
 
-    `limit` are the seconds that it may take, and what is said if it takes longer.
+    `limit` are the seconds that it may take, and what is said if it takes longer. Of a `piece` of a Jacobian the block
+    is that of a `JudgedRows`; what goes wrong there is raised, and costs the whole.
     """
     with _ALONE:
         started = time.perf_counter()
         show_texts(texts)
         kept = read_block(block_of(source) if isinstance(source, str) else source, KeptCall)
-        reports, faults = _reports(kept.captures[index], kept.are_tried, options, limit or (None, ""))
+        capture, within = kept.captures[index], limit or (None, "")
+        if piece is not None:
+            rows = tuple(map(tuple, _rows(capture, options, within, piece)))
+            return b"".join(pack(JudgedRows(rows, time.perf_counter() - started), TABLE))
+        reports, faults = _reports(capture, kept.are_tried, options, within)
         found = Judged(key, tuple(reports), tuple(faults), time.perf_counter() - started)
         return b"".join(pack(found, TABLE))
+
+
+def _rows(
+    capture: Capture, options: Options, limit: tuple[float | None, str], piece: Piece
+) -> Sequence[Sequence[GradientReport]]:
+    with undisturbed(), time_limit(*limit):
+        _import_framework(capture)
+        return examine_piece(capture, options, piece)
+
+
+def _import_framework(capture: Capture) -> None:
+    """What mends a fault is tried in it, as in the run itself."""
+    if is_installed(capture.framework):
+        importlib.import_module(framework(capture.framework).module)
 
 
 def _reports(
@@ -70,8 +91,7 @@ def _reports(
 ) -> tuple[list[GradientReport], list[str]]:
     with undisturbed():
         try:
-            if is_installed(capture.framework):  # what mends a fault is tried in it, as in the run itself
-                importlib.import_module(framework(capture.framework).module)
+            _import_framework(capture)
             look = examine if is_tried else examined
             with time_limit(*limit):
                 return look(capture, options), []

@@ -62,6 +62,14 @@ class Ended:
 
 
 @dataclass(frozen=True)
+class JudgedRows:
+    """What became of some rows of a Jacobian: for each the reports of all sources, until all pieces are there."""
+
+    rows: tuple[tuple[GradientReport, ...], ...]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Judged:
     """What became of one capture. `key` says what was judged, and how: another capture has another one."""
 
