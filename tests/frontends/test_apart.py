@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -37,7 +38,8 @@ def test_another_process_returns_what_this_one_does() -> None:
     value, (gradient,) = gradients_in(mode, program, program.inputs)
     assert value == 14 and gradient is not None and gradient.tolist() == [2, 4, 6]
     assert mode.values(feed(program, [1]), [1])[0].tolist() == [1, 4, 9]
-    assert returns_again(mode, program, program.inputs, (value, [gradient]), is_rethreaded=True) is True
+    rethreaded = partial(gradients_in, mode, program, program.inputs, is_rethreaded=True)
+    assert returns_again(rethreaded, (value, [gradient])) is True
     pids = [child.process.pid for child in module._children.values()]
     assert len(pids) == 2 and os.getpid() not in pids
     children = list(module._children.values())

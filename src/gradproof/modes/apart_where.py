@@ -23,6 +23,7 @@ MOST_ALONE = 60  # values that are asked for one at a time, each a program to be
 MOST_GRADIENTS = (
     8  # of a mode in which the op is looked for, those with the largest gaps: models have hundreds
 )
+AS_IT_RAN = "as it ran"  # in sentences: the user's own run, where no mode returns its bits
 SEEN = 0.25  # of a gap may be left unexplained
 
 Values = dict[int, Array]
@@ -122,7 +123,7 @@ class PartingSearch:
         apart = []
         for line in lines:
             beside = self.singles.get(line.framework, (None, None))[1]
-            if beside is None or line.dtype != dtype or line.policy is not None or line is beside:
+            if beside is None or line.dtype != dtype or line.policy is not None or line.title == AS_IT_RAN:
                 continue
             pairs = zip(line.cells, beside.cells)
             differs = any(_gap(one.gradient, two.gradient) for one, two in pairs)

@@ -41,6 +41,7 @@ class Mode:
     policy: str | None = None  # the dtype that the mode itself computes in, whatever the program's is
     precisions: tuple[str, ...] = PRECISIONS
     title: str = ""  # in sentences: "XLA", "a graph"
+    is_slow: bool = False  # it takes seconds where others take a moment, and comes last
     rethreaded: Callable[[Feed, int, Sequence[int]], tuple[Array, list[Array | None]]] | None = None
 
     @property

@@ -17,6 +17,7 @@ from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 
+MOST_FACTORS = 64  # of a power that is written as products
 MOST_EXACT = 4096  # entries whose sums of products are done in fractions, which is slow
 
 Found = tuple[str, str, Any]  # kind, sentence, value
@@ -28,6 +29,7 @@ class _Term:
 
     program: Program
     node: Node
+    depth: int = 4  # how many ops deep it is looked at: what is run op by op sees no more than one
 
     @property
     def value(self) -> Array:
@@ -35,7 +37,7 @@ class _Term:
 
     @property
     def op(self) -> str:
-        return self.maker.op
+        return self.maker.op if self.depth else ""
 
     @property
     def maker(self) -> Node:
@@ -47,12 +49,15 @@ class _Term:
         return node
 
     def part(self, k: int) -> _Term:
-        return _Term(self.program, self.program[self.maker.inputs[k]])
+        return _Term(self.program, self.program[self.maker.inputs[k]], max(self.depth - 1, 0))
 
 
-def rewritings(program: Program, node: Node) -> Iterator[Found]:
-    """Each rewriting that fits the node, with the value it would have; those that cannot be computed are left out."""
-    term = _Term(program, node)
+def rewritings(program: Program, node: Node, is_alone: bool = False) -> Iterator[Found]:
+    """Each rewriting that fits the node, with the value it would have; those that cannot be computed are left out.
+
+    If it is alone, only those of the op itself, without the ops that its inputs come from.
+    """
+    term = _Term(program, node, 1) if is_alone else _Term(program, node)
     if not types.is_real(node.dtype):
         return
     for make in _RULES.get(node.op, ()):
@@ -65,6 +70,7 @@ def rewritings(program: Program, node: Node) -> Iterator[Found]:
 
 def _division(term: _Term) -> Iterator[Found]:
     a, b = term.part(0), term.part(1)
+    yield "rewriting", "`a / b` was rewritten as `a * (1 / b)`", a.value * _inverse(b.value)
     if a.op == "div":
         x, y = a.part(0).value, a.part(1).value
         product = y * b.value
@@ -85,7 +91,10 @@ def _division(term: _Term) -> Iterator[Found]:
         yield "rewriting", "`a / sqrt(b)` was rewritten as `a * rsqrt(b)`", a.value * root
     if b.op == "exp":
         yield "rewriting", "`a / exp(b)` was rewritten as `a * exp(-b)`", a.value * np.exp(-b.part(0).value)
-    yield "rewriting", "`a / b` was rewritten as `a * (1 / b)`", a.value * (b.value.dtype.type(1) / b.value)
+
+
+def _inverse(x: Array) -> Array:
+    return np.asarray(x.dtype.type(1) / x)
 
 
 def _product(term: _Term) -> Iterator[Found]:
@@ -183,13 +192,25 @@ def _fused(term: _Term, sign: int) -> Iterator[Found]:
         "`a * b` and the sum are one fused multiply-add, which rounds once: the product is not rounded before"
     )
     for k in (0, 1):
-        product, rest = term.part(k), term.part(1 - k)
-        if product.op not in ("mul", "square"):
+        product, rest, turned = term.part(k), term.part(1 - k), 1
+        while product.op == "neg":
+            product, turned = product.part(0), -turned
+        if product.op not in ("mul", "square", "div") and not _is_scaled(product):
             continue
         factors = [product.part(j).value for j in range(len(product.maker.inputs))]
         factors = factors * 2 if len(factors) == 1 else factors
+        said = text
+        if product.op == "div":
+            factors[1] = _inverse(factors[1])
+            said = f"`a / b` was rewritten as `a * (1 / b)`; {text}"
         own, others = (1, sign) if k == 0 else (sign, 1)
-        yield "fused-multiply-add", text, _rounded_once(factors, own, rest.value, others, term.node)
+        yield "fused-multiply-add", said, _rounded_once(factors, turned * own, rest.value, others, term.node)
+
+
+def _is_scaled(term: _Term) -> bool:
+    """Whether it is an array times a number, as derivatives of a product write it."""
+    inputs = [term.part(k).value for k in range(len(term.maker.inputs))] if term.op == "einsum" else []
+    return len(inputs) == 2 and () in (inputs[0].shape, inputs[1].shape)
 
 
 def _rounded_once(factors: list[Array], own: int, rest: Array, others: int, node: Node) -> Array:
@@ -212,6 +233,22 @@ def _whole_power(term: _Term) -> Iterator[Found]:
     if n < 0:
         yield "rewriting", f"`x ** {n}` was computed as `1 / x ** {-n}`", x.dtype.type(1) / _powered(x, -n)
         yield "rewriting", f"`x ** {n}` was computed as `(1 / x) ** {-n}`", _powered(x.dtype.type(1) / x, -n)
+
+
+def _power(term: _Term) -> Iterator[Found]:
+    """A whole exponent: products, from the left or of squares."""
+    x, exponent = term.part(0).value, term.part(1).value
+    n = int(exponent.flat[0])
+    if n < 2 or n > MOST_FACTORS or not bool(np.all(exponent == n)):
+        return
+    text = f"`x ** {n}` was rewritten as products of `x`"
+    yield "rewriting", text, _powered(x, n)
+    yield "rewriting", text, _by_squares(x, n)
+
+
+def _by_squares(x: Array, n: int) -> Array:
+    half = x if n < 4 else _by_squares(x, n // 2)
+    return half * half * x if n % 2 else half * half
 
 
 def _powered(x: Array, n: int) -> Array:
@@ -249,5 +286,6 @@ _RULES: dict[str, tuple[Callable[[_Term], Iterator[Found]], ...]] = {
     "log": (_inverse_pair("exp", "`log(exp(x))` was rewritten as `x`"),),
     "exp": (_inverse_pair("log", "`exp(log(x))` was rewritten as `x`"),),
     "integer_power": (_whole_power,),
+    "power": (_power,),
     "sqrt": (_root,),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from gradproof.ir.program import Program
 from gradproof.ir.types import Array
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.verdict import Verdict
-from gradproof.modes.feed import feed
+from gradproof.modes.feed import Feed, feed
 from gradproof.modes.model import Mode, NotRun
 from gradproof.options import Options
 
@@ -28,6 +28,9 @@ _VERDICTS = {
 }
 
 
+Returned = tuple[Array, list[Array | None]]  # the target, and its gradients
+
+
 def gradient_alone(mode: Mode, program: Program, wrt: int) -> Array | None:
     """One gradient in one mode; None where the mode cannot run the program."""
     if len(program.nodes) > MOST_NODES:
@@ -40,11 +43,19 @@ def gradient_alone(mode: Mode, program: Program, wrt: int) -> Array | None:
 
 def gradients_in(
     mode: Mode, program: Program, wrt: Sequence[int], *, is_rethreaded: bool = False
-) -> tuple[Array, list[Array | None]]:
+) -> Returned:
     """The target and its gradients, by the framework's own differentiation, if asked with other threads."""
-    (target,) = program.outputs
+    return gradients_of(mode, asked_of(program, wrt), wrt, is_rethreaded=is_rethreaded)
+
+
+def asked_of(program: Program, wrt: Sequence[int]) -> Feed:
+    """The program with what is differentiated for among its arguments."""
     inputs = tuple(dict.fromkeys((*program.inputs, *wrt)))
-    fed = feed(Program(program.nodes, inputs, program.outputs, program.names), [target])
+    return feed(Program(program.nodes, inputs, program.outputs, program.names), program.outputs)
+
+
+def gradients_of(mode: Mode, fed: Feed, wrt: Sequence[int], *, is_rethreaded: bool = False) -> Returned:
+    (target,) = fed.program.outputs
     for id in wrt:
         if id not in fed.given:
             raise NotRun("the target does not depend on what is differentiated for")
@@ -55,15 +66,10 @@ def gradients_in(
     return mode.gradient(fed, target, wrt)
 
 
-Returned = tuple[Array, list[Array | None]]
-
-
-def returns_again(
-    mode: Mode, program: Program, wrt: Sequence[int], before: Returned, **how: bool
-) -> bool | None:
+def returns_again(run: Callable[[], Returned], before: Returned) -> bool | None:
     """Whether another run returns the same bits; None where there is no such run."""
     try:
-        value, gradients = gradients_in(mode, program, wrt, **how)
+        value, gradients = run()
     except NotRun:
         return None
     pairs = zip((before[0], *before[1]), (value, *gradients))

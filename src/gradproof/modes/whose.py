@@ -14,11 +14,13 @@ import numpy as np
 from gradproof.diagnosis import words
 from gradproof.diagnosis.parting import Whose
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.allowance import share, smallest
 from gradproof.engine.rounding import LOCAL_BITS
+from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 from gradproof.modes.rewritings import rewritings
@@ -29,9 +31,8 @@ HALF = (
     0.505  # ulp: what is rounded once is no farther from the exact value; a little more, for ties and bounds
 )
 _ROUNDED_RIGHT = ("add", "sub", "mul", "div", "sqrt", "neg")
-SUMS = frozenset(
-    {"sum", "mean", "sum_to", "matmul", "einsum", "cumsum", "convolution", "segment_sum", "logsumexp"}
-)
+PRODUCTS = frozenset({"matmul", "einsum", "convolution", "convolution_transposed", "convolution_kernel"})
+SUMS = PRODUCTS | {"sum", "mean", "sum_to", "cumsum", "average_pool", "scatter_add", "logsumexp"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +99,18 @@ def _rewritten(seen: Differing) -> Whose | None:
             continue
         if same_bits(candidate.astype(seen.other.dtype), seen.other):
             return Whose(kind, text)
-        # Where the run op by op does not round the op as such, it may as well be the one that rewrites it.
-        if is_odd and same_bits(candidate.astype(seen.single.dtype), seen.single):
+    # Where the run op by op does not round the op as such, it may as well be the one that rewrites it.
+    for kind, text, value in rewritings(seen.program, seen.node, is_alone=True) if is_odd else ():
+        if same_bits(np.asarray(value).astype(seen.single.dtype), seen.single):
             return Whose(kind, f"{text} in the run op by op, and not here")
     return None
 
 
 def _widened(seen: Differing) -> Whose | None:
     """A rounding to fewer digits that was left out, as compilers do between 16-bit ops."""
-    if seen.node.op != "cast" or not types.is_real(seen.node.dtype):
+    if seen.node.op != "cast" and types.is_real(seen.node.dtype):
+        return _unrounded(seen)
+    if not types.is_real(seen.node.dtype):
         return None
     (x,) = seen.inputs
     if not types.is_real(types.dtype_name(x)):
@@ -119,13 +123,30 @@ def _widened(seen: Differing) -> Whose | None:
     return None
 
 
+def _unrounded(seen: Differing) -> Whose | None:
+    """A 16-bit op whose inputs were kept in float32: run again so, it returns the bits of the mode."""
+    narrow = seen.node.dtype
+    if types.precision_bits(narrow) > 11:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            whole = run(Ieee("float32"), prune(seen.program, [seen.node.id])).values[seen.node.id]
+    except (GradproofError, ValueError, TypeError, FloatingPointError):
+        return None
+    if not same_bits(np.asarray(whole).astype(seen.other.dtype), seen.other):
+        return None
+    return Whose(
+        "excess-precision", f"what goes in was kept in float32, and not rounded to {narrow} in between"
+    )
+
+
 # Formats that the inputs of a product are rounded to by hardware that multiplies faster so, with their bits.
 _FORMATS = {"TF32": 11, "bfloat16": 8}
 
 
 def _narrowed(seen: Differing) -> Whose | None:
     """Products of inputs that were rounded to fewer bits before they were multiplied."""
-    if seen.node.op not in ("matmul", "einsum", "convolution") or seen.node.dtype != "float32":
+    if seen.node.op not in PRODUCTS or seen.node.dtype != "float32":
         return None
     for name, bits in _FORMATS.items():
         inputs = [_rounded_to(x, bits) for x in seen.inputs]
@@ -154,13 +175,14 @@ def _ordered(seen: Differing) -> Whose | None:
     """Sums: another order, or terms that were not rounded before they were added."""
     if seen.node.op not in SUMS or not _is_rounding(seen):
         return None
-    n = max(int(np.prod(x.shape)) for x in seen.inputs) // max(1, int(np.prod(seen.node.shape)))
-    if seen.node.op in ("matmul", "einsum", "convolution"):
-        n = seen.inputs[0].shape[-1] if seen.inputs[0].ndim else 1
+    if seen.node.op in PRODUCTS:
+        n = seen.inputs[0].shape[-1] if seen.node.op == "matmul" and seen.inputs[0].ndim else None
+        several = "products" if n is None else words.count(n, "product")
         return Whose(
             "sum-order",
-            f"the {words.count(n, 'product')} of every entry are added in another order, or unrounded{_ulps(seen)}",
+            f"the {several} of every entry are added in another order, or unrounded{_ulps(seen)}",
         )
+    n = max(int(np.prod(x.shape)) for x in seen.inputs) // max(1, int(np.prod(seen.node.shape)))
     return Whose("sum-order", f"{words.count(n, 'number')} are added in another order{_ulps(seen)}")
 
 
@@ -208,16 +230,10 @@ def _is_rounding(seen: Differing) -> bool:
 
 def _term_size(seen: Differing, size: Array) -> Array:
     """A sum is entitled to roundings of its terms, which may be larger than what is left of them."""
-    if seen.node.op not in ("sum", "mean", "sum_to", "matmul", "add", "sub"):
+    if seen.node.op not in SUMS or seen.node.op == "logsumexp":
         return size
-    largest = max((float(np.max(np.abs(_wide(x)), initial=0.0)) for x in seen.inputs), default=0.0)
-    if seen.node.op in ("add", "sub"):
-        return np.maximum(size, 0.0)
-    if seen.node.op == "matmul":
-        a, b = (np.abs(_wide(x)) for x in seen.inputs[:2])
-        return np.asarray(np.matmul(a, b))
-    terms = float(np.sum(np.abs(_wide(seen.inputs[0])))) if seen.node.op != "mean" else largest
-    return np.maximum(size, terms)
+    whole = exact_result(seen.node, [x if x.dtype.kind in "biu" else np.abs(x) for x in seen.inputs])
+    return size if whole is None else np.maximum(size, np.abs(whole[0]))
 
 
 def _ulps(seen: Differing) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.torch.record.arrays import array_of, tensor_of
@@ -18,6 +19,8 @@ from gradproof.modes.model import LackingMode, Mode, NotRun
 FRAMEWORK = "torch"
 Way = Mapping[str, Any]
 Literals = Mapping[int, tuple[Any, Any]]  # a number, and the dtype of its tensor
+# What was compiled for a program, by backend, threads and outputs: a run that is repeated is not compiled again.
+_COMPILED: WeakKeyDictionary[Feed, dict[Any, Callable[..., Any]]] = WeakKeyDictionary()
 
 
 def _mode(name: str, way: Way, **facts: Any) -> Mode:
@@ -39,8 +42,9 @@ def _values(way: Way, feed: Feed, outputs: Sequence[int]) -> list[Array]:
         values = _computed(feed, literals, given)
         return [values[id] for id in outputs]
 
-    with _running(feed, way) as (given, run):
-        return [array_of(found.detach()) for found in run(compute)(*given)]
+    with _running(feed, way) as given:
+        run = _as(way, compute, feed, tuple(outputs), given)
+        return [array_of(found.detach()) for found in run(*given)]
 
 
 def _gradient(way: Way, feed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
@@ -51,9 +55,10 @@ def _gradient(way: Way, feed: Feed, target: int, wrt: Sequence[int]) -> tuple[Ar
     def compute(*given: Any) -> Any:
         return _computed(feed, literals, given)[target]
 
-    with _running(feed, way) as (given, run):
+    with _running(feed, way) as given:
+        run = _as(way, compute, feed, target, given)
         sources = [given[list(feed.given).index(id)].requires_grad_() for id in wrt]
-        value = run(compute)(*given)
+        value = run(*given)
         found = torch.autograd.grad(value, sources, allow_unused=True)
         return array_of(value.detach()), [None if one is None else array_of(one) for one in found]
 
@@ -74,8 +79,8 @@ def _computed(feed: Feed, literals: Literals, given: Sequence[Any]) -> dict[int,
 
 
 @contextmanager
-def _running(feed: Feed, way: Way) -> Iterator[tuple[list[Any], Callable[..., Any]]]:
-    """The arguments as tensors, and what makes a function one of the mode; every setting is put back."""
+def _running(feed: Feed, way: Way) -> Iterator[list[Any]]:
+    """The arguments as tensors, under the settings of the mode; every setting is put back."""
     import torch
 
     device = way.get("device", "cpu")
@@ -84,12 +89,11 @@ def _running(feed: Feed, way: Way) -> Iterator[tuple[list[Any], Callable[..., An
     casting = torch.autocast(
         device.partition(":")[0], getattr(torch, policy or "bfloat16"), enabled=policy is not None
     )
-    run = partial(_compiled, way["backend"]) if "backend" in way else lambda function: function
     try:
         torch.set_num_threads(way.get("threads", threads))
         torch.use_deterministic_algorithms(way.get("strict", strict))
-        with unobserved(), torch.enable_grad(), casting:
-            yield [tensor_of(value).to(device) for value in feed.given.values()], run
+        with unobserved(), torch.enable_grad(), casting, _compiling(way):
+            yield [tensor_of(value).to(device) for value in feed.given.values()]
     except NoFunction as error:
         raise NotRun(f"PyTorch has no function for `{error}` here") from error
     except Exception as error:
@@ -99,12 +103,31 @@ def _running(feed: Feed, way: Way) -> Iterator[tuple[list[Any], Callable[..., An
         torch.use_deterministic_algorithms(strict)
 
 
-def _compiled(backend: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    import torch
+def _compiling(way: Way) -> AbstractContextManager[Any]:
+    """Inductor starts processes to compile in, each of which imports PyTorch: for one small program that is waste."""
+    if way.get("backend") != "inductor":
+        return nullcontext()
+    from torch._inductor import config
 
-    torch.compiler.reset()
-    compiled: Callable[..., Any] = torch.compile(function, backend=backend, fullgraph=True, dynamic=False)
-    return compiled
+    patched: AbstractContextManager[Any] = config.patch(compile_threads=1)
+    return patched
+
+
+def _as(
+    way: Way, function: Callable[..., Any], feed: Feed, asked: Any, given: list[Any]
+) -> Callable[..., Any]:
+    """The function as the mode runs it: what is compiled is the graph of its ops, free of our own code."""
+    if "backend" not in way:
+        return function
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    known = _COMPILED.setdefault(feed, {})
+    key = (way["backend"], torch.get_num_threads(), asked)
+    if key not in known:
+        graph = make_fx(function)(*given)
+        known[key] = torch.compile(graph, backend=way["backend"], fullgraph=True, dynamic=False)
+    return known[key]
 
 
 def _first_line(error: Exception) -> str:
@@ -125,7 +148,7 @@ MODES = (
     _autocast("bfloat16"),
     _autocast("float16"),
     _mode("compiled, aot_eager", {"backend": "aot_eager"}, title="compiled by aot_eager"),
-    _mode("compiled, inductor", {"backend": "inductor"}, title="compiled by inductor"),
+    _mode("compiled, inductor", {"backend": "inductor"}, title="compiled by inductor", is_slow=True),
 )
 
 

@@ -1,0 +1,180 @@
+"""Runs a captured call in one mode after another, and keeps what each returned: the lines of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from gradproof.clock import TimeIsOver, tick
+from gradproof.diagnosis import words
+from gradproof.ir.capture import Capture
+from gradproof.ir.program import Program
+from gradproof.ir.types import Array
+from gradproof.modes.apart_where import PartingSearch
+from gradproof.modes.feed import Feed, feed, in_precision, is_all_real
+from gradproof.modes.model import (
+    PRECISIONS,
+    LackingMode,
+    Mode,
+    ModeCell,
+    ModeLine,
+    ModeSource,
+    NotRun,
+)
+from gradproof.modes.rows import Returned, asked_of, gap_in_ulps, gradients_of, measured, returns_again
+from gradproof.options import Options
+
+N_OTHERS = len(PRECISIONS) - 1
+
+Key = tuple[int, str | None]  # which mode, and the precision if it is another than the program's
+
+
+@dataclass(eq=False)
+class ModeTable:
+    """A call that is being compared: its program, what is differentiated for, and the lines so far.
+
+    Where the framework would differentiate otherwise than the user did (a rule written by hand, a derivative of a
+    derivative), what `is_recorded` is run: the ops of the gradient itself.
+    """
+
+    capture: Capture
+    options: Options
+    sources: tuple[ModeSource, ...]
+    wrt: tuple[int, ...]
+    recorded: tuple[int | None, ...]
+    sizes: Sequence[Array | None]
+    dtype: str
+    is_recorded: bool = False
+    lacking: list[LackingMode] = field(default_factory=list)
+    lines: dict[Key, ModeLine] = field(default_factory=dict)
+    over: str | None = None  # why not everything was run
+    _feeds: dict[str | None, Feed] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        found = self.capture.gradient_program if self.is_recorded else self.capture.program
+        assert found is not None
+        return found
+
+    @property
+    def outputs(self) -> list[int]:
+        """What is asked of a run of the recorded ops: the target, and its gradients."""
+        assert self.capture.program is not None
+        return [*self.capture.program.outputs, *(id for id in self.recorded if id is not None)]
+
+    def ran(self, mode: Mode, dtype: str | None, *, is_rethreaded: bool = False) -> Returned:
+        """The call in a mode, in its own precision or another; what was compiled for it is found again by its feed."""
+        if dtype not in self._feeds:
+            program = self.program if dtype is None else in_precision(self.program, dtype)
+            fed = feed(program, self.outputs) if self.is_recorded else asked_of(program, self.wrt)
+            self._feeds[dtype] = fed
+        if not self.is_recorded:
+            return gradients_of(mode, self._feeds[dtype], self.wrt, is_rethreaded=is_rethreaded)
+        if is_rethreaded:
+            raise NotRun("only what the framework differentiates itself is run with other threads")
+        value, *gradients = mode.values(self._feeds[dtype], self.outputs)
+        return value, list(gradients)
+
+
+def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None:
+    """Run every mode, what is asked most first: as the program is, in other precisions, then the op at which they part.
+
+    Modes of other frameworks come after all that the program's own has, and slow ones after the others. When the time
+    is over, what is there is kept, and what was not run is listed with that reason.
+    """
+    order = sorted(range(len(modes)), key=lambda k: _turn(table, modes[k]))
+    plain: list[Key] = [(k, None) for k in order]
+    others: list[Key] = [(k, one) for k in order for one in _precisions(modes[k], table)]
+    waiting = dict.fromkeys([*plain, *others])
+
+    def first(key: Key) -> None:
+        line = _line(table, modes[key[0]], key[1])
+        del waiting[key]
+        if line is not None:
+            table.lines[key] = line
+            if modes[key[0]].is_single and key in plain:
+                search.singles.setdefault(line.framework, (modes[key[0]], line))
+
+    def again(key: Key) -> None:
+        if key in table.lines:
+            table.lines[key] = _repeated(table, modes[key[0]], key[1], table.lines[key])
+
+    def where(key: Key) -> None:
+        if key in table.lines:
+            table.lines[key] = search.with_partings(modes[key[0]], table.lines[key])
+
+    try:
+        for turn in dict.fromkeys(_turn(table, modes[k]) for k in order):
+            for do, keys in (
+                (first, plain),
+                (again, plain),
+                (first, others),
+                (where, plain),
+                (again, others),
+            ):
+                for key in keys:
+                    if _turn(table, modes[key[0]]) == turn:
+                        tick()
+                        do(key)
+    except TimeIsOver as over:
+        table.over = str(over)
+        table.lacking += [LackingMode(*name, str(over)) for name in _unreached(modes, list(waiting))]
+
+
+def _turn(table: ModeTable, mode: Mode) -> tuple[bool, bool]:
+    return mode.framework != table.capture.framework, mode.is_slow
+
+
+def _unreached(modes: Sequence[Mode], keys: Sequence[Key]) -> list[tuple[str, str]]:
+    """By framework and name; the precisions of a mode together, and those of one that never ran unsaid."""
+    found = []
+    for k in dict.fromkeys(k for k, _ in keys):
+        dtypes = [dtype for other, dtype in keys if other == k and dtype is not None]
+        which = "other precisions" if len(dtypes) == N_OTHERS else words.comma_list(dtypes)
+        name = _named(modes[k], None if (k, None) in keys else which)
+        found.append((modes[k].framework, name))
+    return found
+
+
+def _named(mode: Mode, dtype: str | None) -> str:
+    return mode.name if dtype is None else f"{mode.name} in {dtype}"
+
+
+def _precisions(mode: Mode, table: ModeTable) -> list[str]:
+    """The other precisions in which the whole program is run too."""
+    return [one for one in mode.precisions if one != table.dtype] if is_all_real(table.program) else []
+
+
+def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
+    try:
+        value, gradients = table.ran(mode, dtype)
+    except NotRun as reason:
+        table.lacking.append(LackingMode(mode.framework, _named(mode, dtype), str(reason)))
+        return None
+    shown = dtype or table.dtype
+    cells = tuple(cell_of(table, k, one, mode.policy or shown) for k, one in enumerate(gradients))
+    ran_so = mode.framework == table.capture.framework and mode.runs_as == table.capture.run.mode
+    # What was compiled in other pieces, or drawn anew, is not the user's run, whatever the mode is called.
+    is_own = dtype is None and ran_so and not any(cell.gap_ulps for cell in cells)
+    return ModeLine(
+        mode.framework, mode.name, shown, value, cells, is_own, title=mode.words, policy=mode.policy
+    )
+
+
+def _repeated(table: ModeTable, mode: Mode, dtype: str | None, line: ModeLine) -> ModeLine:
+    """The line, and whether the mode returns its bits again."""
+    before = (line.value, [cell.gradient for cell in line.cells])
+    again = partial(table.ran, mode, dtype)
+    rethreads = returns_again(partial(again, is_rethreaded=True), before) if dtype is None else None
+    return replace(line, repeats=returns_again(again, before), rethreads=rethreads)
+
+
+def cell_of(table: ModeTable, k: int, gradient: Array | None, dtype: str) -> ModeCell:
+    source = table.sources[k]
+    verdict, found = measured(gradient, source.true, dtype, table.sizes[k], table.options)
+    gap = gap_in_ulps(gradient, source.observed)
+    digits = None if found is None or found.outcome in ("unbounded",) else found.digits
+    if found is not None and found.outcome == "nonfinite":
+        digits = 0.0
+    return ModeCell(gradient, verdict, digits, gap, None if found is None else found.worst)
