@@ -1,0 +1,95 @@
+"""Whose rounding or rewriting it was: told by the bits that each explanation gives, on programs of a few ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gradproof.diagnosis.parting import Whose
+from gradproof.domains.ieee import Ieee
+from gradproof.engine.run import run
+from gradproof.ir.program import Builder
+from gradproof.modes.parting import with_values
+from gradproof.modes.whose import Differing, exact_result, whose
+
+X = np.random.default_rng(3).normal(size=40).astype(np.float32)
+F32 = {"dtype": "float32", "shape": (40,)}
+
+
+def _whose(build: Callable[[Builder], int], other: Any, single: Any = None) -> Whose:
+    """The explanation of the last op's result in another run, its inputs being those of the run op by op."""
+    builder = Builder()
+    output = build(builder)
+    program = builder.build([output])
+    ids = [node.id for node in program.nodes]
+    values = {id: np.asarray(one) for id, one in run(Ieee(), program.with_outputs(ids)).values.items()}
+    single = values[output] if single is None else np.asarray(single)
+    ran = with_values(program, {**values, output: np.asarray(other)})
+    inputs = [values[id] for id in ran[output].inputs]
+    index = tuple(int(k) for k in np.argwhere(single != other)[0])
+    exact = exact_result(ran[output], inputs)
+    return whose(Differing(ran, ran[output], single, np.asarray(other), inputs, exact, index))
+
+
+def test_a_division_that_becomes_a_product_may_be_fused_with_a_sum() -> None:
+    def build(b: Builder) -> int:
+        third = b.add("div", b.input(X), b.constant(np.float32(3.0)), **F32)
+        return b.add("sub", third, b.constant(np.float32(0.3)), **F32)
+
+    inverse = np.float64(np.float32(1) / np.float32(3))
+    other = (X.astype(np.float64) * inverse - np.float64(np.float32(0.3))).astype(np.float32)
+    found = _whose(build, other)
+    assert found.kind == "fused-multiply-add"
+    assert found.text.startswith("`a / b` was rewritten as `a * (1 / b)`; `a * b` and the sum are one fused")
+
+
+def test_a_product_with_its_sign_turned_may_be_fused_with_a_sum() -> None:
+    def build(b: Builder) -> int:
+        x = b.input(X)
+        product = b.add("neg", b.add("mul", x, b.constant(np.float32(1.7)), **F32), **F32)
+        return b.add("add", product, b.constant(np.float32(0.3)), **F32)
+
+    other = np.float64(np.float32(0.3)) - X.astype(np.float64) * np.float64(np.float32(1.7))
+    assert _whose(build, other.astype(np.float32)).kind == "fused-multiply-add"
+
+
+def test_what_runs_op_by_op_is_rewritten_within_one_op_only() -> None:
+    def build(b: Builder) -> int:
+        root = b.add("sqrt", b.constant(np.float32(7.0)), dtype="float32", shape=())
+        return b.add("div", b.input(X), root, **F32)
+
+    by_op = X * (np.float32(1) / np.sqrt(np.float32(7.0)))
+    found = _whose(build, X / np.sqrt(np.float32(7.0)), by_op)
+    assert found.text == "`a / b` was rewritten as `a * (1 / b)` in the run op by op, and not here"
+
+
+def test_a_whole_power_may_be_products() -> None:
+    def build(b: Builder) -> int:
+        return b.add("power", b.input(X), b.constant(np.float32(3.0)), **F32)
+
+    exact = (X.astype(np.float64) ** 3).astype(np.float32)
+    found = _whose(build, X * X * X, exact)
+    assert (found.kind, found.text) == ("rewriting", "`x ** 3` was rewritten as products of `x`")
+
+
+def test_a_rounding_of_the_inputs_that_was_left_out() -> None:
+    def build(b: Builder) -> int:
+        narrow = {"dtype": "bfloat16", "shape": (40,)}
+        x = b.add("cast", b.input(X), params={"dtype": "bfloat16"}, **narrow)
+        return b.add("mul", x, x, **narrow)
+
+    found = _whose(build, (X * X).astype(ml_dtypes.bfloat16))
+    assert found.kind == "excess-precision" and "not rounded to bfloat16 in between" in found.text
+
+
+def test_sums_of_products_that_cancel_are_another_order_and_not_another_op() -> None:
+    a, b_ = np.float32([[1e4, 1.0, -1e4]]), np.float32([[1.0], [0.1], [1.0]])
+
+    def build(b: Builder) -> int:
+        made = {"dtype": "float32", "shape": (1, 1)}
+        return b.add("einsum", b.input(a), b.constant(b_), params={"equation": "ij,jk->ik"}, **made)
+
+    assert _whose(build, np.float32([[0.0996]]), np.float32([[0.1]])).kind == "sum-order"
