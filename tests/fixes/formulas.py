@@ -182,7 +182,8 @@ def _print_table(formulas: tuple[Formula, ...]) -> None:
         words = (
             "-"
             if fix is None
-            else f"{fix.digits:4.1f}  " + "; ".join(f"{r.pattern} -> {r.replacement}" for r in fix.rules)
+            else f"{fix.digits:4.1f}  "
+            + "; ".join(f"{one.rule.pattern} -> {one.rule.replacement}" for one in fix.steps)
         )
         mark = "" if found.is_unstable else "  (stable here)"
         print(
@@ -191,6 +192,10 @@ def _print_table(formulas: tuple[Formula, ...]) -> None:
     print(
         f"{mended} of {total} unstable formulas have a proven fix that restores at least half of the lost digits"
     )
+
+
+def _steps(fix: Candidate) -> str:
+    return "; ".join(f"{one.rule.pattern} -> {one.rule.replacement}" for one in fix.steps)
 
 
 if __name__ == "__main__":
