@@ -125,3 +125,32 @@ def test_where_nothing_could_be_run_nothing_is_claimed(
 def test_the_case_itself(script: tuple[Path, Report]) -> None:
     assert script[1].gradients[0].verdict is not Verdict.CORRECT
     assert "1e5" in next(iter(patched_texts(_with(script[1], Fix("a", _RIGHT))).values()))
+
+
+def test_a_patch_for_a_warning_that_the_script_does_not_survive_is_not_claimed(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, report = script
+    claimed = _with(report, Fix("divide by nothing", _CRASHES, "with this change all is well"))
+    (gradient,) = claimed.gradients
+    mild = tuple(replace(one, severity="warning") for one in gradient.diagnostics)
+    (fix, ran) = _tried(path, replace(claimed, gradients=(replace(gradient, diagnostics=mild),)), monkeypatch)
+    assert len(ran) == 1
+    assert (fix.patch, fix.checked) == ("", "")
+
+
+def test_a_fault_is_mended_though_the_patch_for_a_warning_beside_it_crashes(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, report = script
+    faulty = _with(report, Fix("scale", _RIGHT))
+    (gradient,) = faulty.gradients
+    crashing = "@@ -5 +5 @@\n-    y = x * np.float32(1e10) + np.float32(1.0)\n+    y = [][0]\n"
+    beside = replace(
+        gradient.diagnostics[0], severity="warning", fix=Fix("break it", crashing, "said to work")
+    )
+    mild = replace(gradient, source="z", diagnostics=(beside,))
+    told = replace(faulty, gradients=(gradient, mild))
+    fix, ran = _tried(path, told, monkeypatch)
+    assert len(ran) == 2
+    assert fix.patch and fix.checked

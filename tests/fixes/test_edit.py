@@ -43,6 +43,16 @@ def test_what_is_said_twice_gets_a_name_if_a_line_can_come_before() -> None:
         assert with_a_name(source, call, text) == expected
 
 
+def test_a_name_needs_no_parentheses_but_those_of_a_call() -> None:
+    source = _source("y = g(x)\n")
+    call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))
+    text = "(x * scale * levels) + stop(round(x * scale * levels) - (x * scale * levels))"
+    assert with_a_name(source, call, text) == (
+        "part + stop(round(part) - part)",
+        "part = x * scale * levels\n",
+    )
+
+
 def test_short_words_are_repeated() -> None:
     source = _source("y = g(x)\n")
     call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))

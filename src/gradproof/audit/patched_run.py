@@ -85,7 +85,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         if not n_left:
             return told
         # What the change has brought to light is mended, and another change is tried in its place.
-        following = [_further(report, told, run, file), _with_others(current, run, left)]
+        following = [_of_faults(current), _further(report, told, run, file), _with_others(current, run, left)]
         waiting += [one for one in following if one is not None]
     return best[1] if best[0] <= len(_faulty(report)) else _without_patches(advised)
 
@@ -216,14 +216,17 @@ def _with_a_patch(report: Report) -> Report:
 
 
 def _without_patches(report: Report) -> Report:
-    return _mapped(
-        report,
-        lambda gradient, key, one: (
-            one
-            if one.fix is None or not is_at_fault(gradient)
-            else replace(one, fix=replace(one.fix, patch="", checked="", others=()))
-        ),
-    )
+    """What failed together is claimed of none."""
+    return _mapped(report, lambda gradient, key, one: _as_advice(one))
+
+
+def _of_faults(report: Report) -> Report:
+    """Only what mends a fault: what is a matter of taste beside it may be what the script did not survive."""
+    return _mapped(report, lambda gradient, key, one: one if is_at_fault(gradient) else _as_advice(one))
+
+
+def _as_advice(one: Diagnostic) -> Diagnostic:
+    return one if one.fix is None else replace(one, fix=replace(one.fix, patch="", checked="", others=()))
 
 
 def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None:

@@ -92,6 +92,15 @@ def quoted_alike(source: ParsedSource, text: str) -> str:
     return _WORDS.sub(lambda one: f'"{one[1]}"' if f'"{one[1]}"' in source.text else one[0], text)
 
 
+def replaced_with_a_name(source: ParsedSource, expression: ast.expr, text: str, file: str) -> str:
+    """As `replaced`; what the text says more than once gets a name in a line of its own."""
+    text, before = with_a_name(source, expression, text)
+    after = with_texts(source, [(expression, text)])
+    if after is None:
+        return ""
+    return diff(source, [before.get(k, "") + line for k, line in enumerate(after, 1)], file)
+
+
 def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[str, dict[int, str]]:
     """The new text of an expression, what it says more than once as a name, and what has to come before which line."""
     statement = source.statement(expression)
@@ -101,6 +110,8 @@ def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[
     if not again or statement is None or not _runs_once(source, expression, statement):
         return text, {}
     longest, name = max(again, key=len), unused_name(source, "part")
+    # A name needs no parentheses, a call does.
+    text = re.sub(rf"(?<![\w\])])\({re.escape(longest)}\)", name, text)
     indent = source.text.splitlines()[statement.lineno - 1].encode()[: statement.col_offset].decode()
     return text.replace(longest, name), {statement.lineno: f"{indent}{name} = {longest}\n"}
 

@@ -22,7 +22,11 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     block = _block(source, asked, call.line)
     beside = [] if block is None else getattr(source.parents.get(block), "body", [])
-    if block is None or asked not in beside:
+    missing = case.source.missing
+    is_used_up = (
+        missing is not None and "remedy" in missing.facts
+    )  # the tape has seen all, and was asked before
+    if block is None or asked not in beside or is_used_up:
         return
     place = beside.index(block)
     between = [

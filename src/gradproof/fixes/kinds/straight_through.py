@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
-from gradproof.fixes.edit import enclosed, replaced
+from gradproof.fixes.edit import enclosed, replaced_with_a_name
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of, imported_names, root_name
@@ -36,7 +36,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
             text = _truncated(source, argument, language, alias)
         if text:
             new = _through(source, argument, text, language, alias)
-            patch = replaced(source, [(step, enclosed(source, step, new))], span.file)
+            patch = replaced_with_a_name(source, step, enclosed(source, step, new), span.file)
             yield Fix(_TEXT.format(function=ast.unparse(step.func)), patch, "", _MEANING)
 
 
@@ -67,7 +67,7 @@ def _through(source: ParsedSource, argument: ast.expr, step: str, language: Fram
     """`x + stop_gradient(round(x) - x)`"""
     text = ast.get_source_segment(source.text, argument) or ""
     bare = isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
-    shown = text if bare else f"({text})"
+    shown = text if bare else f"({text})"  # a name takes the place of both
     difference = f"{step} - {shown}"
     template = language.detached.replace(f"{language.alias}.", f"{alias}.")
     inner = f"({difference})" if template.startswith("{x}") else difference

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradproof.diagnosis.case import Case
@@ -18,7 +18,7 @@ from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.tried import Replay, checked_text, recomputed, tried
 from gradproof.fixes.verify import MOST_ENTRIES, rounded_gradient
 from gradproof.ir import types
-from gradproof.ir.program import Program, ancestors
+from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.judge.compare import compare
 from gradproof.judge.verdict import Verdict
 
@@ -92,10 +92,19 @@ def _wider_casts(case: Case, program: Program) -> Iterator[_Change]:
         source = None if span is None else parsed(case.sources.get(span.file, ""))
         expression = None if source is None else source.at(span)
         patch = ""
-        if source is not None and span is not None and expression is not None:
+        is_alone = not _meets(program, own, own[0].dtype)
+        if source is not None and span is not None and expression is not None and is_alone:
             patch = _with_dtype(source, expression, own[0].dtype, before, span.file)
         text = f"keep this part in {before}: do not cast it to {own[0].dtype}"
         yield _Change(retraced(program, changes, own[0].dtype), text, patch)
+
+
+def _meets(program: Program, casts: Sequence[Node], narrow: str) -> bool:
+    """Whether what comes of a cast meets other arrays of its dtype: wide, it would be refused beside them."""
+    behind = descendants(program, [node.id for node in casts])
+    beside = {id for node in program.nodes if behind.intersection(node.inputs) for id in node.inputs} - behind
+    # A number alone takes the dtype of what it meets.
+    return any(program[id].dtype == narrow and program[id].shape for id in beside)
 
 
 def _cast_to(dtype: str) -> Made:
