@@ -84,10 +84,12 @@ def _bad_entry(case: Case, bad: Array) -> tuple[int, ...]:
 
 
 def _with_singular(case: Case) -> Case:
-    """Needed where the gradient has no bound at the point itself, though it may have a limit."""
+    """Needed where the gradient has no bound at the point itself, though it may have a limit, or the target no value."""
     reference, source = case.judgement.reference, case.source.node
-    if reference is None or source is None or case.verdict not in _ROUGH or case.judgement.oracle == "ball":
+    if reference is None or source is None or case.verdict not in _ROUGH:
         return case
+    if case.judgement.oracle == "ball":  # zeros have absorbed what has no value
+        return replace(case, irregular=replace(case.irregular, without_value=without_value(reference.run)))
     singular = steepest(reference.run, source)
     if singular is None and reference.beside is not None:
         beside = steepest(reference.beside, source)

@@ -196,9 +196,9 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
     program = reference.run.program
     node = program[place.id]
     argument = _argument(program, place)
-    if node.span is None or node.op in ("input", "constant") or argument is None:
+    if node.span is None or node.op in ("input", "constant"):
         return
-    at = f"at {spoken(case, program, argument)}"
+    at = "here" if argument is None else f"at {spoken(case, program, argument)}"
     index = (0,) * len(case.source.shape)
     yield Diagnostic(
         kind="invalid-domain",

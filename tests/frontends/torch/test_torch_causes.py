@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from tests.frontends.torch.seen import audited
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 import gradproof
 from gradproof.render.faults import ordered_diagnostics
@@ -268,3 +269,24 @@ def test_what_differentiating_twice_takes_away_is_not_said_to_be_unused() -> Non
     found = ordered_diagnostics(report)
     assert [one.kind for one in found][:2] == ["discrete-op", "not-connected"], "what has a fix comes first"
     assert "nothing of it is left in the derivatives that `loss` is made of" in found[1].headline
+
+
+def test_a_rule_that_computes_its_forward_again_is_followed_through_leaves_of_its_own() -> None:
+    """What a reentrant checkpoint computed again was taken with its rounding, and that told as a fault of its rule."""
+
+    def program() -> None:
+        torch.manual_seed(1)
+        w = torch.randn(8, 8, requires_grad=True)
+        x = torch.randn(16, 8, requires_grad=True)
+
+        def block(x: torch.Tensor) -> torch.Tensor:
+            h = x @ w
+            e = torch.exp(h - h.max(1, keepdim=True).values.detach())
+            return e / e.sum(1, keepdim=True)
+
+        y = checkpoint(block, x, use_reentrant=True)
+        (-(y[:, 0] + 1e-6).log().mean()).backward()
+
+    for one in audited(program).gradients:
+        assert one.verdict.value == "correct"
+        assert one.diagnostics == ()

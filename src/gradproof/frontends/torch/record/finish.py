@@ -22,6 +22,7 @@ from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.exits import with_numbers
 from gradproof.frontends.torch.record.facts import (
     doubt_of,
+    followed,
     freed_of,
     going_back,
     made_of,
@@ -235,7 +236,7 @@ class Finish:
     def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
         self.places[raw.index] = index
         spans, is_backward = tuple(map(span_of, raw.places)), self.run.id in raw.within
-        given = [self.value(cell) for cell in raw.inputs]
+        given = [self.value(followed(cell, self.backward) if is_backward else cell) for cell in raw.inputs]
         given = given if is_backward else self.twice.inputs(raw, given)
         event = OpEvent(
             index=index,
