@@ -1,10 +1,18 @@
-"""What an audit costs a PyTorch program: unchecked steps, and steps that are recorded; ratios in one run.
+"""What an audit costs a PyTorch program: steps that are not checked, and the one that is.
 
-Blocks of plain and observed steps take turns, so that a busy machine slows both; plain against plain is the noise.
+    python benchmarks/torch_overhead.py [--blocks 9] [--checks 5] [--parameters 1e6]
+
+Unchecked steps: blocks of plain and observed steps take turns, so that a busy machine slows both; plain against plain
+is the noise. Checked step: a network of so many float32 parameters, one step with its verdict for every entry, in plain
+steps of the same network. Times are of the processor, so that a busy machine counts as little as it can; memory is the
+growth of the process's largest size during the check.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -13,25 +21,42 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import gradproof
 from gradproof.frontends.record.sites import always
 from gradproof.frontends.torch.record.observation import observe
 
-BLOCKS, STEPS, FEW = 9, 20, 2  # recorded steps are dear: a few show what they cost
+STEPS, FEW = 20, 2  # recorded steps are dear: a few show what they cost
+Step = Callable[[], None]
 
 
-def mlp() -> Callable[[], None]:
+def mlp() -> Step:
     model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
     return _step(model, torch.randn(64, 64), torch.randint(0, 10, (64,)))
 
 
-def cnn() -> Callable[[], None]:
+def cnn() -> Step:
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 256, 10)
     )
     return _step(model, torch.randn(16, 1, 16, 16), torch.randint(0, 10, (16,)))
 
 
-def _step(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> Callable[[], None]:
+def dense(n_parameters: int) -> Step:
+    width = int(math.sqrt(n_parameters / 2))
+    layers = [nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)]
+    return _step(nn.Sequential(*layers), torch.randn(64, width), torch.randint(0, 10, (64,)))
+
+
+def convolutional(n_parameters: int) -> Step:
+    channels = int(math.sqrt(n_parameters / 18))
+    layers = [nn.Conv2d(3, channels, 3, padding=1), nn.BatchNorm2d(channels), nn.ReLU()]
+    for _ in range(2):
+        layers += [nn.Conv2d(channels, channels, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels * 4, 10))
+    return _step(model, torch.randn(8, 3, 8, 8), torch.randint(0, 10, (8,)))
+
+
+def _step(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> Step:
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 
     def step() -> None:
@@ -42,18 +67,18 @@ def _step(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> Callable[[], No
     return step
 
 
-def seconds(step: Callable[[], None], count: int) -> float:
+def seconds(step: Step, count: int) -> float:
     """Of one step."""
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(count):
         step()
-    return (time.perf_counter() - start) / count
+    return (time.process_time() - start) / count
 
 
-def ratio(step: Callable[[], None], policy: Callable[[int], bool] | None) -> float:
+def ratio(step: Step, policy: Callable[[int], bool] | None, blocks: int) -> float:
     """The median over blocks of observed time over plain time; without a policy, of plain over plain."""
     found = []
-    for _ in range(BLOCKS):
+    for _ in range(blocks):
         plain = seconds(step, STEPS)
         if policy is None:
             found.append(seconds(step, STEPS) / plain)
@@ -66,15 +91,47 @@ def ratio(step: Callable[[], None], policy: Callable[[int], bool] | None) -> flo
     return statistics.median(found)
 
 
+def checked(step: Step, checks: int) -> tuple[float, float, str]:
+    """(a step with its verdicts in plain steps, megabytes more at most, the verdicts)."""
+    found, told = [], ""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(checks):
+        plain = seconds(step, STEPS)
+
+        def judged() -> None:
+            nonlocal told
+            with gradproof.watch() as report:
+                step()
+            told = ", ".join(sorted({f"{one.verdict.value} {one.oracle}" for one in report.gradients}))
+
+        found.append(seconds(judged, 1) / plain)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return statistics.median(found), grown / 1024, told
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--blocks", type=int, default=9)
+    parser.add_argument("--checks", type=int, default=5)
+    parser.add_argument("--parameters", type=float, default=1e6)
+    given = parser.parse_args()
     torch.manual_seed(0)
-    print(f"{'model':8} {'plain/plain':>12} {'unchecked':>10} {'recorded':>10}")
+    print(f"{'model':14} {'plain/plain':>12} {'unchecked':>10} {'recorded':>10}")
     for name, make in (("mlp", mlp), ("cnn", cnn)):
         step = make()
-        for _ in range(STEPS):
-            step()
-        noise, unchecked = ratio(step, None), ratio(step, lambda occurrence: occurrence <= 2)
-        print(f"{name:8} {noise:12.3f} {unchecked:10.3f} {ratio(step, always):10.2f}")
+        seconds(step, STEPS)
+        figures = [
+            ratio(step, policy, given.blocks) for policy in (None, lambda occurrence: occurrence <= 2, always)
+        ]
+        print(f"{name:14} {figures[0]:12.3f} {figures[1]:10.3f} {figures[2]:10.2f}", flush=True)
+    print(f"\n{'model':14} {'checked':>12} {'MB more':>10}  verdicts")
+    for name, large in (("dense", dense), ("convolutional", convolutional)):
+        step = large(int(given.parameters))
+        seconds(step, STEPS)
+        times, grown, told = checked(step, given.checks)
+        print(f"{name:14} {times:12.1f} {grown:10.0f}  {told}", flush=True)
 
 
 if __name__ == "__main__":

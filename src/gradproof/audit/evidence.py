@@ -84,7 +84,7 @@ def _bad_entry(case: Case, bad: Array) -> tuple[int, ...]:
 
 
 def _with_singular(case: Case) -> Case:
-    """Needed where the gradient has no bound at the point itself, though it may have a limit, or the target no value."""
+    """Needed where the gradient has no bound at the point itself, though it may have a limit, or a target no value."""
     reference, source = case.judgement.reference, case.source.node
     if reference is None or source is None or case.verdict not in _ROUGH:
         return case
