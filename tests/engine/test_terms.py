@@ -88,3 +88,26 @@ def test_sizes_that_are_not_known_count_as_none() -> None:
     program = program_of(lambda m, x: m.log(x), 0.0)
     (size,) = term_sizes(run(BallDomain64(), program), program.inputs)
     assert np.isfinite(size).all()
+
+
+def test_the_rounding_of_a_zero_goes_on_through_functions_and_products() -> None:
+    """A batch of equal rows behind a normalisation, a slope and a matrix: all that is left of them is rounding."""
+
+    def function(m: Any, x: Any, w: Any) -> Any:
+        centred = m.sub(x, m.broadcast(m.mean(x, axes=(0,)), shape=(4, 2)))
+        h = m.tanh(m.mul(centred, 300.0))
+        return total(m, m.einsum(h, w, equation="ij,j->i"))
+
+    _, size = _sizes(function, np.full((4, 2), 0.7), np.array([1.0, 2.0]))
+    assert (size > 100.0).all()
+
+
+def test_what_has_not_cancelled_is_no_rounding_however_often_it_is_multiplied() -> None:
+    def function(m: Any, x: Any) -> Any:
+        y = m.sub(x, 0.25)
+        for _ in range(60):
+            y = m.mul(y, m.sub(x, 0.25))
+        return y
+
+    (size,) = _sizes(function, 1.25)
+    assert float(size) < 1e3

@@ -11,7 +11,9 @@ from gradproof.causes._evidence import subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.engine.refine import Enclosure
 from gradproof.ir import types
+from gradproof.ir.surroundings import Differences
 from gradproof.judge.verdict import Verdict
 
 SMALL_ENTRY = 1e-3  # of the largest: what an entry is measured against at least
@@ -33,7 +35,8 @@ class Missed:
 
 def missed(case: Case) -> Missed | None:
     """None where there was no such check, it agrees within our tolerance, or the gradient is not right itself."""
-    seen, true, program = case.capture.around.differences, case.true, case.capture.program
+    seen, program = case.capture.around.differences, case.capture.program
+    true = None if seen is None else _compared_with(case, seen)
     if seen is None or true is None or program is None or case.verdict is not Verdict.CORRECT:
         return None
     values = np.asarray(seen.values, np.float64).reshape(true.mid.shape)
@@ -54,6 +57,19 @@ def missed(case: Case) -> Missed | None:
     hopeless = is_small and best > allowed * scale[index]
     kind: Literal["step-size", "tolerance"] = "tolerance" if hopeless else "step-size"
     return Missed(kind, index, float(values[index]), float(true.mid[index]), rounding, best, is_small)
+
+
+def _compared_with(case: Case, seen: Differences) -> Enclosure | None:
+    """The true gradient, or the true slope of the target in the direction that was checked."""
+    if not seen.along:
+        return case.true
+    reference = case.judgement.reference
+    if reference is None or len(reference.enclosures) != len(seen.along):
+        return None
+    pairs = list(zip(seen.along, reference.enclosures))
+    mid = sum(float(np.sum(one * true.mid)) for one, true in pairs)
+    rad = sum(float(np.sum(np.abs(one) * true.rad)) for one, true in pairs)
+    return Enclosure(np.asarray(mid), np.asarray(rad))
 
 
 def diagnose(case: Case, found: Missed) -> Diagnostic:

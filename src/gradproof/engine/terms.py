@@ -81,14 +81,45 @@ class _Factors:
     def __init__(self, plain: Arithmetic, values: _Midpoints, active: set[int]) -> None:
         self.plain, self.values, self.active = plain, values, active
         self.varying: dict[int, Array] = {}
+        cancelled: set[int] = set()
         for node in values.result.program.nodes:
-            if node.id in active and node.op in _SUMS_AND_MOVES:
-                self.varying[node.id] = self._sum(node)
+            if node.id not in active:
+                continue
+            if node.op in _SUMS_AND_MOVES:
+                varying = self._sum(node)
+            elif cancelled.isdisjoint(node.inputs) or (through := self._through(node)) is None:
+                continue
+            else:
+                varying = through
+            self.varying[node.id] = varying
+            if bool((np.abs(values[node.id]) <= CANCELLED * varying).any()):
+                cancelled.add(node.id)
 
     def _sum(self, node: Node) -> Array:
         parts = [self._part(id) for id in node.inputs]
         op = {"sub": "add", "neg": "identity"}.get(node.op, node.op)
         return np.asarray(np.abs(getattr(self.plain, op)(*parts, **node.params)))
+
+    def _through(self, node: Node) -> Array | None:
+        """What becomes of a rounding that is left of a zero behind a function; elsewhere the values themselves."""
+        op, y = TABLE.get(node.op), self.values[node.id]
+        if op is None or isinstance(y, tuple) or node.is_discrete:
+            return None
+        parts, xs = [self._part(id) for id in node.inputs], [self.values[id] for id in node.inputs]
+        if op.slopes is not None:
+            slopes = [0 if rule is None else rule(self.plain, y, *xs, **node.params) for rule in op.slopes]
+            terms = [np.abs(slope) * part for slope, part in zip(slopes, parts)]
+        elif op.linear is not None:
+            sizes = [x if types.is_discrete_array(x) else np.abs(x) for x in xs]
+            moved = [k for k, id in enumerate(node.inputs) if id in self.active]
+            terms = [
+                np.abs(getattr(self.plain, node.op)(*sizes[:k], parts[k], *sizes[k + 1 :], **node.params))
+                for k in moved
+            ]
+        else:
+            return None
+        varying = np.nan_to_num(np.asarray(sum(terms)), posinf=0.0)
+        return np.asarray(np.where(np.abs(y) <= CANCELLED * varying, varying, np.abs(y)))
 
     def _part(self, id: int) -> Array:
         if id not in self.active:
@@ -108,7 +139,8 @@ def _send_back(
         slots = sizes.setdefault(node.inputs[0], {})
         slots[node.params["index"]] = slots.get(node.params["index"], 0.0) + gy
         return
-    values = factors if node.op in _PRODUCTS else factors.values
+    is_product = node.op in _PRODUCTS or (node.op in TABLE and TABLE[node.op].linear is not None)
+    values = factors if is_product else factors.values
     y, xs = factors.values[node.id], [values[id] for id in node.inputs]
     if isinstance(y, tuple):
         gy = tuple(gy.get(k, np.zeros(np.shape(part))) for k, part in enumerate(y))

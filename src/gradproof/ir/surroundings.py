@@ -58,11 +58,15 @@ class OpenRecord:
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """What a check of the program's own got for a gradient by finite differences, with which step, by its name."""
+    """What a check of the program's own got for a gradient by finite differences, with which step, by its name.
+
+    With `along`, a direction for every source, it is the slope of the target in that direction.
+    """
 
     step: float
     name: str
     values: Array
+    along: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True)
