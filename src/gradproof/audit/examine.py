@@ -17,23 +17,16 @@ from gradproof.audit.evidence import with_facts
 from gradproof.audit.faults import with_faults
 from gradproof.audit.known import first_departure
 from gradproof.audit.mode_faults import ModeFaults
+from gradproof.audit.origin_of_error import with_origin_of_error
 from gradproof.audit.patches import with_sound_patch
 from gradproof.audit.rows import Piece, examine_rows, joined_rows, row_reports
 from gradproof.audit.rules_tried import with_notes
 from gradproof.causes import find_all
 from gradproof.clock import TimeIsOver, doing, tick, time_limit, unlimited
-from gradproof.diagnosis.case import Case, Rounding
+from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import BudgetLine, GradientReport
 from gradproof.diagnosis.words import nonfinite_text, ordinal
-from gradproof.engine.refine import entry_count
-from gradproof.engine.rounding import (
-    budget_of,
-    error_adjoints,
-    local_errors,
-    propagate_errors,
-    recorded_run,
-)
 from gradproof.fixes.allowance import checking, cut_short, searching
 from gradproof.fixes.choose import with_offers
 from gradproof.fixes.find import with_fix
@@ -41,18 +34,14 @@ from gradproof.frontends.select import replay_in
 from gradproof.internal_error import fault_reason
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Source
-from gradproof.ir.program import Program, prune
 from gradproof.ir.types import Array
-from gradproof.judge.blame import departures
 from gradproof.judge.by_facts import undecided
 from gradproof.judge.call import JudgedCall, judge_call, unjudged
 from gradproof.judge.compare import Comparison
 from gradproof.judge.judge import NO_NUMBER_GIVEN, Judgement
-from gradproof.judge.reference import CHEAP_ENTRIES
+from gradproof.judge.policy import allowed
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
-
-TINY_BITS = 1280  # tells exp(-800) beside 1 from 0: smaller ones are zero in every dtype
 
 
 def examine(capture: Capture, options: Options) -> list[GradientReport]:
@@ -135,10 +124,10 @@ def _cases(judged: JudgedCall, options: Options) -> list[Case]:
     with_mode_fault = ModeFaults(judged, options)
     found = []
     for index, judgement in enumerate(judged.judgements):
-        case = Case(judged.capture, index, judgement, options)
+        case = Case(judged.capture, index, judgement, allowed(judged.capture, index, options))
         for what, step in (
             ("whether its mode is to blame", with_mode_fault),
-            ("where the error arises", _with_evidence),
+            ("where the error arises", with_origin_of_error),
             ("what the gradient depends on", with_facts),
             ("which rule is wrong", with_faults),
             ("a better formula", _with_fix),
@@ -175,42 +164,6 @@ def _with_fault(case: Case, error: Exception | TimeIsOver) -> Case:
     else:
         text = fault_reason(error)
     return replace(case, capture=replace(case.capture, faults=(*case.capture.faults, text)))
-
-
-def _with_evidence(case: Case) -> Case:
-    if case.verdict is Verdict.INACCURATE and case.source.recorded is not None:
-        return _with_budget(case)
-    if case.verdict is Verdict.WRONG and case.capture.gradient_program is not None:
-        found = departures(case.capture.gradient_program, case.capture.rules.pullbacks, case.options)
-        return replace(case, rules=replace(case.rules, departures=tuple(found)))
-    return case
-
-
-def _with_budget(case: Case) -> Case:
-    """Whose rounding it was, measured at the worst entry of the gradient."""
-    assert case.capture.gradient_program is not None and case.source.recorded is not None
-    program = prune(case.capture.gradient_program, [case.source.recorded])
-    found = _budgeted(case, program, local_errors(program))
-    if not found.rounding.total_error and entry_count(program) <= CHEAP_ENTRIES:
-        # One minus tanh(20) is lost in float64 too, where the errors of a float32 program are looked for first.
-        found = _budgeted(case, program, local_errors(program, TINY_BITS))
-    return found
-
-
-def _budgeted(case: Case, program: Program, errors: dict[int, Array]) -> Case:
-    weight = np.zeros(case.source.shape)
-    comparison = case.judgement.comparison
-    assert comparison is not None
-    weight[comparison.worst or ()] = 1.0
-    at = recorded_run(program)
-    adjoints = error_adjoints(program, errors, [weight], at)
-    shares = budget_of(errors, adjoints)
-    total = sum(shares.values())
-    if total:
-        shares = {id: share / total for id, share in shares.items()}
-    return replace(
-        case, rounding=Rounding(errors, propagate_errors(program, errors, at), adjoints, total, shares)
-    )
 
 
 def report(case: Case, with_causes: bool = True) -> GradientReport:

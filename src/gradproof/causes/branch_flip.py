@@ -19,7 +19,8 @@ Write instead
 Stays silent when
     exact arithmetic takes the same branch; or
     the gradients of both branches agree; or
-    the operands are exactly equal: that is a kink or a jump.
+    the operands are exactly equal: that is a kink or a jump. Where the two gradients differ in single entries and
+    agree by norm to the tolerance, as if one unit of a large batch flips, it is only noted.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     where = "the program" if flip.node.span is None else f"line {flip.node.span.line}"
     yield Diagnostic(
         kind="branch-flip",
-        severity="warning",
+        severity="note" if _agrees_by_norm(case, flip) else "warning",
         certainty="proven",
         headline=f"rounding decides {op_words(flip.node)} here, and exact arithmetic decides otherwise",
         primary=None if flip.node.span is None else Annotation(flip.node.span, _label(flip, distance)),
@@ -77,6 +78,14 @@ def _rows(case: Case, flip: Flip, index: tuple[int, ...]) -> Rows:
         rows.append(("this branch", taken))
     other = words.number(flip.other.mid[index].item(), flip.other.rad[index].item())
     return (*rows, ("other branch", other))
+
+
+def _agrees_by_norm(case: Case, flip: Flip) -> bool:
+    """Whether the two branches differ in single entries only: one unit of one sample, as in every large batch."""
+    own = case.true
+    assert own is not None
+    distance = float(np.linalg.norm(np.ravel(flip.other.mid - own.mid)))
+    return distance <= case.options.tolerance(case.source.dtype) * float(np.linalg.norm(np.ravel(own.mid)))
 
 
 def _changed(case: Case, flip: Flip) -> tuple[int, ...]:

@@ -29,19 +29,31 @@ def by_policy(capture: Capture, k: int, judgement: Judgement, options: Options) 
     source, true = capture.sources[k], judgement.enclosure
     if judgement.verdict is not Verdict.INACCURATE or source.observed is None or true is None:
         return judgement
-    if capture.run.policy is not None:
+    dtype = _unsaid(capture, k)
+    if dtype is None:
         return judgement
-    dtype = narrowest(capture, source.node)
-    if dtype is None or types.precision_bits(dtype) >= types.precision_bits(source.dtype):
-        return judgement
-    found = compare(source.observed, true, dtype, options)
+    found = compare(source.observed, true, dtype, options.under(dtype))
     if found.outcome != "within":
         return replace(judgement, comparison=found)
     reason = f"measured by what {dtype} allows, which the program's own policy put on the path"
     return replace(judgement, verdict=Verdict.CORRECT, comparison=found, reason=reason)
 
 
-def narrowest(capture: Capture, source: int | None) -> str | None:
+def allowed(capture: Capture, k: int, options: Options) -> Options:
+    """What may be asked of a gradient: as the options say, or as much as the policy's dtype allows."""
+    return options.under(capture.run.policy or _unsaid(capture, k))
+
+
+def _unsaid(capture: Capture, k: int) -> str | None:
+    """The dtype of a policy that the frontend did not name, where it is narrower than the gradient."""
+    source = capture.sources[k]
+    if capture.run.policy is not None or not types.is_real(source.dtype):
+        return None
+    dtype = _narrowest(capture, source.node)
+    return dtype if dtype and types.precision_bits(dtype) < types.precision_bits(source.dtype) else None
+
+
+def _narrowest(capture: Capture, source: int | None) -> str | None:
     """The 16-bit dtype that numbers are cast to between a source and the target by no line of the user's; else None."""
     program = capture.program
     if program is None or source is None:
