@@ -49,7 +49,7 @@ def test_a_name_needs_no_parentheses_but_those_of_a_call() -> None:
     text = "(x * scale * levels) + stop(round(x * scale * levels) - (x * scale * levels))"
     assert with_a_name(source, call, text) == (
         "part + stop(round(part) - part)",
-        "part = x * scale * levels\n",
+        {1: "part = x * scale * levels\n"},
     )
 
 
