@@ -153,14 +153,20 @@ def _with_wider(lines: list[ModeLine]) -> list[ModeLine]:
 
 
 def _decided(k: int, line: ModeLine, cell: ModeCell, lines: list[ModeLine]) -> ModeCell:
+    """Rounding is to blame where digits grow with the precision; the widest is measured by those it does not exceed."""
     if cell.verdict is not Verdict.INACCURATE:
         return cell
-    bits = types.precision_bits(line.dtype)
-    wider = [
-        other.cells[k].digits or 0.0
-        for other in lines
-        if (other.framework, other.mode) == (line.framework, line.mode)
-        and types.precision_bits(other.dtype) > bits
+    bits, own = types.precision_bits(line.dtype), cell.digits or 0.0
+    same = [one for one in lines if (one.framework, one.mode) == (line.framework, line.mode)]
+    wider = [one.cells[k].digits or 0.0 for one in same if types.precision_bits(one.dtype) > bits]
+    narrower = [
+        one.cells[k].digits or 0.0
+        for one in same
+        if types.precision_bits(one.dtype) < bits and one.cells[k].verdict is Verdict.INACCURATE
     ]
-    helps = any(digits > (cell.digits or 0.0) + HELPS for digits in wider)
-    return replace(cell, verdict=beyond_tolerance(helps or not wider))
+    grows = any(digits > own + HELPS for digits in wider) if wider else _all_above(own, narrower)
+    return replace(cell, verdict=beyond_tolerance(grows))
+
+
+def _all_above(own: float, narrower: Sequence[float]) -> bool:
+    return all(own > digits + HELPS for digits in narrower)
