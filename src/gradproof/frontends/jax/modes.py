@@ -154,7 +154,10 @@ def offered(is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
     """The modes that JAX has on this machine; imports it. With `is_here` only those of this process."""
     import jax
 
-    others = [device for device in jax.devices() if device.platform != "cpu"]
-    there = [_mode(f"jit on {one}", {"device": one}, title=f"on {one}") for one in others]
-    lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
+    devices = list(dict.fromkeys([*jax.devices(), *jax.devices("cpu")]))
+    # With one device all modes are on it; with several each has a mode, the one that JAX chooses by itself too.
+    there = [_mode(f"jit on {one}", {"device": one}, title=f"on {one}") for one in devices]
+    there = there if len(devices) > 1 else []
+    is_plain = all(one.platform == "cpu" for one in devices)
+    lacking = [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")] * is_plain
     return [*(MODES if is_here else map(with_one_thread, MODES)), *there], lacking

@@ -171,9 +171,12 @@ def offered(is_here: bool = False) -> tuple[list[Mode], list[LackingMode]]:
     """The modes that TensorFlow has on this machine; imports it. With `is_here` only those of this process."""
     import tensorflow as tf
 
-    others = [device for device in tf.config.list_logical_devices() if device.device_type != "CPU"]
-    there = [_mode(f"eager on {one.name}", {"device": one.name}, title=f"on {one.name}") for one in others]
-    lacking = [] if others else [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")]
+    devices = tf.config.list_logical_devices()
+    # With one device all modes are on it; with several each has a mode, the one that TensorFlow chooses by itself too.
+    there = [_mode(f"eager on {one.name}", {"device": one.name}, title=f"on {one.name}") for one in devices]
+    there = there if len(devices) > 1 else []
+    is_plain = all(one.device_type == "CPU" for one in devices)
+    lacking = [LackingMode(FRAMEWORK, "an accelerator", "there is none on this machine")] * is_plain
     policies = [_policy("bfloat16"), _policy("float16")]
     if is_here:
         lacking += [LackingMode(FRAMEWORK, mode.name, ONLY_HERE) for mode in _settled()]
