@@ -82,7 +82,8 @@ def _root_key(result: Result, fault: Fault) -> tuple[Any, ...]:
 
 def _plain_name(op: str) -> str:
     """`lib.raw.Exp`, `lib.math.exp` and `lib.exp` are one function, and `arcsinh` is `asinh`."""
-    return op.rpartition(".")[2].replace("_", "").lower().replace("arc", "a")
+    name = op.rpartition(".")[2].replace("_", "").lower()
+    return f"a{name[3:]}" if name.startswith("arc") else name
 
 
 def to_page(results: Iterable[Result]) -> str:
