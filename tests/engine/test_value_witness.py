@@ -12,7 +12,7 @@ from gradproof.domains.ball import BallDomain
 from gradproof.engine.allowance import SPECIAL
 from gradproof.engine.run import run
 from gradproof.engine.trace import Traced, Tracer
-from gradproof.engine.value_witness import PLAIN, misread
+from gradproof.engine.value_witness import PLAIN, _Look, misread
 from gradproof.ir import types
 from gradproof.ir.program import Builder, Program
 from gradproof.judge.judge import Evidence, judge
@@ -103,6 +103,35 @@ def test_a_meaning_that_is_off_behind_such_a_kernel_is_found() -> None:
     y = _settled(builder, y, np.log1p(np.exp(x.value.astype(np.float64))) * 1.001)
     found = misread(builder.build([m.sum(y, axes=(0,)).id]))
     assert found is not None and found.node.op == "log"
+
+
+def _linear(off: float) -> Program:
+    """A product with a bias as one kernel computes it: in other digits than ours, where the two cancel."""
+    rng = np.random.default_rng(0)
+    builder = Builder()
+    m = Tracer(builder, phase="forward")
+    a, b = (rng.normal(size=shape).astype(np.float32) for shape in ((8, 300), (300, 40)))
+    x, w = (Traced(m, builder.input(one), one) for one in (a, b))
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    bias = m.constant((-exact[0]).astype(np.float32))
+    y = m.add(m.matmul(x, w), bias)
+    y = _settled(builder, y, exact + bias.value.astype(np.float64) + off)
+    return builder.build([m.sum(y, axes=(0, 1)).id])
+
+
+def test_what_is_added_to_a_product_before_it_is_rounded_needs_no_closer_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def closer(*_: Any) -> Any:
+        raise AssertionError("the product was taken in balls")
+
+    monkeypatch.setattr(_Look, "_compared", closer)
+    assert misread(_linear(0.0)) is None
+
+
+def test_another_sum_of_a_product_is_found() -> None:
+    found = misread(_linear(0.1))
+    assert found is not None and found.node.op == "add"
 
 
 def test_no_verdict_rests_on_a_meaning_that_is_not_what_ran() -> None:
