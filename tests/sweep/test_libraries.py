@@ -92,3 +92,13 @@ def test_calls_whose_result_the_documentation_leaves_open_are_not_tried() -> Non
     assert is_left_open("torch.nn.functional.max_unpool1d", (twice,))
     assert not is_left_open("torch.nn.functional.max_unpool1d", (once,))
     assert not is_left_open("torch.gather", (twice,))
+
+
+@pytest.mark.tensorflow
+def test_gradients_that_the_documentation_leaves_open_are_not_tried() -> None:
+    pytest.importorskip("tensorflow")
+    from gradproof.frontends.tensorflow.library import is_left_open
+
+    assert is_left_open("tf.nn.softmax_cross_entropy_with_logits")
+    assert is_left_open("tf.raw_ops.QuantizeAndDequantizeV4")
+    assert not is_left_open("tf.nn.sparse_softmax_cross_entropy_with_logits")

@@ -21,8 +21,9 @@ _MODULES = (
     "tf.keras.losses",
 )  # fmt: skip
 
-# Their documentation leaves the gradient open where the labels are no distribution, which no signature tells.
-_LEFT_OPEN = ("tf.nn.softmax_cross_entropy_with_logits", "tf.raw_ops.SoftmaxCrossEntropyWithLogits")
+# Their documentation leaves the gradient open where the labels are no distribution, which no signature tells; or says
+# that it is passed on as if nothing had been rounded.
+_LEFT_OPEN = ("softmaxcrossentropywithlogits", "fakequant", "quantizeanddequantize")
 
 
 def library() -> SweptLibrary:
@@ -56,7 +57,12 @@ def _ops() -> list[LibraryOp]:
     covered, opaque, *_ = coverage()
     names = [name for name in sorted({*covered, *opaque}) if hasattr(tf.raw_ops, name)]
     found += [probed(raw, f"tf.raw_ops.{name}", getattr(tf.raw_ops, name)) for name in names]
-    return [LibraryOp(op.name, lambda dtype: iter(())) if op.name in _LEFT_OPEN else op for op in found]
+    return [LibraryOp(op.name, lambda dtype: iter(())) if is_left_open(op.name) else op for op in found]
+
+
+def is_left_open(name: str) -> bool:
+    plain = name.rpartition(".")[2].replace("_", "").lower()
+    return plain.startswith(_LEFT_OPEN)
 
 
 def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
