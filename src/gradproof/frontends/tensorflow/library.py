@@ -21,9 +21,10 @@ _MODULES = (
     "tf.keras.losses",
 )  # fmt: skip
 
-# Their documentation leaves the gradient open where the labels are no distribution, which no signature tells; or says
+# Their documentation leaves the gradient open where labels are no distribution, or a least value is larger than the
+# largest, which no signature tells; or says
 # that it is passed on as if nothing had been rounded.
-_LEFT_OPEN = ("softmaxcrossentropywithlogits", "fakequant", "quantizeanddequantize")
+_LEFT_OPEN = ("softmaxcrossentropywithlogits", "fakequant", "quantizeanddequantize", "clipbyvalue")
 
 
 def library() -> SweptLibrary:
