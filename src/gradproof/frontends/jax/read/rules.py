@@ -16,6 +16,7 @@ from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter
 from gradproof.frontends.jax.read.replay import Find, JaxReplay
 from gradproof.frontends.record.model import CustomScope, InnerCall, OpEvent, RuleRun, Value
+from gradproof.frontends.record.rule_lines import returned_by
 from gradproof.frontends.record.source import is_users, spans_of
 from gradproof.ir import types
 from gradproof.ir.span import Span
@@ -125,6 +126,8 @@ def _scope(piece: JaxPiece, value: Any) -> CustomScope:
     defined, rule = _written(piece.function), _written(piece.rule)
     if rule is not None and defined is not None and is_users(defined.file) and not is_users(rule.file):
         rule = None  # one that JAX has put together, as `defjvps` does: the lines of its parts tell where it stands
+    elif rule is not None and is_users(rule.file):
+        rule = returned_by(rule.file, rule.function, rule.line)
     library = None if defined is None or is_users(defined.file) else _package(defined.file)
     return CustomScope(
         id=piece.id,

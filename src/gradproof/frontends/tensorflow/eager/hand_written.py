@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
 from tensorflow.python.framework import ops as tf_ops
 
 from gradproof.frontends.record.model import GradientCall, RuleRun
+from gradproof.frontends.record.rule_lines import returned_by
 from gradproof.frontends.record.source import is_users
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
-from gradproof.ir.syntax import tree_of
 
 
 def definition_of(function: Any) -> Span | None:
@@ -38,21 +37,7 @@ def line_of_rule(rule: Any) -> Span | None:
     code = getattr(rule, "__code__", None)
     if code is None or not is_users(code.co_filename):
         return None
-    tree = tree_of(code.co_filename)
-    for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min((one.lineno for one in node.decorator_list), default=node.lineno)
-            if first == code.co_firstlineno:
-                return _returned(code.co_filename, node)
-    return Span(code.co_filename, code.co_firstlineno, function=code.co_name)
-
-
-def _returned(file: str, function: ast.FunctionDef) -> Span:
-    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
-    if len(returns) != 1 or returns[0].value is None:
-        return Span(file, function.lineno, function=function.name)
-    value = returns[0].value
-    return Span(file, value.lineno, value.col_offset, value.end_lineno, value.end_col_offset, function.name)
+    return returned_by(code.co_filename, code.co_name, code.co_firstlineno)
 
 
 def library_of(function: Any, rule: Any) -> str | None:
