@@ -45,6 +45,13 @@ def budget_lines(gradient: GradientReport, sources: Mapping[str, str], width: in
         yield line(f"    {share(rest):>6} ", " " * BAR, f" {count(len(lines) - len(shown), 'other line')}")
 
 
+def shares_text(gradient: GradientReport) -> str:
+    """What the bars say, but for whose error it is: two gradients that share it need one picture."""
+    return "; ".join(
+        f"{span}: {share(part)}" for span, part, _ in by_line(gradient) if abs(part) >= LEAST_SHARE
+    )
+
+
 def bar(part: float) -> str:
     """A bar of `BAR` columns for a share of one, to an eighth of a column."""
     eighths = round(min(1.0, abs(part)) * BAR * 8)

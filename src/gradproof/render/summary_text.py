@@ -16,10 +16,12 @@ from gradproof.diagnosis.words import (
     comma_list,
     count,
     digits_text,
+    gradient_name,
     printable,
     whole_digits_text,
 )
 from gradproof.judge.verdict import Verdict
+from gradproof.render.executions import merged, said
 from gradproof.render.faults import (
     gravest_first,
     left_behind,
@@ -49,36 +51,38 @@ _GAP = "  "
 
 
 def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
-    """One row per gradient, the gravest first; with `is_complete` none is left out."""
+    """A row for each gradient and what is said of it, the gravest first; with `is_complete` one for each execution."""
     ordered = gravest_first(report)
-    faulty = [gradient for gradient in ordered if gradient.verdict is not Verdict.CORRECT]
-    correct = [gradient for gradient in ordered if gradient.verdict is Verdict.CORRECT]
-    behind = left_behind(report)
-    told = [
-        gradient
-        for k, gradient in enumerate(faulty)
-        if gradient not in behind and _n_alike(faulty[:k], gradient) < MOST_ALIKE
-    ]
-    shown = ordered if is_complete else told[:MOST_FAULTY] + correct[:MOST_CORRECT]
+    shown = [(gradient, 1) for gradient in ordered] if is_complete else _told(report, ordered)
     if not shown:
         return
-    one_file = len({main_span(gradient).file for gradient in shown}) == 1
-    rows = [_row(gradient, one_file, width < NARROW) for gradient in shown]
+    one_file = len({main_span(gradient).file for gradient, _ in shown}) == 1
+    rows = [_row(gradient, n_runs, one_file, width < NARROW) for gradient, n_runs in shown]
     widths = _widths(rows, width)
     yield _table_line([Piece(heading, "faint") for heading in _HEADINGS], widths)
-    for gradient, row in zip(shown, rows):
+    for (gradient, _), row in zip(shown, rows):
         role = "good" if gradient.verdict is Verdict.CORRECT else gradient.level
         yield _table_line([Piece(cell, role if k == 1 else "") for k, cell in enumerate(row)], widths)
-    n_faulty = len(faulty) - len(told[:MOST_FAULTY])
-    for left, what in ((n_faulty, "not correct"), (len(correct[MOST_CORRECT:]), "correct")):
-        if left and not is_complete:
+    for is_right, what in ((False, "not correct"), (True, "correct")):
+        of_it = [gradient for gradient in ordered if (gradient.verdict is Verdict.CORRECT) is is_right]
+        left = len(of_it) - sum(n for one, n in shown if (one.verdict is Verdict.CORRECT) is is_right)
+        if left > 0:
             yield line(Piece(f"and {left:,} more, {what}", "faint"))
 
 
-def _n_alike(earlier: Sequence[GradientReport], gradient: GradientReport) -> int:
+def _told(report: Report, ordered: Sequence[GradientReport]) -> list[tuple[GradientReport, int]]:
+    """The rows of a short table, each with the number of executions that it stands for."""
+    behind = left_behind(report)
+    rows = merged([gradient for gradient in ordered if gradient not in behind])
+    faulty = [row for row in rows if row[0].verdict is not Verdict.CORRECT]
+    correct = [row for row in rows if row[0].verdict is Verdict.CORRECT]
+    few = [row for k, row in enumerate(faulty) if _n_alike(faulty[:k], row[0]) < MOST_ALIKE]
+    return few[:MOST_FAULTY] + correct[:MOST_CORRECT]
+
+
+def _n_alike(earlier: Sequence[tuple[GradientReport, int]], gradient: GradientReport) -> int:
     """How many rows above say the same, but for the name."""
-    said = gradient.verdict, main_cause(gradient), main_span(gradient)
-    return sum((one.verdict, main_cause(one), main_span(one)) == said for one in earlier)
+    return sum(said(one) == said(gradient) for one, _ in earlier)
 
 
 def last_line(report: Report) -> str:
@@ -128,8 +132,8 @@ def _cure(diagnostic: Diagnostic) -> str:
 def verdict_line(report: Report) -> str:
     """The last line without what to do: for where that stands beside it."""
     first = next(iter(roots(report)), None)
-    said = _counted(report) + _tally(report) if first is not None and report.gradients else last_line(report)
-    return printable(said.removeprefix("gradproof: "))
+    told = _counted(report) + _tally(report) if first is not None and report.gradients else last_line(report)
+    return printable(told.removeprefix("gradproof: "))
 
 
 def levels(report: Report) -> Counter[str]:
@@ -181,7 +185,7 @@ def _word(verdict: Verdict) -> str:
     return "NaN/inf" if verdict is Verdict.NONFINITE else str(verdict)
 
 
-def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:
+def _row(gradient: GradientReport, n_runs: int, one_file: bool, narrow: bool) -> list[str]:
     known = gradient.known_digits
     text = whole_digits_text if narrow else digits_text
     digits = "" if known is None else text(*known).removesuffix(" digits")
@@ -189,6 +193,9 @@ def _row(gradient: GradientReport, one_file: bool, narrow: bool) -> list[str]:
     span = main_span(gradient)
     place = str(span.line) if one_file else f"{os.path.basename(span.file)}:{span.line}"
     called = gradient.source if narrow else name(gradient)
+    if n_runs > 1:
+        bare = gradient.source if narrow else gradient_name(gradient.target, gradient.source)
+        called = f"{bare} ({n_runs:,} runs)"
     return [printable(each) for each in (called, str(gradient.verdict), digits, cause, place)]
 
 

@@ -17,7 +17,7 @@ from gradproof.diagnosis.words import (
     wrap,
 )
 from gradproof.judge.verdict import Verdict
-from gradproof.render.budget_text import bar, budget_lines
+from gradproof.render.budget_text import bar, budget_lines, shares_text
 from gradproof.render.diagnostic_text import concise_line, diagnostic_lines
 from gradproof.render.faults import (
     estimated,
@@ -177,14 +177,15 @@ def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
 
 
 def _with_budget(report: Report, is_complete: bool) -> list[GradientReport]:
-    """The gradients whose error is worth dividing among lines: inaccurate ones, one for each cause."""
+    """The gradients whose error is worth dividing among lines: inaccurate ones, one for each cause and division."""
     if is_complete:
         return [gradient for gradient in report.gradients if gradient.budget]
     wanted: dict[object, GradientReport] = {}
     for gradient in report.gradients:
         if gradient.budget and gradient.verdict is Verdict.INACCURATE and not gradient.intended:
             wanted.setdefault((main_cause(gradient), main_span(gradient)), gradient)
-    return list(wanted.values())[:LIST_CAP]
+    divided = {shares_text(gradient): gradient for gradient in reversed(wanted.values())}
+    return [gradient for gradient in wanted.values() if gradient in divided.values()][:LIST_CAP]
 
 
 def _entries(gradient: GradientReport, width: int) -> Iterator[Line]:

@@ -135,3 +135,23 @@ def many_gradients(n: int) -> Report:
     """Thousands of rows, as a long audit makes them."""
     each = [gradient(Verdict.CORRECT, source=f"w{k}", digits=F32 - k % 7, occurrence=k + 1) for k in range(n)]
     return replace(RICH, gradients=(*RICH.gradients, *each))
+
+
+def trained(last: int = 10) -> Report:
+    """A step whose kernel loses its digits in its last execution, and a penalty that is computed once."""
+    runs = (1, 2, last) if last == 10 else tuple(range(1, last + 1))
+    step, once = Span("step.py", 7, 4, 7, 30), Span("step.py", 9, 4, 9, 30)
+    found = [
+        gradient(
+            Verdict.INACCURATE if (run, source) == (last, "kernel") else Verdict.CORRECT,
+            call=step,
+            source=source,
+            occurrence=run,
+            digits=0.5 if (run, source) == (last, "kernel") else F32,
+        )
+        for run in runs
+        for source in ("kernel", "bias")
+    ]
+    return Report(
+        (*found, gradient(Verdict.CORRECT, call=once, target="penalty", source="kernel", digits=F32))
+    )

@@ -7,20 +7,26 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gradproof.diagnosis.figures import Figures, ModeRow
+from gradproof.diagnosis.report import Report
 from gradproof.diagnosis.words import framework_name
+from gradproof.judge.verdict import Verdict
 from gradproof.render.sentence import name
 from gradproof.render.summary_text import last_line
 from tests.render.html.conftest import Opened
-from tests.render.html.pictured import large_report, many_gradients
-from tests.render.reports import BY_VERDICT, RICH
+from tests.render.html.pictured import large_report, many_gradients, trained
+from tests.render.reports import BY_VERDICT, F32, RICH
+from tests.render.reports import gradient as made
+
+# The same without its 10th execution: then verdict and digits have a column each, and every call a single row.
+ONE_RUN = replace(RICH, gradients=tuple({g.call: g for g in RICH.gradients if g.occurrence == 1}.values()))
 
 
 def rows(page: Page, column: int) -> list[str]:
     """The cells of one column of the rows that are shown, from top to bottom."""
     return page.evaluate(
-        """(column) => [...document.querySelectorAll("#table tbody tr")]
+        """(column) => [...document.querySelectorAll("#table tr[data-verdicts]")]
           .filter((row) => !row.hidden)
-          .map((row) => row.cells[column].innerText.trim())""",
+          .map((row) => row.cells[column]?.innerText.trim() ?? "")""",
         column,
     )
 
@@ -96,7 +102,7 @@ def test_the_budget_of_another_gradient_can_be_chosen(opened: Opened) -> None:
 
 
 def test_the_line_of_a_gradient_is_named_also_where_its_source_is_not_known(opened: Opened) -> None:
-    assert "train.py:12" in rows(opened(RICH), 4)
+    assert "train.py:12" in rows(opened(RICH), 2)
 
 
 def test_a_gradient_call_shows_what_became_of_it(opened: Opened) -> None:
@@ -120,11 +126,12 @@ def test_a_mode_is_marked_only_where_it_has_a_digit_less(opened: Opened) -> None
 
 
 def test_a_click_on_a_heading_sorts_and_a_second_reverses(opened: Opened) -> None:
-    page = opened(RICH)
+    page = opened(ONE_RUN)
     before = rows(page, 0)
     head = page.locator("#table .col-gradient")
     head.get_by_role("button").click()
     ascending = rows(page, 0)
+    assert ascending != before
     assert ascending == sorted(before, key=str.lower)
     assert head.get_attribute("aria-sort") == "ascending"
     head.get_by_role("button").click()
@@ -133,7 +140,7 @@ def test_a_click_on_a_heading_sorts_and_a_second_reverses(opened: Opened) -> Non
 
 
 def test_the_keyboard_sorts_by_digits_and_what_is_unknown_comes_last(opened: Opened) -> None:
-    page = opened(RICH)
+    page = opened(ONE_RUN)
     page.locator("#table .col-digits button").focus()
     page.keyboard.press("Enter")
     digits = rows(page, 2)
@@ -142,14 +149,68 @@ def test_the_keyboard_sorts_by_digits_and_what_is_unknown_comes_last(opened: Ope
     assert all(not cell for cell in digits[len(known) :])
 
 
+def test_the_executions_of_a_call_are_columns_of_one_table(opened: Opened) -> None:
+    page = opened(trained())
+    heads = page.locator("#table .call").all_inner_texts()
+    assert [" ".join(head.split()) for head in heads] == [
+        "Call at step.py:7 1st run 2nd run 10th run",
+        "Call at step.py:9 1st run",
+    ]
+    assert rows(page, 0) == ["d loss / d kernel", "d loss / d bias", "d penalty / d kernel"]
+    assert [cell.split()[1] for cell in rows(page, 3)[:2]] == ["correct", "correct"]
+    assert [cell.split()[1] for cell in rows(page, 5)[:2]] == ["inaccurate", "correct"]
+    expect(page.locator("#shown")).to_have_text("7 gradients")
+    page.locator("#table tr[data-verdicts]").first.locator("td:nth-child(6) a").click()
+    expect(page.locator("#g4")).to_be_in_viewport()
+    page.locator(".counts button[data-verdict=inaccurate]").click()
+    assert rows(page, 0) == ["d loss / d kernel"]
+    expect(page.locator("#shown")).to_have_text("1 of 7 gradients")
+    expect(page.locator("#table .call").last).to_be_hidden()
+
+
+def test_rows_stay_with_their_call_when_they_are_sorted(opened: Opened) -> None:
+    page = opened(trained())
+    page.locator("#table .col-gradient button").click()
+    assert rows(page, 0) == ["d loss / d bias", "d loss / d kernel", "d penalty / d kernel"]
+    page.locator("#table .col-gradient button").click()
+    assert rows(page, 0) == ["d penalty / d kernel", "d loss / d kernel", "d loss / d bias"]
+    first = page.locator("#table tr").nth(1)
+    expect(first).to_contain_text("Call at step.py:9")
+
+
+def test_many_executions_that_say_the_same_share_a_column(opened: Opened) -> None:
+    page = opened(trained(last=40))
+    heads = page.locator("#table .call").first.locator("th").all_inner_texts()
+    assert heads[1:] == ["1st to 39th run", "40th run"]
+
+
+def test_executions_with_other_gradients_each_time_are_rows(opened: Opened) -> None:
+    steps = [made(Verdict.CORRECT, source=f"w{run}", occurrence=run, digits=F32) for run in range(1, 9)]
+    page = opened(Report(tuple(steps)))
+    assert rows(page, 0)[:2] == ["d loss / d w1", "d loss / d w2 (2nd run)"]
+    assert page.locator("#table.by-run").count() == 0
+
+
+def test_faults_are_numbered_by_importance_above_and_in_the_source(opened: Opened) -> None:
+    page = opened(RICH)
+    numbers = page.locator("#overview .finding").all_inner_texts()
+    assert numbers == [str(k + 1) for k in range(len(numbers))]
+    assert len(numbers) > 2
+    for item in page.locator(".next li").all():
+        headline, target = item.locator("a").first.inner_text(), item.locator("a").first.get_attribute("href")
+        assert target is not None
+        expect(page.locator(f"{target} h3")).to_contain_text(headline)
+        expect(page.locator(f"{target} h3 .finding")).to_have_text(item.locator(".finding").inner_text())
+
+
 def test_words_and_verdicts_filter_the_table(opened: Opened) -> None:
     page = opened(RICH)
     page.get_by_label("Find", exact=False).first.fill("KERNEL")
-    assert rows(page, 0) == ["d loss / d sequential/dense/kernel (10th run)"]
+    assert rows(page, 0) == ["d loss / d sequential/dense/kernel"]
     expect(page.locator("#shown")).to_have_text("1 of 12 gradients")
     page.locator("#find").fill("")
     page.locator("#show").select_option("unverified")
-    assert rows(page, 1) == ["? unverified", "? unverified"]
+    assert rows(page, 3) == ["? unverified", "? unverified"]
 
 
 def test_a_count_shows_only_its_verdict_and_gives_way_again(opened: Opened) -> None:
@@ -157,7 +218,7 @@ def test_a_count_shows_only_its_verdict_and_gives_way_again(opened: Opened) -> N
     button = page.locator(".counts button[data-verdict=correct]")
     button.focus()
     page.keyboard.press("Space")
-    assert {cell.split()[-1] for cell in rows(page, 1)} == {"correct"}
+    assert {cell.split()[1] for cell in rows(page, 3)} == {"correct"}
     assert button.get_attribute("aria-pressed") == "true"
     page.keyboard.press("Space")
     assert len(rows(page, 1)) == len(RICH.gradients)
@@ -167,7 +228,7 @@ def test_a_row_leads_to_its_panel_and_opens_it(opened: Opened) -> None:
     page = opened(RICH)
     panel = page.locator("#g6")
     assert panel.get_attribute("open") is None
-    page.get_by_role("link", name="d loss / d sequential/dense/kernel (10th run)").click()
+    page.get_by_role("link", name="d loss / d sequential/dense/kernel").click()
     expect(panel.get_by_text("The 10 worst entries")).to_be_visible()
     expect(panel.get_by_role("rowheader", name="[39, 59]")).to_be_in_viewport()
 
@@ -244,17 +305,18 @@ def test_thousands_of_rows_are_sorted_and_filtered_at_once(opened: Opened) -> No
     before = layouts()
     moved, n_rows = page.evaluate(
         """async () => {
-          const body = document.querySelector("#table tbody");
+          const table = document.getElementById("table");
           let moved = 0;
-          const count = (records) => { for (const one of records) moved += one.addedNodes.length; };
-          new MutationObserver(count).observe(body, { childList: true });
+          const rows = (one) => [...one.addedNodes].filter((node) => node.nodeName === "TR").length;
+          const count = (records) => { for (const one of records) moved += rows(one); };
+          new MutationObserver(count).observe(table, { childList: true, subtree: true });
           document.querySelector("#table .col-digits button").click();
           const find = document.getElementById("find");
           find.value = "w4999";
           find.dispatchEvent(new Event("input"));
-          document.getElementById("table").getBoundingClientRect();
+          table.getBoundingClientRect();
           await new Promise((resolve) => setTimeout(resolve));
-          return [moved, body.rows.length];
+          return [moved, table.querySelectorAll("tr[data-verdicts]").length];
         }"""
     )
     assert len(rows(page, 0)) == 1

@@ -5,22 +5,24 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.render.html.conftest import Opened
 from tests.render.html.pictured import N_OPS, large_report
-from tests.render.reports import BY_VERDICT
+from tests.render.reports import BY_VERDICT, RICH
 
 
-def graph_of(page: Page) -> Locator:
-    graph = page.locator(".graph").first
+def graph_of(page: Page, selector: str = ".graph") -> Locator:
+    graph = page.locator(selector).first
     graph.scroll_into_view_if_needed()
     expect(graph).to_have_attribute("data-ready", "true")
     return graph
 
 
-def test_a_small_program_shows_every_op_with_its_value_and_marks_the_way_of_the_fault(opened: Opened) -> None:
+def test_a_small_program_shows_every_op_with_its_value_and_marks_the_path_of_the_fault(
+    opened: Opened,
+) -> None:
     graph = graph_of(opened(BY_VERDICT["inaccurate"]))
     assert graph.locator(".box").count() == 11
     assert graph.locator(".box.guilty").count() == 4
     assert graph.locator(".edge.guilty").count() == 3
-    expect(graph.get_by_role("option", name="sub, 0.0, on the way of the fault")).to_be_visible()
+    expect(graph.get_by_role("option", name="sub, 0.0, on the path of the fault")).to_be_visible()
 
 
 def test_boxes_do_not_overlap(opened: Opened) -> None:
@@ -45,14 +47,14 @@ def test_a_click_shows_what_is_known_about_an_op(opened: Opened) -> None:
         "float32",
         "cancellation_tf.py:5",
         "100 % of the error",
-        "on the way of the fault",
+        "on the path of the fault",
     ):
         expect(side).to_contain_text(words)
     side.get_by_role("button", name="sub 0.0").click()
     expect(side.locator("h4")).to_have_text("sub")
     assert (
         graph.locator("[aria-selected=true]").get_attribute("aria-label")
-        == "sub, 0.0, on the way of the fault"
+        == "sub, 0.0, on the path of the fault"
     )
 
 
@@ -121,3 +123,33 @@ def test_without_the_graph_a_table_says_the_same_by_source_line(opened: Opened) 
     assert table.locator("tbody tr").count() == 21
     counted = [int(cell) for cell in table.locator("tbody td:nth-child(2)").all_text_contents()]
     assert sum(counted) == N_OPS
+
+
+def test_of_several_programs_one_is_shown_and_the_others_can_be_chosen(opened: Opened) -> None:
+    page = opened(RICH)
+    shown = page.locator(".program:visible")
+    assert page.locator(".program").count() > 1
+    expect(shown).to_have_attribute("id", "p0")
+    page.locator("#programs").select_option("p1")
+    expect(shown).to_have_attribute("id", "p1")
+    graph_of(page, "#p1 .graph")
+    page.evaluate("() => { location.hash = '#p0'; }")
+    expect(shown).to_have_attribute("id", "p0")
+    expect(page.locator("#programs")).to_have_value("p0")
+
+
+def test_on_paper_the_whole_graph_is_drawn_though_nobody_scrolled_to_it(opened: Opened) -> None:
+    page = opened(large_report(), height=300)
+    assert page.locator(".box").count() == 0
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    boxes, width = page.evaluate(
+        """() => [document.querySelectorAll(".box").length,
+                  document.querySelector(".canvas svg").getBoundingClientRect().width]"""
+    )
+    assert boxes > 20
+    assert 0 < width <= 1280
+    everything = page.locator(".box").count()
+    page.emulate_media(media="screen")
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".box").count() <= everything

@@ -14,7 +14,7 @@ def body(html: str) -> str:
     """The elements one per line, without the style sheet, the script and its hash."""
     html = re.sub(r"<style>.*?</style>", "<style></style>", html, flags=re.S)
     html = re.sub(r"<script>.*?</script>", "<script></script>", html, flags=re.S)
-    html = re.sub(r"sha256-[^']*", "sha256-", html)
+    html = re.sub(r"sha256-[\w+/=]*", "sha256-", html)
     return re.sub(
         r"(</(?:p|h\d|tr|div|li|section|article|details|summary|figure|option|path|line)>)", r"\1\n", html
     )

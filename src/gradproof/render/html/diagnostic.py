@@ -17,15 +17,20 @@ _SIGNS = {"-": ("del", "removed"), "+": ("ins", "added")}
 
 
 def diagnostic_article(
-    diagnostic: Diagnostic, id: str | None, heading: str | None, place: Html | None
+    diagnostic: Diagnostic,
+    id: str | None,
+    heading: str | None,
+    place: Html | None,
+    number: int | None = None,
 ) -> Html:
     """The whole message without its source lines; `place` says where they are, `heading` how high it ranks.
 
-    What is None stands elsewhere.
+    `number` is its place in the order in which faults are to be fixed. What is None stands elsewhere.
     """
-    headline = (
-        None if heading is None else tag(heading, level_badge(diagnostic), " ", prose(diagnostic.headline))
-    )
+    headline = None
+    if heading is not None:
+        said = (number_badge(number), level_badge(diagnostic), " ", prose(diagnostic.headline))
+        headline = tag(heading, *said)
     how = tag(
         "span", diagnostic.certainty, class_="certainty", title=_CERTAINTIES.get(diagnostic.certainty, "")
     )
@@ -38,6 +43,11 @@ def diagnostic_article(
         id=id,
         class_=f"diagnostic {diagnostic.severity}",
     )
+
+
+def number_badge(number: int | None) -> Html | None:
+    """Which fault this is by importance, in front of its headline."""
+    return None if number is None else join([tag("span", str(number), class_="finding"), " "])
 
 
 def level_badge(diagnostic: Diagnostic) -> Html:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -23,9 +24,9 @@ from gradproof.ir.span import Span
 from gradproof.render.faults import gravest_first
 from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.markup import Html, join, prose, tag
-from gradproof.render.html.overview import TALL
 from gradproof.render.html.plots import passage_figure, slice_figure, steps_figure
 from gradproof.render.html.source import Places, diagnostic_ids
+from gradproof.render.html.table import TALL
 from gradproof.render.sentence import name, reference_word, sentence
 
 MOST_DRAWN = 120  # gradients with pictures: those of one more hardly tell anything new, and each weighs 15 kB
@@ -109,9 +110,9 @@ def _facts(gradient: GradientReport, ids: Mapping[object, str], program: str | N
     facts: list[tuple[str, str]] = [
         ("source", f"{gradient.dtype} {shape_text(gradient.shape) if gradient.shape else 'number'}")
     ]
-    if gradient.oracle is not None:
+    table = _compared(gradient)
+    if table is not None and gradient.oracle is not None:
         facts.append(("reference", reference_word(gradient)))
-    table = gradient.entry_table
     if table is not None:
         observed, off = significant(table.observed_norm, 3), significant(table.difference_norm, 3)
         facts.append(("norm", f"{observed}, of the difference {off}"))
@@ -126,8 +127,16 @@ def _facts(gradient: GradientReport, ids: Mapping[object, str], program: str | N
     return tag("dl", *pairs, class_="facts")
 
 
-def _tables(gradient: GradientReport) -> Iterator[Html]:
+def _compared(gradient: GradientReport) -> EntryTable | None:
+    """The entries, where there is a reference for at least one of them; without any a table would be empty."""
     table = gradient.entry_table
+    if table is None or all(cmath.isnan(entry.reference) for entry in table.worst):
+        return None
+    return table
+
+
+def _tables(gradient: GradientReport) -> Iterator[Html]:
+    table = _compared(gradient)
     if table is None or not table.count:
         return
     if table.count > 1:
@@ -178,7 +187,7 @@ def _pictures(gradient: GradientReport, places: Places, is_drawn: bool) -> Itera
     for passage in figures.passages[:MOST_PASSAGES]:
         if passage.sizes:
             yield passage_figure(passage, places.link(passage.span))
-    if figures.modes:
+    if any(row.digits is not None for row in figures.modes):
         yield _modes(figures.modes)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradproof.diagnosis.words import printable
 
-_VOID = frozenset({"meta", "input", "br", "col"})
+_VOID = frozenset({"meta", "input", "br", "col", "wbr"})
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -44,6 +44,12 @@ def join(parts: Iterable[str | None], between: str = "") -> Html:
     """Parts one after another, the plain strings among them as text."""
     shown = (part if isinstance(part, Html) else text(part) for part in parts if part is not None)
     return Html(text(between).join(shown))
+
+
+def path(value: str) -> Html:
+    """A name that may be broken after each of its slashes."""
+    first, *rest = value.split("/")
+    return join([first, *(join(["/", tag("wbr"), part]) for part in rest)])
 
 
 def prose(value: str) -> Html:

@@ -38,8 +38,11 @@ showTheme();
 
 const table = document.getElementById("table");
 if (table) {
-  const body = table.tBodies[0];
-  const rows = [...body.rows].map((row, at) => ({ row, at, text: row.textContent.toLowerCase() }));
+  const bodies = [...table.tBodies]; // one for each call
+  const rows = all("tr[data-verdicts]", table).map((row, at) => (
+    { row, at, text: row.textContent.toLowerCase(), verdicts: row.dataset.verdicts.split(" ") }
+  ));
+  const total = rows.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
   const find = document.getElementById("find"), show = document.getElementById("show");
   const shown = document.getElementById("shown");
   const counts = all(".counts button");
@@ -47,13 +50,14 @@ if (table) {
   function filter() {
     const words = find.value.trim().toLowerCase();
     let n = 0;
-    for (const { row, text } of rows) {
-      const fits = (!show.value || row.dataset.verdict === show.value) && text.includes(words);
-      row.hidden = !fits;
-      n += fits;
+    for (const { row, text, verdicts } of rows) {
+      const fitting = text.includes(words) ? verdicts.filter((each) => !show.value || each === show.value).length : 0;
+      row.hidden = !fitting;
+      n += fitting;
     }
-    const total = plural(rows.length, "gradient");
-    shown.textContent = n === rows.length ? total : `${n.toLocaleString("en")} of ${total}`;
+    for (const body of bodies) body.hidden = all("tr[data-verdicts]", body).every((row) => row.hidden);
+    const of = plural(total, "gradient");
+    shown.textContent = n === total ? of : `${n.toLocaleString("en")} of ${of}`;
     for (const button of counts) {
       button.setAttribute("aria-pressed", String(button.dataset.verdict === show.value));
     }
@@ -72,7 +76,14 @@ if (table) {
       const order = Number.isNaN(a.number - b.number) ? compare(a.key, b.key) : a.number - b.number;
       return (down ? -order : order) || a.at - b.at;
     });
-    body.append(...keys.map(({ row }) => row));
+    // Rows stay with their call, and the calls follow their first rows.
+    const groups = new Map();
+    for (const { row } of keys) {
+      if (!groups.has(row.parentElement)) groups.set(row.parentElement, []);
+      groups.get(row.parentElement).push(row);
+    }
+    for (const [body, sorted] of groups) body.append(...sorted);
+    if (groups.size > 1) table.append(...groups.keys());
   }
 
   const { compare } = new Intl.Collator("en", { numeric: true });
@@ -106,11 +117,25 @@ if (budget) {
   });
 }
 
+// ---- one program is shown at a time ----
+
+const programs = document.getElementById("programs");
+function showProgram(id) {
+  if (!programs) return;
+  programs.value = id;
+  for (const each of all(".program")) each.hidden = each.id !== id;
+}
+if (programs) {
+  programs.addEventListener("change", () => showProgram(programs.value));
+  showProgram(programs.value);
+}
+
 // ---- a link may point into something closed ----
 
 function reveal() {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
+  if (target.classList.contains("program")) showProgram(target.id);
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
   target.scrollIntoView();
 }
@@ -120,12 +145,12 @@ reveal();
 // ---- graphs are made when they come near the window ----
 
 const near = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
-    if (!isIntersecting) continue;
-    near.unobserve(target);
-    startProgram(target);
-  }
+  for (const { isIntersecting, target } of entries) if (isIntersecting) startOnce(target);
 }, { rootMargin: "300px" });
+function startOnce(graph) {
+  near.unobserve(graph);
+  if (!graph.dataset.ready) startProgram(graph);
+}
 for (const graph of all(".graph")) near.observe(graph);
 
 // ---- which section is being read ----
@@ -145,16 +170,21 @@ for (const id of links.keys()) {
   if (section) sections.observe(section);
 }
 
-// ---- paper cannot be opened: everything is open while it is printed ----
+// ---- paper cannot be opened: everything is open while it is printed, and the graph drawn ----
 
 const opened = new Set(); // a preview asks more than once before the paper is gone
 addEventListener("beforeprint", () => {
+  for (const graph of all(".program:not([hidden]) .graph")) {
+    startOnce(graph);
+    graph.dispatchEvent(new Event("paper"));
+  }
   for (const each of all("details:not([open])")) {
     each.open = true;
     opened.add(each);
   }
 });
 addEventListener("afterprint", () => {
+  for (const graph of all(".graph[data-ready]")) graph.dispatchEvent(new Event("screen"));
   for (const each of opened) each.open = false;
   opened.clear();
 });

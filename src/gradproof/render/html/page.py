@@ -8,10 +8,11 @@ import hashlib
 from gradproof.diagnosis.report import Report
 from gradproof.render.html.gradient import detail_section
 from gradproof.render.html.markup import Html, join, tag
-from gradproof.render.html.overview import overview_section, table_section
+from gradproof.render.html.overview import overview_section
 from gradproof.render.html.program import captured_programs, program_ids, program_section
 from gradproof.render.html.resources import resource, script
 from gradproof.render.html.source import places_of, source_section
+from gradproof.render.html.table import table_section
 
 _SECTIONS = {
     "overview": "Overview",

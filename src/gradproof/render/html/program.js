@@ -69,17 +69,18 @@ function startProgram(root) {
     }
     edges.sort((a, b) => a.guilty - b.guilty); // the marked ones are drawn last, on top
     view = { boxes, boxOf, edges, ...placed };
-    const picture = svg("svg", { width: view.width, height: view.height, role: "none" });
+    const size = { width: view.width, height: view.height, viewBox: `0 0 ${view.width} ${view.height}` };
+    const picture = svg("svg", { ...size, role: "none" });
     picture.style.width = view.width + "px";
     canvas.replaceChildren(picture);
     paint();
   }
 
-  // What lies in the window, and only that.
-  function paint() {
-    const picture = canvas.firstChild;
-    const top = canvas.scrollTop - MARGIN, bottom = canvas.scrollTop + canvas.clientHeight + MARGIN;
-    const left = canvas.scrollLeft - MARGIN, right = canvas.scrollLeft + canvas.clientWidth + MARGIN;
+  // What lies in the window, and only that; on paper, all of it.
+  function paint(onPaper = false) {
+    const picture = canvas.firstChild, edge = onPaper ? Infinity : MARGIN;
+    const top = canvas.scrollTop - edge, bottom = canvas.scrollTop + canvas.clientHeight + edge;
+    const left = canvas.scrollLeft - edge, right = canvas.scrollLeft + canvas.clientWidth + edge;
     const drawn = [];
     for (const edge of view.edges) {
       if (drawn.length > MOST_EDGES) break;
@@ -145,7 +146,7 @@ function startProgram(root) {
   }
 
   function boxLabel(box) {
-    const node = nodes[box.ops[0]], way = box.guilty ? ", on the way of the fault" : "";
+    const node = nodes[box.ops[0]], way = box.guilty ? ", on the path of the fault" : "";
     const phase = node.back ? ", backward" : "";
     if (box.closed) {
       const file = node.line.split(/[\\/]/).pop(), ops = plural(box.ops.length, "op"), code = data.code[node.line];
@@ -213,7 +214,7 @@ function startProgram(root) {
     }
     const rows = [
       ["value", node.value, "value"], ["type", node.type], ["line", place], ["phase", node.back ? "backward" : "forward"],
-      ["share", shareWords([k])], ["marked", guilty().has(k) ? "on the way of the fault" : ""],
+      ["share", shareWords([k])], ["marked", guilty().has(k) ? "on the path of the fault" : ""],
     ];
     side.replaceChildren(
       element("h4", node.name ? `${node.op} ${node.name}` : node.op),
@@ -291,6 +292,8 @@ function startProgram(root) {
   part("constants").addEventListener("change", (event) => { state.constants = event.target.checked; build(); settle(); });
   part("open-all").addEventListener("click", () => { for (const node of nodes) state.opened.add(lineKey(node)); build(); settle(); });
   part("close-all").addEventListener("click", () => { state.opened.clear(); build(); settle(); });
+  root.addEventListener("paper", () => paint(true));
+  root.addEventListener("screen", () => paint());
   build();
   settle();
   root.dataset.ready = "true";

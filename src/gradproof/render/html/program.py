@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import os.path
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradproof.diagnosis.figures import Figures, NodeView, ProgramView
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.diagnosis.words import count, printable, shape_text, share
+from gradproof.diagnosis.words import capped_list, count, ordinal, printable, shape_text, share
 from gradproof.ir.span import Span
 from gradproof.render.faults import gravest_first
 from gradproof.render.html.gradient import drawn_gradients
@@ -22,6 +23,7 @@ MOST_NODES = 20_000  # of all programs together: about 2 MB of the page
 MOST_LINES = 60  # rows of the table by source line
 LONGEST_VALUE = 160  # characters; a value is a number or a range, so more is no longer read
 LONGEST_CODE = 80  # characters of a source line; a box shows the first twenty
+MOST_NAMED = 3  # gradients by which a program is told from others of the same call
 LEAST_SHARE = 1e-4  # a smaller part of the error is not worth a number at its op
 
 
@@ -53,24 +55,37 @@ def program_ids(programs: list[Captured]) -> dict[int, str]:
 
 
 def program_section(programs: list[Captured], places: Places, sources: Mapping[str, str]) -> Html | None:
-    """The programs, each with a graph that is drawn when it comes into view."""
+    """The programs, of which one is shown: its graph is drawn when it comes into view."""
     if not programs:
         return None
     parts, room = [], MOST_NODES
     for n, captured in enumerate(programs):
         room -= len(captured.view.nodes)
-        parts.append(_program(captured, n, places, sources, is_drawn=room >= 0))
+        shown = _program(captured, n, places, sources, is_drawn=room >= 0)
+        parts.append(tag("div", shown, class_="program", id=f"p{n}"))
     head = tag("h2", "Program", id="program-heading")
-    return tag("section", head, *parts, id="program", aria_labelledby="program-heading")
+    choice = _choice(programs) if len(programs) > 1 else None
+    return tag("section", head, choice, *parts, id="program", aria_labelledby="program-heading")
+
+
+def _choice(programs: list[Captured]) -> Html:
+    """Which program is shown, by the call it ran for; without the script all of them are."""
+    options = [tag("option", _ran_for(each), value=f"p{n}") for n, each in enumerate(programs)]
+    return tag("p", tag("label", "Program of ", tag("select", *options, id="programs")), class_="control")
+
+
+def _ran_for(captured: Captured) -> str:
+    _, first, _ = captured.gradients[0]
+    call = f"{os.path.basename(first.call.file)}:{first.call.line}"
+    turn = "" if first.occurrence == 1 else f", {ordinal(first.occurrence)} run"
+    return f"{call}{turn}: {capped_list([g.source for _, g, _ in captured.gradients], MOST_NAMED)}"
 
 
 def _program(captured: Captured, n: int, places: Places, sources: Mapping[str, str], is_drawn: bool) -> Html:
     view, (_, first, _) = captured.view, captured.gradients[0]
     total = count(len(view.nodes), "op")
     left = f"; {view.omitted:,} more were left out of the middle" if view.omitted else ""
-    heading = tag(
-        "h3", "What ran for ", places.link(first.call), " ", tag("small", f"{total}{left}"), id=f"p{n}"
-    )
+    heading = tag("h3", "What ran for ", places.link(first.call), " ", tag("small", f"{total}{left}"))
     table = _by_source_line(captured, places)
     if not is_drawn:
         why = f"Not drawn: the programs before it already fill the page with {MOST_NODES:,} ops."
@@ -88,7 +103,7 @@ def _graph(captured: Captured, n: int) -> Html:
     )
     controls = tag(
         "div",
-        tag("label", "Mark the way of ", tag("select", *options, class_="chosen"), class_="way"),
+        tag("label", "Show the path of ", tag("select", *options, class_="chosen"), class_="way"),
         tag(
             "label",
             "Find ",

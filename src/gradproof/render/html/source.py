@@ -10,7 +10,7 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import comma_list, count, share
 from gradproof.ir.span import Span
 from gradproof.render.budget_text import LEAST_SHARE, by_line
-from gradproof.render.faults import gravest_first, ordered_diagnostics
+from gradproof.render.faults import gravest_first, ordered_diagnostics, roots
 from gradproof.render.html.badges import call_badges
 from gradproof.render.html.diagnostic import diagnostic_article
 from gradproof.render.html.listing import Listing, listing_rows
@@ -58,13 +58,14 @@ def source_section(report: Report, places: Places) -> Html:
     first = next(iter(budgets.values()), (None, {}))[1]
     grave = [d for d in homeless if d.severity == "error"]
     slight = [d for d in homeless if d.severity != "error"]
-    parts: list[Html] = [_article(d, diagnostics.index(d), report, places) for d in grave]
+    articles = _articles(diagnostics, report, places)
+    parts: list[Html] = [articles[diagnostics.index(d)] for d in grave]
     parts += [_budget_choice(budgets, places)] if budgets else []
     parts += [
-        _file(file, report, [(k, d) for k, d in enumerate(diagnostics)], first.get(file, {}), places)
+        _file(file, report, list(zip(articles, diagnostics)), first.get(file, {}), places)
         for file in places.files
     ]
-    parts += [_article(d, diagnostics.index(d), report, places) for d in slight]
+    parts += [articles[diagnostics.index(d)] for d in slight]
     if not parts:
         parts = [tag("p", "The report holds no source text.", class_="faint")]
     heads = tag("h2", "Source and diagnostics", id="source-heading")
@@ -86,12 +87,18 @@ def _spans(diagnostic: Diagnostic) -> list[Span]:
     return [annotation.span for annotation in (*annotations, *diagnostic.secondary)]
 
 
-def _article(diagnostic: Diagnostic, k: int, report: Report, places: Places) -> Html:
-    span = diagnostic.span
-    if span is None:
-        return diagnostic_article(diagnostic, f"d{k}", "h3", text("no single line is to blame"))
-    where = place_text(span, source_lines(span.file, report.sources))
-    return diagnostic_article(diagnostic, f"d{k}", "h3", places.link(span, where))
+def _articles(diagnostics: Sequence[Diagnostic], report: Report, places: Places) -> list[Html]:
+    """The message of each fault; of several, each has its number in the order in which they are to be fixed."""
+    order = roots(report)
+    numbers = {d.says_the_same_as: k for k, d in enumerate(order, 1)} if len(order) > 1 else {}
+    made = []
+    for k, diagnostic in enumerate(diagnostics):
+        place = text("no single line is to blame")
+        if (span := diagnostic.span) is not None:
+            place = places.link(span, place_text(span, source_lines(span.file, report.sources)))
+        number = numbers.get(diagnostic.says_the_same_as)
+        made.append(diagnostic_article(diagnostic, f"d{k}", "h3", place, number))
+    return made
 
 
 def _budgets(report: Report) -> dict[int, tuple[str, LineOps]]:
@@ -138,7 +145,7 @@ def _budget_choice(budgets: Mapping[int, tuple[str, LineOps]], places: Places) -
 def _file(
     file: str,
     report: Report,
-    diagnostics: Sequence[tuple[int, Diagnostic]],
+    diagnostics: Sequence[tuple[Html, Diagnostic]],
     budget: Mapping[int, tuple[float, str]],
     places: Places,
 ) -> Html:
@@ -148,7 +155,7 @@ def _file(
         lines = lines[:-1]
     marks: dict[int, list[Mark]] = {}
     below: dict[int, list[Html]] = {}
-    for k, diagnostic in diagnostics:
+    for article, diagnostic in diagnostics:
         annotations = [] if diagnostic.primary is None else [diagnostic.primary]
         for annotation in (*annotations, *diagnostic.secondary):
             if annotation.span.file != file:
@@ -158,7 +165,7 @@ def _file(
                     marks[mark.number].append(mark)
         if diagnostic.span is not None and diagnostic.span.file == file:
             last = min(max(diagnostic.span.last_line, 1), max(len(lines), 1))
-            below.setdefault(last, []).append(_article(diagnostic, k, report, places))
+            below.setdefault(last, []).append(article)
     calls: dict[int, list[tuple[int, GradientReport]]] = {}
     for k, gradient in enumerate(report.gradients):
         if gradient.call.file == file:
