@@ -65,3 +65,55 @@ def test_what_a_function_was_not_computed_from_is_said_to_be_so() -> None:
         assert report.worst is Verdict.CORRECT
         assert [one.kind for one in report.diagnostics] == ([kind] if kind else [])
         assert ("`given['w']` will not train; " in last_line(report)) == bool(kind)
+
+
+def test_jax_and_people_write_a_softmax_by_hand_and_over_one_number_it_is_1_too() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def picked(scores):
+        return -jnp.mean(jax.nn.log_softmax(scores)[:, 0])
+
+    for columns in (1, 2):
+        scores = jnp.array([[0.3, 1.5], [-1.2, 0.1]])[:, :columns]
+        for loss in (picked, lambda z: jnp.sum(jnp.sin(jax.nn.softmax(z)[:, 0]))):
+            last = last_line(gp.check(loss, scores))
+            assert ("a softmax over one number is always 1; give the loss" in last) == (columns == 1)
+
+
+def test_a_saturated_function_is_told_as_the_reason_at_its_line() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+    inputs = jnp.array([200.0, -200.0])
+    for name in ("sigmoid", "softmax"):
+        report = gp.check(
+            lambda x, name=name: jnp.sum(getattr(jax.nn, name)(x) * jnp.array([1.0, 2.0])), inputs
+        )
+        [found] = report.diagnostics
+        assert (found.kind, found.severity) == ("vanishing", "warning")
+        assert found.headline.endswith(f"is 0: `{name}` is saturated")
+        assert found.span is not None and found.span != report.gradients[0].call
+    near = gp.check(lambda x: jnp.sum(jax.nn.sigmoid(x)), jnp.array([40.0, 50.0]))
+    assert [one.headline.split(":")[0] for one in near.diagnostics] == ["`sigmoid` is saturated"]
+    within = gp.check(lambda x: jnp.sum(jax.nn.sigmoid(x)), jnp.array([2.0, -3.0]))
+    assert not within.diagnostics
+
+
+def test_a_softmax_that_goes_into_a_loss_with_its_own_is_told_to_be_left_out() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def twice(scores):
+        return -jnp.mean(jax.nn.log_softmax(jax.nn.softmax(scores))[:, 0])
+
+    last = last_line(gp.check(twice, jnp.array([[300.0, -10.0, -400.0], [0.5, 200.0, 0.3]])))
+    assert "give the loss the logits: it applies a softmax itself" in last
+
+
+def test_a_relu_that_is_off_is_not_told_to_stay_inside_bounds() -> None:
+    bias = gp.Variable(np.array([-50.0, -40.0]), name="bias")
+    with gp.watch() as report:
+        with gp.GradientTape() as tape:
+            loss = np.sum(np.maximum(bias + 1.0, 0.0))
+        tape.gradient(loss, bias)
+    assert "such as a leaky relu" in last_line(report)

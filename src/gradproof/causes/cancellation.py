@@ -30,6 +30,7 @@ from gradproof.causes._nonfinite import diagnose as diagnose_nonfinite
 from gradproof.causes._nonfinite import line_of, nonfinite_of, way_row
 from gradproof.causes._places import capital, forward_op, op_words, slope_words
 from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of, operands_over_result, proven_at
+from gradproof.causes._saturated import saturated, saturated_fix, saturated_name
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -38,6 +39,7 @@ from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
 from gradproof.ir import types
+from gradproof.ir.program import Node
 
 _FIX = "write the difference so that the large parts never meet: subtract first, or use a form made for small values"
 _WORDS = {"sub": "a subtraction", "add": "a sum of opposite signs"}
@@ -49,6 +51,10 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from _not_finite(case, found, found.rounded)
     if loss is None:
         return
+    flat = None if loss.place.span is None else saturated(case, loss.place.span)
+    if flat is not None:
+        yield from _flat(case, loss, flat)
+        return
     what = _WORDS.get(loss.place.op, "a sum")
     larger = words.ratio(operands_over_result(case, loss))
     yield from diagnose(
@@ -59,6 +65,26 @@ def find(case: Case) -> Iterator[Diagnostic]:
         lost_at=f"the operands are {larger} times larger than their difference",
         why=_why(case, loss),
         fix=Fix(_FIX),
+    )
+
+
+def _flat(case: Case, loss: Loss, node: Node) -> Iterator[Diagnostic]:
+    """The subtraction is in the rule of a function that is saturated, where the user wrote none."""
+    program, dtype = case.capture.program, node.dtype
+    assert program is not None
+    function = saturated_name(program, node)
+    yield from diagnose(
+        case,
+        loss,
+        headline=f"{function} is saturated: its slope is lost to rounding, and the gradient with it",
+        label=f"every result is a limit of the function to the digits of a {dtype}",
+        lost_at="",
+        why=(
+            f"The slope of {function} is computed from its result, and a result this near to its limit is rounded to "
+            f"it. What is left of the slope is 0 or mostly rounding, and the chain rule multiplies by it. The true "
+            "slope is tiny, but not that."
+        ),
+        fix=Fix(saturated_fix(program, node)),
     )
 
 

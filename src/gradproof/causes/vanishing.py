@@ -31,6 +31,7 @@ import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._nonfinite import returned_rows
+from gradproof.causes._saturated import is_over_one, saturated, saturated_fix, saturated_name
 from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -39,7 +40,7 @@ from gradproof.diagnosis.dead_units import Closed, closed_at
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.growth import Growth
 from gradproof.ir import types
-from gradproof.ir.program import Node, Program, descendants
+from gradproof.ir.program import Node, descendants
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 
@@ -66,7 +67,6 @@ _STOPPED = (
     "Zero is right: what is behind `stop_gradient` counts as a constant, and `{target}` depends on it in no other way.",
     "leave out `stop_gradient` if this is to be trained",
 )
-_SOFTMAX = frozenset({"softmax", "log_softmax"})
 _ORDERS = frozenset({"greater", "greater_equal", "less", "less_equal"})
 MIN_ENTRIES = 4  # a switch of one or two numbers may be off on purpose
 
@@ -91,12 +91,17 @@ def find(case: Case) -> Iterator[Diagnostic]:
     elif case.verdict is Verdict.CORRECT and _is_lost(case):
         yield _lost(case)
     elif case.verdict is Verdict.CORRECT and _is_nothing(case):
-        closed = closed_at(case.capture.program, _nodes(case), case.index) if case.capture.program else None
-        if closed is not None and closed.node.span is not None:
+        shut = _shut(case)
+        if shut is not None:
+            yield shut
+        elif (closed := _closed(case)) is not None and closed.node.span is not None:
             is_dead = closed.is_layer and int(np.prod(case.source.shape)) >= MIN_ENTRIES
             yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
-        else:
-            yield from _shut(case)
+
+
+def _closed(case: Case) -> Closed | None:
+    program = case.capture.program
+    return None if program is None else closed_at(program, _nodes(case), case.index)
 
 
 def _has_rest(case: Case, growth: Growth) -> bool:
@@ -126,6 +131,9 @@ def _lost(case: Case) -> Diagnostic:
     assert true is not None
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(true.mid))), true.mid.shape))
     size = words.significant(abs(true.mid[index].item()), 2)
+    flat = saturated(case)
+    if flat is not None and flat.span is not None:
+        return _flattened(case, flat, flat.span, index, size)
     return Diagnostic(
         kind="vanishing",
         severity="warning",
@@ -139,6 +147,28 @@ def _lost(case: Case) -> Diagnostic:
             f"{case.source.dtype} holds nothing so small but 0, so nothing is left to train by."
         ),
         fix=Fix(_FIX),
+    )
+
+
+def _flattened(case: Case, node: Node, span: Span, index: tuple[int, ...], size: str) -> Diagnostic:
+    program, dtype = case.capture.program, case.source.dtype
+    assert program is not None
+    function = saturated_name(program, node)
+    return Diagnostic(
+        kind="vanishing",
+        severity="warning",
+        certainty="proven",
+        headline=f"the gradient for `{case.source.name}` is 0: {function} is saturated",
+        primary=Annotation(span, "every result stands at a limit of the function, where it is flat"),
+        subject=subject(case, index),
+        evidence=returned_rows(case, index),
+        why=(
+            f"Zero is right to the digits of a {dtype}, and of no use. So far out {function} hardly changes with what "
+            f"goes into it: the true gradient is of size {size}, and a {dtype} holds nothing so small but 0. A "
+            f"training step leaves `{case.source.name}` as it is."
+        ),
+        fix=Fix(saturated_fix(program, node)),
+        op=node.op,
     )
 
 
@@ -187,7 +217,18 @@ def _beyond(case: Case, closed: Closed, span: Span) -> Diagnostic:
         f"`{case.capture.target}` depends on `{case.source.name}` in no other way, so that a training step leaves "
         f"`{case.source.name}` as it is."
     )
-    return _still(case, closed.node, span, flat, why, _FIX_BEYOND)
+    return _still(case, closed.node, span, flat, why, _FIX_DEAD if _is_relu(case, closed) else _FIX_BEYOND)
+
+
+def _is_relu(case: Case, closed: Closed) -> bool:
+    """Whether 0 is both the bound and what stands beyond it."""
+    program = case.capture.program
+    assert program is not None
+    condition, *sides = (program[id] for id in closed.node.inputs)
+    moving = descendants(program, [id for id in _nodes(case) if id is not None])
+    fixed = [side for side in sides if side.id not in moving]
+    bounds = [program[id] for id in condition.inputs if id not in moving]
+    return bool(fixed and bounds) and not any(np.any(np.asarray(one.value)) for one in (*fixed, *bounds))
 
 
 def _flat(case: Case, closed: Closed) -> str:
@@ -212,27 +253,25 @@ def _flat(case: Case, closed: Closed) -> str:
     return f"flat {side} {limit}, and this is {value}" if side != "at" else f"flat at {limit}"
 
 
-def _shut(case: Case) -> Iterator[Diagnostic]:
+def _shut(case: Case) -> Diagnostic | None:
     """What sends nothing back, whatever comes: a softmax over one number, which is always 1, and `stop_gradient`."""
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
-        return
-    shut = [node for node in program.nodes if node.op == "stop_gradient" or _is_over_one(program, node)]
+        return None
+    single = {node.id for node in program.nodes if is_over_one(program, node)}
+    stopped = {node.id for node in program.nodes if node.op == "stop_gradient"}
     reached = {source}
     for node in program.nodes:
-        if node not in shut and reached.intersection(node.inputs):
+        if node.id not in single | stopped and reached.intersection(node.inputs):
             reached.add(node.id)
-    first = next((node for node in shut if reached.intersection(node.inputs)), None)
-    if first is not None and first.span is not None and not reached.intersection(program.outputs):
-        label, why, fix = _STOPPED if first.op == "stop_gradient" else _SINGLE
-        yield _still(case, first, first.span, label, why.format(target=case.capture.target), fix)
-
-
-def _is_over_one(program: Program, node: Node) -> bool:
-    if node.op not in _SOFTMAX:
-        return False
-    given = program[node.inputs[0]].shape
-    return all(given[axis] == 1 for axis in node.params["axes"])
+    if reached.intersection(program.outputs):
+        return None
+    # A softmax holds its largest number constant itself: that stop is no reason where the softmax is one.
+    for shut, (label, why, fix) in ((single, _SINGLE), (stopped, _STOPPED)):
+        met = [program[id] for id in sorted(shut) if reached.intersection(program[id].inputs)]
+        if met and met[0].span is not None:
+            return _still(case, met[0], met[0].span, label, why.format(target=case.capture.target), fix)
+    return None
 
 
 def _still(case: Case, node: Node, span: Span, label: str, why: str, fix: str) -> Diagnostic:

@@ -1,0 +1,90 @@
+"""Functions that are flat where they were computed: a softmax over one number, a sigmoid far from its middle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradproof.diagnosis.case import Case
+from gradproof.ir.program import Node, Program, ancestors, descendants
+from gradproof.ir.span import Span
+from gradproof.ir.types import unit_roundoff
+
+_HANDED_ON = frozenset({"identity", "reshape", "cast", "broadcast_to"})
+_SOFTMAX = frozenset({"softmax", "log_softmax"})
+_LIMITS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0)}
+NEAR = 4.0  # units of the last digit within which a result cannot be told from its limit
+
+TWICE = "give the loss the logits: it applies a softmax itself"
+ONCE = (
+    "keep what goes into it near 0 (smaller weights, scaled inputs, a normalisation), or compute the loss from the "
+    "logits, which does not saturate"
+)
+
+
+def is_over_one(program: Program, node: Node) -> bool:
+    """Whether a softmax runs over a single number, so that it is 1 and its logarithm 0 whatever that number is."""
+    if node.op in _SOFTMAX:
+        given = program[node.inputs[0]].shape
+        return all(given[axis] == 1 for axis in node.params["axes"])
+    if node.op == "div":  # exp(x) / sum(exp(x)), as it is written by hand
+        top, bottom = (_handed_on(program, id) for id in node.inputs)
+        return top is bottom and top.op == "exp"
+    if node.op == "sub":  # x - log(sum(exp(x)))
+        top, bottom = (_handed_on(program, id) for id in node.inputs)
+        inner = _handed_on(program, bottom.inputs[0]) if bottom.op == "log" else bottom
+        return inner.op == "exp" and _handed_on(program, inner.inputs[0]) is top
+    return False
+
+
+def saturated(case: Case, span: Span | None = None) -> Node | None:
+    """The first function on the path, or of them at `span`, whose results all stand at its limits to the last digit."""
+    program, source = case.capture.program, case.source.node
+    if program is None or source is None:
+        return None
+    path = descendants(program, [source]) & ancestors(program, program.outputs)
+    nodes = (node for node in program.nodes if node.id in path and node.span is not None)
+    return next((node for node in nodes if span in (None, node.span) and _is_at_limit(program, node)), None)
+
+
+def saturated_name(program: Program, node: Node) -> str:
+    return "`softmax`" if _limits(program, node) and node.op == "div" else f"`{node.op}`"
+
+
+def saturated_fix(program: Program, node: Node) -> str:
+    """What helps: for a softmax that goes into a loss with a softmax of its own, to leave it out."""
+    after = descendants(program, [node.id]) - {node.id}
+    is_twice = any(program[id].op in _SOFTMAX or _is_by_hand(program, program[id]) for id in after)
+    return TWICE if is_twice and _LIMITS.get(node.op, (0.0, 1.0))[0] == 0.0 else ONCE
+
+
+def _is_at_limit(program: Program, node: Node) -> bool:
+    limits = _limits(program, node)
+    if limits is None:
+        return False
+    value = np.asarray(node.value, np.float64)
+    away = np.minimum(np.abs(value - limits[0]), np.abs(value - limits[1]))
+    return bool(value.size) and bool(np.all(away <= NEAR * unit_roundoff(node.dtype)))
+
+
+def _limits(program: Program, node: Node) -> tuple[float, float] | None:
+    return _LIMITS["softmax"] if _is_by_hand(program, node) else _LIMITS.get(node.op)
+
+
+def _is_by_hand(program: Program, node: Node) -> bool:
+    """Whether this is exp(x) divided by its sum: how JAX writes a softmax, and many people."""
+    if node.op != "div":
+        return False
+    top, bottom = (_handed_on(program, id) for id in node.inputs)
+    return top.op == "exp" and bottom.op == "sum" and _handed_on(program, bottom.inputs[0]) is top
+
+
+def _handed_on(program: Program, id: int) -> Node:
+    """The node whose numbers these are: behind reshapes, and behind sums over single numbers."""
+    node = program[id]
+    while node.op in _HANDED_ON or _is_sum_of_one(program, node):
+        node = program[node.inputs[0]]
+    return node
+
+
+def _is_sum_of_one(program: Program, node: Node) -> bool:
+    return node.op == "sum" and all(program[node.inputs[0]].shape[axis] == 1 for axis in node.params["axes"])
