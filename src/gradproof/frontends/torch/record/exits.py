@@ -41,7 +41,7 @@ def note(recorder: TorchRecorder, op: Pending, frame: FrameType) -> None:
     if op.op == _SCALAR:
         recorder.leave("item()", op.inputs[0], user_places(frame))
     elif op.op == DETACH and _names_numpy(frame):
-        recorder.leave("numpy()", op.inputs[0], user_places(frame))
+        recorder.leave("numpy()", op.inputs[0], _up_to_numpy(user_places(frame)))
     elif op.op == _NEW:
         user = first_user_frame(frame)
         for tensor in _packed(user):
@@ -79,6 +79,21 @@ def _names_numpy(frame: FrameType) -> bool:
     user = first_user_frame(frame)
     line = "" if user is None else linecache.getline(user.f_code.co_filename, user.f_lineno)
     return "numpy(" in line or "np." in line
+
+
+def _up_to_numpy(places: tuple[Place, ...]) -> tuple[Place, ...]:
+    """The `numpy()` that follows a `detach` in one chain of calls, which is what a reader looks for."""
+    if not places:
+        return places
+    (code, at), *rest = places
+    positions = list(code.co_positions())
+    line, _, start, _ = positions[at // 2]
+    text = linecache.getline(code.co_filename, line or 0).encode()
+    for k, (first, last, column, end) in enumerate(positions):
+        is_after = k > at // 2 and (first, last, column) == (line, line, start)
+        if is_after and text[column:end].endswith(b".numpy()"):
+            return ((code, 2 * k), *rest)
+    return places
 
 
 def _packed(frame: FrameType | None) -> Iterator[Any]:
