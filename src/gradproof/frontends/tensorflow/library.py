@@ -22,8 +22,7 @@ _MODULES = (
 )  # fmt: skip
 
 # Their documentation leaves the gradient open where labels are no distribution, or a least value is larger than the
-# largest, which no signature tells; or says
-# that it is passed on as if nothing had been rounded.
+# largest, which no signature tells; or says that it is passed on as if nothing had been rounded.
 _LEFT_OPEN = ("softmaxcrossentropywithlogits", "fakequant", "quantizeanddequantize", "clipbyvalue")
 
 
