@@ -66,7 +66,10 @@ def test_numbers_that_are_taken_for_zero_are_no_fault_if_zero_gives_the_same() -
 def test_an_error_of_a_rounding_beside_a_derivative_of_zero_is_none() -> None:
     assert _reason(_find(observed=1e-7, expected=0.0)) == BELOW_A_ROUNDING
     assert not is_below_a_rounding(_find(observed=1e-3, expected=0.0))
-    assert not is_below_a_rounding(_find(observed=0.0, expected=1e-8))  # a small derivative is one
+    assert is_below_a_rounding(_find(observed=0.0, expected=1e-8))
+    assert not is_below_a_rounding(
+        _find(observed=0.0, expected=1e-8, value=1e-6)
+    )  # beside its value it is not small
     assert not is_below_a_rounding(_find(observed=float("nan"), expected=0.0))
 
 
