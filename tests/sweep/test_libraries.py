@@ -89,9 +89,10 @@ def test_calls_whose_result_the_documentation_leaves_open_are_not_tried() -> Non
     from gradproof.frontends.torch.library import is_left_open
 
     twice, once = torch.tensor([[[0, 2], [1, 1]]]), torch.tensor([[[0, 2], [1, 0]]])
-    assert is_left_open("torch.nn.functional.max_unpool1d", (twice,))
-    assert not is_left_open("torch.nn.functional.max_unpool1d", (once,))
-    assert not is_left_open("torch.gather", (twice,))
+    assert is_left_open("torch.nn.functional.max_unpool1d", (twice,), {})
+    assert not is_left_open("torch.nn.functional.max_unpool1d", (once,), {})
+    assert not is_left_open("torch.gather", (twice,), {})
+    assert is_left_open("torch.masked.cumprod", (), {"mask": torch.tensor([True, False])})
 
 
 @pytest.mark.tensorflow

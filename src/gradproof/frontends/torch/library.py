@@ -29,6 +29,10 @@ from gradproof.ir.types import Array
 DATABASE = "torch.testing._internal.common_methods_invocations"
 _SPECIAL = {math.inf: "float('inf')", -math.inf: "float('-inf')"}
 
+_MASKED = tuple(
+    f"torch.masked.{name}" for name in ("cumprod", "cumsum", "log_softmax", "normalize", "softmax", "softmin")
+)
+
 
 class NoText(Exception):
     """An argument that cannot be written in a script."""
@@ -97,7 +101,7 @@ def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[OpCa
                 warnings.simplefilter("ignore")
                 drawn = list(entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=False))
             for one in drawn:
-                if is_left_open(path, one.args):
+                if is_left_open(path, one.args, one.kwargs):
                     continue
                 try:
                     yield _sample(path, (one.input, *one.args), one.kwargs)
@@ -107,13 +111,16 @@ def _sampler(path: str, entries: Sequence[Any]) -> Callable[[str], Iterator[OpCa
     return samples
 
 
-def is_left_open(path: str, args: Sequence[Any]) -> bool:
-    """Whether the documentation itself says that the result is not defined: places that several entries go to."""
+def is_left_open(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether the documentation itself says that a part of the result is not defined."""
+    if path in _MASKED:  # at the places that are masked out
+        mask = kwargs.get("mask")
+        return mask is not None and not bool(mask.all())
     if not path.startswith("torch.nn.functional.max_unpool"):
         return False
     axes = int(path[-2])  # of an image; those before it are images of their own
     places = args[0].reshape(-1, math.prod(args[0].shape[-axes:]))
-    return any(len(row.unique()) < len(row) for row in places)
+    return any(len(row.unique()) < len(row) for row in places)  # several entries go to one place
 
 
 def _sample(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCall:
