@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import gradproof
 from tests.causes.harness import CASES, markers, name_of
 
 SCREEN = 45  # lines of one message, with the source and the patch in it
@@ -19,12 +22,15 @@ _LAST = re.compile(
 )
 # Words of specialists that a message may not use, with what it says instead.
 _JARGON = {
-    r"\bmend": "fix", r"\bits way\b": "path", r"\bupright\b": "infinite slope",
+    r"\bmend": "fix", r"\b(its|on the) way\b|no other way to": "path", r"\bupright\b": "infinite slope",
+    r"treats this point apart": "is not smooth here", r"selection selects": "the branch taken",
+    r"what is dropped": "the branch that is not used", r"\bnonfinite\b": "NaN/inf",
     r"\bcotangent": "gradient that comes in", r"\badjoint": "gradient", r"\b[VJ][JV]P\b": "rule",
     r"\b(ulp|ULP)\b": "last digit", r"\bsubgradient": "slope", r"\bcatastrophic": "all digits", r"\bprimal\b": "value",
     r"\bAST\b": "source", r"\bbackprop": "gradient", r"\bDAG\b": "program", r"\bball\b": "proven",
 }  # fmt: skip
 
+TROUBLE = Path(__file__).parents[1] / "trouble"
 SNAPSHOTS = sorted(CASES.glob("*/guilty_*.txt"))
 NAMES = [f"{path.parent.name}/{path.stem}" for path in SNAPSHOTS]
 
@@ -98,13 +104,50 @@ def _said(lines: list[str]) -> list[str]:
 
 
 def _all() -> str:
-    """Of messages that differ in names and numbers only the first is kept."""
+    """The messages of the cases and of the scripts of trouble, in every framework.
+
+    Of those that differ in names and numbers only the first is kept.
+    """
     found: dict[str, list[str]] = {}
-    for path in SNAPSHOTS:
+    for path in (*SNAPSHOTS, *sorted(TROUBLE.rglob("*.txt"))):
         for lines in _messages(path.read_text(encoding="utf-8")):
             said = _said(lines)
             found.setdefault(_NAMES_AND_NUMBERS.sub("*", said[0]), said)
     return "".join("\n".join(said) + "\n\n" for _, said in sorted(found.items()))
+
+
+def _texts_of(file: Path) -> Iterator[str]:
+    """The strings of a source file that a user may read; docstrings and single words are none."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    owners = (ast.Module, ast.FunctionDef, ast.ClassDef)
+    documented = [node.body[0] for node in ast.walk(tree) if isinstance(node, owners) and node.body]
+    docstrings = {id(first.value) for first in documented if isinstance(first, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from [node.value] if " " in node.value else []
+
+
+def test_no_text_of_a_cause_a_framework_or_a_frontend_uses_such_words() -> None:
+    """Also those that no snapshot shows: messages of PyTorch and JAX are made of these."""
+    root = Path(gradproof.__file__).parent
+    folders = (
+        "causes",
+        "diagnosis",
+        "frameworks",
+        "audit",
+        "frontends/torch",
+        "frontends/jax",
+        "frontends/missing",
+    )
+    # What frameworks write themselves is recognised by their words.
+    theirs = ("frontends/jax/misuse.py", "frontends/jax/read/refused.py")
+    files = [file for folder in folders for file in sorted((root / folder).rglob("*.py"))]
+    for file in files:
+        if file.relative_to(root).as_posix() in theirs:
+            continue
+        for text in set(_texts_of(file)) - {"do not support JVP"}:
+            for word, instead in _JARGON.items():
+                assert not re.search(word, text), f"{file}: say {instead} in {text!r}"
 
 
 def test_every_cause_has_its_messages_in_one_file_to_be_read_from_top_to_bottom() -> None:

@@ -22,7 +22,7 @@ def with_left(report: GradientReport, left: Left) -> GradientReport:
 
 def _diagnose(report: GradientReport, left: Left) -> Diagnostic:
     target, source, how = report.target, report.source, left.how
-    line = "On the way" if left.span is None else f"On line {left.span.line}"
+    line = "In between" if left.span is None else f"On line {left.span.line}"
     where = f"{line} arrays are turned into plain numbers"
     return Diagnostic(
         KIND,

@@ -31,7 +31,7 @@ def sum_of_labels(case: Case, pullback: Pullback) -> str | None:
 def of_labels(op: str, sums: str | None) -> str:
     """The headline; empty where the labels are not the reason."""
     return (
-        sums and f"the labels sum to {sums}, and the gradient of {op} is right only where they sum to 1"
+        sums and f"the labels sum to {sums}, and the gradient of `{op}` is right only where they sum to 1"
     ) or ""
 
 

@@ -53,7 +53,7 @@ def saturated_name(program: Program, node: Node) -> str:
 def saturated_fix(program: Program, node: Node) -> str:
     """What helps: for a softmax that goes into a loss with a softmax of its own, to leave it out."""
     after = descendants(program, [node.id]) - {node.id}
-    is_twice = any(program[id].op in _SOFTMAX or _is_by_hand(program, program[id]) for id in after)
+    is_twice = any(_is_softmax(program, program[id]) for id in after)
     return TWICE if is_twice and _LIMITS.get(node.op, (0.0, 1.0))[0] == 0.0 else ONCE
 
 
@@ -76,6 +76,18 @@ def _is_by_hand(program: Program, node: Node) -> bool:
         return False
     top, bottom = (_handed_on(program, id) for id in node.inputs)
     return top.op == "exp" and bottom.op == "sum" and _handed_on(program, bottom.inputs[0]) is top
+
+
+def _is_softmax(program: Program, node: Node) -> bool:
+    """Whether this is a softmax or its logarithm, by name or written by hand."""
+    if node.op in _SOFTMAX or _is_by_hand(program, node):
+        return True
+    if node.op != "sub":
+        return False
+    top, bottom = (_handed_on(program, id) for id in node.inputs)
+    summed = _handed_on(program, bottom.inputs[0]) if bottom.op == "log" else bottom
+    inner = _handed_on(program, summed.inputs[0]) if summed.op == "sum" else summed
+    return inner.op == "exp" and _handed_on(program, inner.inputs[0]) is top
 
 
 def _handed_on(program: Program, id: int) -> Node:

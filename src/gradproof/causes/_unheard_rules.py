@@ -27,7 +27,7 @@ def forward_rule(case: Case) -> Iterator[Diagnostic]:
         kind="custom-gradient",
         severity="error",
         certainty="likely",
-        headline=f"the hand-written tangent of `{own[0].name}` is not the derivative of its forward",
+        headline=f"the hand-written forward-mode rule of `{own[0].name}` is not the derivative of its forward",
         primary=None if span is None else Annotation(span, "its rule for forward mode does not fit"),
         subject=subject(case),
         evidence=comparison_rows(case),

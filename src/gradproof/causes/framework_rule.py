@@ -92,17 +92,17 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
         severity="error",
         certainty="measured" if departure.is_measured else "proven",
         headline=of_labels(pullback.op, sums)
-        or f"{framework}'s own gradient of {pullback.op} is not its derivative here",
+        or f"{framework}'s own gradient of `{pullback.op}` is not its derivative here",
         primary=None if pullback.span is None else Annotation(pullback.span, label),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
         why=(
-            f"{framework} differentiates {pullback.op} with a rule of its own. That rule was tried alone, with the "
+            f"{framework} differentiates `{pullback.op}` with a rule of its own. That rule was tried alone, with the "
             f"inputs and the incoming gradient it had. {how}"
             f"{returned} where the derivative is {right}. More precision does not help."
         ),
         fix=Fix(
-            (sums and SUM_TO_1) or f"write this step without {pullback.op}, or give it a custom gradient"
+            (sums and SUM_TO_1) or f"write this step without `{pullback.op}`, or give it a custom gradient"
         ),
         op=pullback.op,
     )
@@ -266,7 +266,7 @@ def _tied(case: Case) -> Iterator[Diagnostic]:
 
 def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     node, framework = loss.origin, words.framework_name(case.capture.framework)
-    name = "compiled function" if node.op == "identity" else node.op.replace("_", " ")
+    name = "compiled function" if node.op == "identity" else f"`{node.op}`"
     called = f"a {name}" if node.op == "identity" else f"the function {name}"
     exact = proven_at(case, node, loss.index)
     value = number_at(node.value, loss.index)

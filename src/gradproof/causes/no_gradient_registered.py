@@ -34,7 +34,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if missing is None:
         return
     framework, op = words.framework_name(case.capture.framework), missing.facts.get("op", "")
-    what = f"{op} has none for this argument" if op else "a function on the way has none"
+    op = f"`{op}`" if op and "`" not in op else op
+    what = f"{op} has none for this argument" if op else "a function between them has none"
     if "text" in missing.facts:
         what = f"{op} makes text of the numbers"
     exists = " The derivative does exist, and its value is given above." if case.true is not None else ""

@@ -90,11 +90,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
         )
     elif case.verdict is Verdict.CORRECT and _is_lost(case):
         yield _lost(case)
-    elif case.verdict is Verdict.CORRECT and _is_nothing(case):
+    elif case.verdict is Verdict.CORRECT and _is_returned_as_zero(case):
         shut = _shut(case)
         if shut is not None:
             yield shut
-        elif (closed := _closed(case)) is not None and closed.node.span is not None:
+        elif _is_nothing(case) and (closed := _closed(case)) is not None and closed.node.span is not None:
             is_dead = closed.is_layer and int(np.prod(case.source.shape)) >= MIN_ENTRIES
             yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
 
@@ -172,12 +172,16 @@ def _flattened(case: Case, node: Node, span: Span, index: tuple[int, ...], size:
     )
 
 
+def _is_returned_as_zero(case: Case) -> bool:
+    observed = case.source.observed
+    return (
+        observed is not None and bool(observed.size) and not np.any(observed) and case.capture.copies is None
+    )
+
+
 def _is_nothing(case: Case) -> bool:
-    """All entries are zero, and proven to be."""
-    observed, true = case.source.observed, case.true
-    if observed is None or true is None or not observed.size or case.capture.copies is not None:
-        return False
-    return not (np.any(observed) or np.any(true.mid) or np.any(true.rad))
+    """The true gradient is proven to be zero in every entry."""
+    return case.true is not None and not (np.any(case.true.mid) or np.any(case.true.rad))
 
 
 def _nodes(case: Case) -> list[int | None]:
@@ -200,7 +204,7 @@ def _dead(case: Case, closed: Closed, span: Span) -> Diagnostic:
         evidence=returned_rows(case, (0,) * len(case.source.shape)),
         why=(
             f"Zero is right, and of no use. Behind `{behind}` a function with a flat side, such as `relu` or a clip, "
-            f"was on that side for {counted}, and the gradient for `{case.source.name}` has no other way to "
+            f"was on that side for {counted}, and the gradient for `{case.source.name}` has no other path to "
             f"`{case.capture.target}`. A training step leaves `{case.source.name}` as it is, so that these units stay "
             "off as long as they get such inputs."
         ),

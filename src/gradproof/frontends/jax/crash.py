@@ -85,7 +85,7 @@ _NO_RULE = ExplainedError(
     "no-gradient-registered",
     "JAX has no derivative of this function for this argument",
     "has no derivative in JAX",
-    "Every step on the way needs a rule, and JAX has none for this one. That says nothing about the function itself, "
+    "Every step in between needs a rule, and JAX has none for this one. That says nothing about the function itself, "
     "which may well have a derivative.",
     "give the function that calls it a derivative with `jax.custom_jvp`, or write it with other functions",
 )

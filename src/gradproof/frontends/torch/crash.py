@@ -78,7 +78,7 @@ _KNOWN = (
         "leaves PyTorch here",
         "An array of NumPy knows nothing of what it was computed from: whatever is computed from it has no gradient. "
         "PyTorch wants that to be said.",
-        "for a number to look at use `x.detach().numpy()`; on the way to a loss use the function of the same name in "
+        "for a number to look at use `x.detach().numpy()`; for a loss use the function of the same name in "
         "`torch`",
     ),
     _KnownError(
@@ -87,7 +87,7 @@ _KNOWN = (
         "no gradient will ever come to this tensor, because it does not require one",
         "asks for a gradient that there will not be",
         "PyTorch keeps the graph only of what was computed from tensors with `requires_grad=True`; this one was not.",
-        "make what it is computed from with `requires_grad=True`, or leave `no_grad` and `detach` out on the way to it",
+        "make what it is computed from with `requires_grad=True`, or leave out `no_grad` and `detach` between them",
     ),
     _KnownError(
         r"you can only change requires_grad flags of leaf variables",
