@@ -1,11 +1,14 @@
 """The captured program as a graph: what is drawn, marked, opened and found."""
 
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.render import pictures
 from tests.render.html.conftest import Opened
 from tests.render.html.pictured import N_OPS, large_report
-from tests.render.reports import BY_VERDICT, RICH
+from tests.render.reports import BY_VERDICT
 
 
 def graph_of(page: Page, selector: str = ".graph") -> Locator:
@@ -126,9 +129,13 @@ def test_without_the_graph_a_table_says_the_same_by_source_line(opened: Opened) 
 
 
 def test_of_several_programs_one_is_shown_and_the_others_can_be_chosen(opened: Opened) -> None:
-    page = opened(RICH)
+    report = BY_VERDICT["inaccurate"]
+    later = replace(pictures.CANCELLATION, program=replace(pictures.PROGRAM))
+    again = replace(report.gradients[0], occurrence=2, drawing=lambda: later)
+    page = opened(replace(report, gradients=(*report.gradients, again)))
     shown = page.locator(".program:visible")
-    assert page.locator(".program").count() > 1
+    assert page.locator(".program").count() == 2
+    assert page.locator("#programs option").all_inner_texts()[1].startswith("cancellation_tf.py:7, 2nd run: ")
     expect(shown).to_have_attribute("id", "p0")
     page.locator("#programs").select_option("p1")
     expect(shown).to_have_attribute("id", "p1")
