@@ -53,6 +53,23 @@ def test_a_name_needs_no_parentheses_but_those_of_a_call() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "is_number"),
+    [
+        ("def f(x, n=30):\n    return n\n", True),
+        ("N = -2.5\ndef f(x):\n    return N\n", True),
+        ("def f(x, n):\n    return n\n", False),
+        ("N = 1.0\nfor k in range(3):\n    N = N * x\ndef f(x):\n    return N\n", False),
+        ("n = tf.constant(2.0)\ndef f(x):\n    return n\n", False),
+        ("def f(x, n=None):\n    return n\n", False),
+    ],
+)
+def test_a_name_that_only_stands_for_a_written_number_is_known(text: str, is_number: bool) -> None:
+    source = _source(text)
+    returned = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Return)).value
+    assert isinstance(returned, ast.Name) and source.is_number(returned) is is_number
+
+
 def test_short_words_are_repeated() -> None:
     source = _source("y = g(x)\n")
     call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))

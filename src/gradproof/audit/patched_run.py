@@ -157,7 +157,19 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
 
-    return _mapped(report, told)
+    return _with_crash(_mapped(report, told), run)
+
+
+def _with_crash(report: Report, run: _Run) -> Report:
+    """What mends the end of the script itself, with what was seen of it."""
+    script = report.script
+    fix = None if script is None or script.crash is None else script.crash.fix
+    if script is None or script.crash is None or fix is None or fix.checked or not fix.patch:
+        return report
+    if not run.goes_on or run.faults():
+        return report
+    checked = replace(fix, checked=f"{_RAN}: it goes on, and no gradient in it is at fault.")
+    return replace(report, script=replace(script, crash=replace(script.crash, fix=checked)))
 
 
 def _seen(fix: Fix, before: GradientReport, now: GradientReport | None, key: Key) -> Fix:
