@@ -154,3 +154,23 @@ def test_a_fault_is_mended_though_the_patch_for_a_warning_beside_it_crashes(
     fix, ran = _tried(path, told, monkeypatch)
     assert len(ran) == 2
     assert fix.patch and fix.checked
+
+
+def test_a_patch_that_spoils_another_gradient_is_not_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(
+        SCRIPT
+        + "with gp.GradientTape() as tape:\n    other = x * np.float32(2.0)\nprint(tape.gradient(other, x))\n",
+        encoding="utf-8",
+    )
+    report, _ = audited(path)
+    faulty, fine = report.gradients
+    assert (faulty.level, str(fine.verdict)) == ("error", "correct")
+    lossy = "((x * np.float32(1e10) + 1) - np.float32(1e10)) ** 2"
+    worse = f"@@ -9 +9 @@\n-    other = x * np.float32(2.0)\n+    other = {lossy}\n"
+    first = replace(faulty.diagnostics[0], fix=Fix("both", _RIGHT + worse, "seen"))
+    told = replace(report, gradients=(replace(faulty, diagnostics=(first,)), fine))
+    fix, ran = _tried(path, told, monkeypatch)
+    assert ran and (fix.patch, fix.checked) == ("", "")

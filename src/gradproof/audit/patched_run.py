@@ -50,6 +50,11 @@ class _Run:
     def faults(self) -> list[GradientReport]:
         return [one for key, one in (self.gradients or {}).items() if self._is_left(key)]
 
+    def spoils(self, before: Report) -> bool:
+        """Whether a gradient that was not at fault is now: no other that is mended makes up for it."""
+        right = {key for key, one in _keyed(before).items() if not is_at_fault(one)}
+        return any(key in right and is_at_fault(one) for key, one in (self.gradients or {}).items())
+
     def _is_left(self, key: Key) -> bool:
         """Whether a gradient is at fault, or another than the derivative since the change: nobody has meant that."""
         assert self.gradients is not None
@@ -80,7 +85,8 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
             return report  # this system does not shut a process off: nothing is known, and nothing is claimed
         left = [key for key in _faulty(report) if not run.mends(key) or _is_refuted(current, key, run)]
         told = _told(current, run, left)
-        n_left = len(left) + len(run.faults()) if run.gradients is not None else best[0] + 1
+        is_better = run.gradients is not None and not run.spoils(report)
+        n_left = len(left) + len(run.faults()) if is_better else best[0] + 1
         best = min(best, (n_left, told), key=lambda one: one[0])
         if not n_left:
             return told
