@@ -34,7 +34,7 @@ class Advance:
 
 
 @dataclass(eq=False)
-class Call:
+class CallFile:
     """A file of a gradient call; `done` are the captures in it that are judged."""
 
     part: ProcessFolder
@@ -63,7 +63,7 @@ class PartWork:
     part: ProcessFolder
     begun: Begun
     texts: tuple[Text, ...] = ()
-    calls: list[Call] = field(default_factory=list)
+    calls: list[CallFile] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 
@@ -78,7 +78,7 @@ class PartWork:
                 self.unread.append(f"`{self.part.call_path(name)}` was not judged: {error}")
                 continue
             n_rows = tuple(0 if one.rows is None else n_rows_of(one.rows) for one in kept.captures)
-            self.calls.append(Call(self.part, name, n_rows, bool(kept.reports), kept.are_tried))
+            self.calls.append(CallFile(self.part, name, n_rows, bool(kept.reports), kept.are_tried))
         if new:  # the texts of a call are written after it, and before the next one
             self.texts = tuple(self.part.texts())
 
@@ -113,7 +113,7 @@ class Task:
     """One capture that is to be judged."""
 
     work: PartWork
-    call: Call
+    call: CallFile
     index: int
     key: str
     limit: tuple[float, str] | None = None  # seconds that it may take, and what is said if it takes longer
