@@ -103,7 +103,7 @@ def _introduction() -> list[str]:
         "ops and that is proven not to be the derivative at that point. The expected value is confirmed by differences",
         "of the op's exact meaning in 284 bits, which use no derivative rule. Left out are points where a function has",
         "no derivative, values that the dtype does not hold, and errors that roundings of the input alone explain.",
-        "Subnormal inputs count as the numbers they are, though a library may be told to take them for zero.",
+        "Subnormal inputs count as the numbers they are, unless the library returns there what it returns for zero.",
         "Faults with one root are one row; `gradproof sweep LIBRARY` with the options in the last column finds it",
         "again, and `--issues DIR` writes the smallest script that shows it.",
         "",
