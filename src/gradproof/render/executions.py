@@ -34,7 +34,7 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallRows:
     """A call with its gradients, the gravest first, and the executions that were checked, by column."""
 
     span: Span
@@ -42,7 +42,7 @@ class Call:
     runs: tuple[Runs, ...]
 
 
-def calls(report: Report) -> list[Call]:
+def calls(report: Report) -> list[CallRows]:
     """Every gradient once; the call with the gravest first, among equals in the order of the run."""
     found: dict[Span, dict[tuple[str, str, int], dict[int, GradientReport]]] = {}
     seen = Counter[tuple[Span, int, str, str]]()
@@ -74,17 +74,17 @@ def said(gradient: GradientReport) -> tuple[object, ...]:
     return gradient.verdict, gradient.intended, main_cause(gradient), main_span(gradient)
 
 
-def _call(span: Span, gradients: Sequence[Followed]) -> Call:
+def _call(span: Span, gradients: Sequence[Followed]) -> CallRows:
     runs = sorted({run for followed in gradients for run in followed.by_run})
     each = [(run, gradient) for followed in gradients for run, gradient in followed.by_run.items()]
     if 2 * len(each) < len(gradients) * len(
         runs
     ):  # other gradients every time: columns would be mostly empty
-        return Call(span, tuple(Followed({run: gradient}) for run, gradient in each), (tuple(runs),))
+        return CallRows(span, tuple(Followed({run: gradient}) for run, gradient in each), (tuple(runs),))
     columns: list[Runs] = [(run,) for run in runs]
     if len(columns) > MOST_APART:
         columns = [tuple(group) for _, group in groupby(runs, key=lambda run: _said_in(gradients, run))]
-    return Call(span, tuple(gradients), tuple(columns))
+    return CallRows(span, tuple(gradients), tuple(columns))
 
 
 def _said_in(gradients: Sequence[Followed], run: int) -> list[object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import count, digits_text, gradient_name
-from gradproof.render.executions import Call, Followed, calls, runs_text
+from gradproof.render.executions import CallRows, Followed, calls, runs_text
 from gradproof.render.faults import main_cause, main_span
 from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.markup import Html, join, path, tag
@@ -75,7 +75,7 @@ class _Shown:
         return f"#g{self.numbers[id(gradient)]}"
 
 
-def _table(found: Sequence[Call], shown: _Shown) -> Html:
+def _table(found: Sequence[CallRows], shown: _Shown) -> Html:
     labels = ["gradient", *(("verdict", "digits") if shown.n_runs == 1 else ()), "cause", "line"]
     heads = [
         tag("th", tag("button", label, type="button"), scope="col", class_=f"col-{label}") for label in labels
@@ -94,13 +94,13 @@ def _table(found: Sequence[Call], shown: _Shown) -> Html:
     )
 
 
-def _group(call: Call, shown: _Shown) -> Html:
+def _group(call: CallRows, shown: _Shown) -> Html:
     needs_head = shown.n_runs > 1 or (shown.n_calls > 1 and len(call.gradients) > 1)
     rows = [_row(followed, call, shown) for followed in call.gradients]
     return tag("tbody", _head(call, shown) if needs_head else None, *rows)
 
 
-def _head(call: Call, shown: _Shown) -> Html:
+def _head(call: CallRows, shown: _Shown) -> Html:
     words = "Call at ", shown.places.link(call.span)
     if shown.n_runs == 1:
         return tag("tr", tag("th", *words, scope="rowgroup", colspan=5), class_="call")
@@ -109,12 +109,12 @@ def _head(call: Call, shown: _Shown) -> Html:
     return tag("tr", place, tag("td"), tag("td"), *runs, *_blank(call, shown), class_="call")
 
 
-def _blank(call: Call, shown: _Shown) -> list[Html]:
+def _blank(call: CallRows, shown: _Shown) -> list[Html]:
     left = shown.n_runs - len(call.runs)
     return [tag("td", colspan=left)] if left else []
 
 
-def _row(followed: Followed, call: Call, shown: _Shown) -> Html:
+def _row(followed: Followed, call: CallRows, shown: _Shown) -> Html:
     gravest = followed.gravest
     span = main_span(gravest)
     file = os.path.basename(span.file)
@@ -131,7 +131,7 @@ def _row(followed: Followed, call: Call, shown: _Shown) -> Html:
     return tag("tr", head, *cells, data_verdicts=_verdicts(followed.by_run))
 
 
-def _cells(followed: Followed, call: Call, shown: _Shown) -> Iterator[Html]:
+def _cells(followed: Followed, call: CallRows, shown: _Shown) -> Iterator[Html]:
     """A cell for each execution. What a row is sorted by stands in its first: the gravest of all."""
     gravest = followed.gravest
     for k, runs in enumerate(call.runs):
