@@ -55,3 +55,32 @@ def test_a_cut_off_number_beside_one_that_moves_is_a_tie() -> None:
 
 def test_two_equal_numbers_that_move_are_a_tie() -> None:
     assert ties_of(lambda m, x: max_pool(m, x, **POOL), [1.0, 1.0]) == [[True]]
+
+
+def open_of(function: Any, x: list[Any]) -> list[list[Any]]:
+    """Of every decision, the entries that may be decided otherwise beside the point."""
+    source = program(lambda m, x: total(m, function(m, x)), np.asarray(x))
+    found = margins(run(BallDomain64(), source))
+    return [(decision.ties | decision.is_unclear).ravel().tolist() for decision in found]
+
+
+def test_a_padded_row_stands_still_however_its_weights_move() -> None:
+    rows = np.array([[1.0, 2.0], [0.0, 0.0]])
+
+    def matrix(m: Any, x: Any) -> Any:
+        return relu(m, m.matmul(m.literal(rows), m.reshape(x, shape=(2, 1))))
+
+    def summed(m: Any, x: Any) -> Any:
+        return relu(m, m.einsum(m.literal(rows), x, equation="ba,a->b"))
+
+    assert open_of(matrix, [0.5, 0.3]) == [[False, False]]
+    assert open_of(summed, [0.5, 0.3]) == [[False, False]]
+    assert open_of(lambda m, x: relu(m, m.mul(m.literal(rows[1]), x)), [0.5, 0.3]) == [[False, False]]
+
+
+def test_a_row_that_only_comes_out_as_zero_is_a_tie() -> None:
+    def function(m: Any, x: Any) -> Any:
+        return relu(m, m.matmul(m.literal(np.array([[1.0, -1.0]])), m.reshape(x, shape=(2, 1))))
+
+    assert open_of(function, [0.5, 0.5]) == [[True]]
+    assert open_of(lambda m, x: relu(m, m.mul(x, x)), [0.0, 1.0]) == [[True, False]]

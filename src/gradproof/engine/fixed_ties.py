@@ -6,7 +6,7 @@ entry keeps its value however the inputs move, and a later tie among such entrie
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from gradproof.ops import TABLE, Arithmetic
 
 Bounds = Callable[[Any], tuple[Array, Array]]
 
+_PRODUCTS = ("mul", "matmul", "einsum")
 _PLAIN = Arithmetic(Ieee("float64"))
 
 
@@ -50,6 +51,8 @@ class Moving:
                 self.unsure[node.id] = np.ones(node.shape, bool)
         elif node.op == "select":
             self.masks[node.id] = self._chosen(*node.inputs)
+        elif node.op in _PRODUCTS:
+            self.masks[node.id] = self._product(node)
         elif op is not None and op.slopes is not None:
             parts = [self.of(id) for id in node.inputs if id in self.active]
             self.masks[node.id] = np.logical_or.reduce(jointly(*parts))
@@ -67,14 +70,36 @@ class Moving:
         mask = np.where(np.asarray(self.result.values[condition]), yes, no)
         return mask | (self.unsure[condition] & (yes | no)) if condition in self.unsure else mask
 
+    def _product(self, node: Node) -> Array:
+        """A factor that is zero and stands still makes a product do so: padded rows, masked entries."""
+        counts = [self._counts(id) for id in node.inputs]
+        mask = self.of(node.id)
+        if not all(one.all() for one in counts):
+            mask = _in_plain_numbers(node, [one.astype(float) for one in counts]) != 0.0
+        if node.op == "mul":  # a sum of products moves where one of them may
+            mask = mask & np.logical_or.reduce(jointly(*map(self.of, node.inputs)))
+        return mask
+
+    def _counts(self, id: int) -> Array:
+        """Where a factor is not known to be zero for good."""
+        moves = self.of(id)
+        if moves.all():
+            return moves
+        mid, radius = self.result.m.domain.leave(self.result.values[id])
+        return np.asarray(moves | (mid != 0.0) | (radius != 0.0))
+
     def _moved(self, node: Node) -> Array:
         program, values = self.result.program, self.result.values
         xs = [values[id] if program[id].is_discrete else self.of(id).astype(float) for id in node.inputs]
-        with _PLAIN.domain.active():
-            mask: Array = np.asarray(getattr(_PLAIN, node.op)(*xs, **node.params)) != 0.0
+        mask = _in_plain_numbers(node, xs) != 0.0
         for id in node.inputs:
             mask = mask | self.unsure[id] if id in self.unsure else mask
         return mask
+
+
+def _in_plain_numbers(node: Node, xs: Sequence[Array]) -> Array:
+    with _PLAIN.domain.active():
+        return np.asarray(getattr(_PLAIN, node.op)(*xs, **node.params))
 
 
 def _is_known(node: Node, moves_only: bool) -> bool:

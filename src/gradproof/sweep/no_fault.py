@@ -14,6 +14,7 @@ from gradproof.sweep.script import call_of, function_of
 
 RUNS = 3  # inputs that are rounded at random, for each way of rounding them
 ROUNDINGS = 64.0  # a stable algorithm may make as many of them as it has steps
+OF_THE_VALUE = 4.0  # roundings of it: what is larger is a slope that an algorithm can know
 CALLS = 16  # that a random op survives with the same result once in thousands of times
 
 AS_GOOD = "not right, but as right as inputs allow that are rounded themselves"
@@ -92,7 +93,7 @@ def is_below_a_rounding(find: Find) -> bool:
     if find.observed is None or find.value is None or not np.isfinite(find.observed):
         return False
     size = max(float(np.abs(find.sample.arrays[find.source]).max(initial=0.0)), 1.0)
-    bound = ROUNDINGS * float(np.finfo(find.dtype).eps) * abs(find.value) / size
+    bound = OF_THE_VALUE * float(np.finfo(find.dtype).eps) * abs(find.value) / size
     return max(abs(find.observed), abs(find.expected)) <= bound
 
 
