@@ -91,7 +91,7 @@ class Moving:
     def _moved(self, node: Node) -> Array:
         program, values = self.result.program, self.result.values
         xs = [values[id] if program[id].is_discrete else self.of(id).astype(float) for id in node.inputs]
-        mask = _in_plain_numbers(node, xs) != 0.0
+        mask: Array = _in_plain_numbers(node, xs) != 0.0
         for id in node.inputs:
             mask = mask | self.unsure[id] if id in self.unsure else mask
         return mask
