@@ -124,7 +124,7 @@ def _cases(judged: JudgedCall, options: Options) -> list[Case]:
     with_mode_fault = ModeFaults(judged, options)
     found = []
     for index, judgement in enumerate(judged.judgements):
-        case = Case(judged.capture, index, judgement, allowed(judged.capture, index, options))
+        case = Case(judged.capture, index, judgement, allowed(judged.capture, index, judgement, options))
         for what, step in (
             ("whether its mode is to blame", with_mode_fault),
             ("where the error arises", with_origin_of_error),

@@ -1,4 +1,4 @@
-"""How long fixes are looked for: together as long as the checks of the same run took, and at least a second."""
+"""How long fixes are looked for: together as long as the checks of the same run took, and at least five seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-LEAST_SECONDS = 1.0  # the check of a few numbers takes a hundredth of it, and is worth a search all the same
+LEAST_SECONDS = 5.0  # a search of a second is the rule; the first of a program must not end before its checks add up
 
 
 @dataclass

@@ -11,6 +11,8 @@ import linecache
 import re
 from dataclasses import replace
 
+import numpy as np
+
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Node, Program, ancestors, descendants
@@ -32,16 +34,24 @@ def by_policy(capture: Capture, k: int, judgement: Judgement, options: Options) 
     dtype = _unsaid(capture, k)
     if dtype is None:
         return judgement
-    found = compare(source.observed, true, dtype, options.under(dtype))
+    found = compare(source.observed, true, dtype, allowed(capture, k, judgement, options))
     if found.outcome != "within":
         return replace(judgement, comparison=found)
     reason = f"measured by what {dtype} allows, which the program's own policy put on the path"
     return replace(judgement, verdict=Verdict.CORRECT, comparison=found, reason=reason)
 
 
-def allowed(capture: Capture, k: int, options: Options) -> Options:
-    """What may be asked of a gradient: as the options say, or as much as the policy's dtype allows."""
-    return options.under(capture.run.policy or _unsaid(capture, k))
+def allowed(capture: Capture, k: int, judgement: Judgement, options: Options) -> Options:
+    """What may be asked of a gradient: as the options say, or as much as the policy's dtype allows.
+
+    Entries that are zero because they were too small for the dtype are lost, which no rounding excuses: the loss is to
+    be scaled.
+    """
+    observed, true = capture.sources[k].observed, judgement.enclosure
+    is_lost = False
+    if observed is not None and true is not None and np.shape(observed) == np.shape(true.mid):
+        is_lost = bool(np.any((observed == 0) & (np.abs(true.mid) > true.rad)))
+    return options if is_lost else options.under(capture.run.policy or _unsaid(capture, k))
 
 
 def _unsaid(capture: Capture, k: int) -> str | None:
