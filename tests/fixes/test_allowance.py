@@ -46,22 +46,22 @@ def test_a_search_may_take_as_long_as_the_checks_did(clock: _Clock) -> None:
     total = SearchTime()
     for _ in range(2):
         with checking(total):
-            clock.now += 4.0
+            clock.now += 8.0
             with searching():
-                assert deadline() == clock.now + 4.0
-                clock.now += 4.0
-    assert (total.checked, total.searched, total.left) == (8.0, 8.0, 0.0)
+                assert deadline() == clock.now + 8.0
+                clock.now += 8.0
+    assert (total.checked, total.searched, total.left) == (16.0, 16.0, 0.0)
     assert deadline() == math.inf
 
 
-def test_quick_checks_have_a_second_together(clock: _Clock) -> None:
-    total = SearchTime()
-    for left in (LEAST_SECONDS, LEAST_SECONDS - 0.75):
+def test_quick_checks_have_a_few_seconds_together(clock: _Clock) -> None:
+    total, most = SearchTime(), 0.75 * LEAST_SECONDS
+    for left in (LEAST_SECONDS, LEAST_SECONDS - most):
         with checking(total), checking():
             clock.now += 0.01
             with searching():
                 assert deadline() - clock.now == pytest.approx(left)
-                clock.now += 0.75
+                clock.now += most
     assert total.left < 0
 
 
