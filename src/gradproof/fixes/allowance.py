@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-LEAST_SECONDS = 5.0  # a search of a second is the rule; the first of a program must not end before its checks add up
+# A search of a second is the rule; the first of a program must not end before its checks add up.
+LEAST_SECONDS = 5.0
 
 
 @dataclass
