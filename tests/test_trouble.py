@@ -23,7 +23,8 @@ _DIGITS = re.compile(
 )
 
 
-FRAMEWORKS = {"tensorflow": FOLDER, "torch": FOLDER / "torch", "jax": FOLDER / "jax"}
+# No folder beside a script may have the name of a package: where that is not installed, the script would import it.
+FRAMEWORKS = {"tensorflow": FOLDER, "torch": FOLDER / "in_torch", "jax": FOLDER / "in_jax"}
 
 
 def _texts(framework: str, written: Path) -> dict[str, str]:
