@@ -117,3 +117,15 @@ def test_a_relu_that_is_off_is_not_told_to_stay_inside_bounds() -> None:
             loss = np.sum(np.maximum(bias + 1.0, 0.0))
         tape.gradient(loss, bias)
     assert "such as a leaky relu" in last_line(report)
+
+
+@pytest.mark.parametrize("is_softmax", [True, False])
+def test_only_what_is_divided_by_its_own_sum_is_a_softmax(is_softmax: bool) -> None:
+    x = gp.Variable([0.0], name="x")
+    with gp.watch() as report:
+        with gp.GradientTape() as tape:
+            # the logarithm of a Gumbel density is flat at 0, where it has its top
+            less = np.log(np.sum(np.exp(x))) if is_softmax else np.sum(np.exp(x))
+            loss = np.sum(x - less)
+        tape.gradient(loss, x)
+    assert ("a softmax over one number" in last_line(report)) == is_softmax

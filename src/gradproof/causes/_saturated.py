@@ -26,14 +26,10 @@ def is_over_one(program: Program, node: Node) -> bool:
     if node.op in _SOFTMAX:
         given = program[node.inputs[0]].shape
         return all(given[axis] == 1 for axis in node.params["axes"])
-    if node.op == "div":  # exp(x) / sum(exp(x)), as it is written by hand
-        top, bottom = (_handed_on(program, id) for id in node.inputs)
-        return top is bottom and top.op == "exp"
-    if node.op == "sub":  # x - log(sum(exp(x)))
-        top, bottom = (_handed_on(program, id) for id in node.inputs)
-        inner = _handed_on(program, bottom.inputs[0]) if bottom.op == "log" else bottom
-        return inner.op == "exp" and _handed_on(program, inner.inputs[0]) is top
-    return False
+    summed = _summed_by_hand(program, node)
+    return summed is not None and all(
+        program[summed.inputs[0]].shape[axis] == 1 for axis in summed.params["axes"]
+    )
 
 
 def saturated(case: Case, span: Span | None = None) -> Node | None:
@@ -72,31 +68,32 @@ def _limits(program: Program, node: Node) -> tuple[float, float] | None:
 
 def _is_by_hand(program: Program, node: Node) -> bool:
     """Whether this is exp(x) divided by its sum: how JAX writes a softmax, and many people."""
-    if node.op != "div":
-        return False
-    top, bottom = (_handed_on(program, id) for id in node.inputs)
-    return top.op == "exp" and bottom.op == "sum" and _handed_on(program, bottom.inputs[0]) is top
+    return node.op == "div" and _summed_by_hand(program, node) is not None
 
 
 def _is_softmax(program: Program, node: Node) -> bool:
     """Whether this is a softmax or its logarithm, by name or written by hand."""
-    if node.op in _SOFTMAX or _is_by_hand(program, node):
-        return True
-    if node.op != "sub":
-        return False
+    return node.op in _SOFTMAX or _summed_by_hand(program, node) is not None
+
+
+def _summed_by_hand(program: Program, node: Node) -> Node | None:
+    """The sum in exp(x) / sum(exp(x)) or in x - log(sum(exp(x))), if this is one of them."""
+    if node.op not in ("div", "sub"):
+        return None
     top, bottom = (_handed_on(program, id) for id in node.inputs)
-    summed = _handed_on(program, bottom.inputs[0]) if bottom.op == "log" else bottom
-    inner = _handed_on(program, summed.inputs[0]) if summed.op == "sum" else summed
-    return inner.op == "exp" and _handed_on(program, inner.inputs[0]) is top
+    if node.op == "sub" and bottom.op != "log":
+        return None
+    summed = bottom if node.op == "div" else _handed_on(program, bottom.inputs[0])
+    if summed.op != "sum":
+        return None
+    term = _handed_on(program, summed.inputs[0])
+    same = term if node.op == "div" or term.op != "exp" else _handed_on(program, term.inputs[0])
+    return summed if term.op == "exp" and same is top else None
 
 
 def _handed_on(program: Program, id: int) -> Node:
-    """The node whose numbers these are: behind reshapes, and behind sums over single numbers."""
+    """The node whose numbers these are, behind reshapes."""
     node = program[id]
-    while node.op in _HANDED_ON or _is_sum_of_one(program, node):
+    while node.op in _HANDED_ON:
         node = program[node.inputs[0]]
     return node
-
-
-def _is_sum_of_one(program: Program, node: Node) -> bool:
-    return node.op == "sum" and all(program[node.inputs[0]].shape[axis] == 1 for axis in node.params["axes"])
