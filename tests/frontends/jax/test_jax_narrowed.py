@@ -7,8 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import gradproof as gp
 from gradproof.audit.session import Session
 from gradproof.diagnosis.report import Script
+from gradproof.frontends.jax.observe import narrowed
+from gradproof.judge.verdict import Verdict
 
 TIMES = np.array([1.7e9 + 0.25, 1.7e9 + 0.5])
 
@@ -54,3 +57,28 @@ def test_nothing_is_said_of_ordinary_numbers():
 def test_nothing_is_said_where_float64_is_kept():
     with jax.enable_x64(True):
         assert notes(lambda: jnp.asarray(TIMES)) == []
+
+
+def gradient_of_float64(*numbers):
+    jax.grad(lambda w: jnp.sum(w * np.array(numbers)))(jnp.float32(1.0))
+
+
+def test_a_fault_of_ours_in_looking_does_not_reach_the_program(monkeypatch):
+    def broken(x):
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(narrowed, "what_is_lost", broken)
+    with gp.watch() as report:
+        gradient_of_float64(1.0, 2.0)
+    assert report.worst is Verdict.CORRECT
+    assert any("planted" in note for note in report.notes)
+
+
+def test_looking_ends_after_so_many_arrays(monkeypatch):
+    seen = []
+    monkeypatch.setattr(narrowed, "MOST_LOOKS", 3)
+    monkeypatch.setattr(narrowed, "what_is_lost", lambda x: seen.append(x) or "")
+    with gp.watch():
+        for k in range(10):
+            gradient_of_float64(1.0, float(k))
+    assert len(seen) == 3

@@ -7,6 +7,7 @@ enough. Where numbers that differ become the same, or infinite, no gradient can 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from jax._src.lax import lax
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.source import span_of, user_places
 
-MOST_LOOKED_AT = 10_000  # entries of an array
+MOST_LOOKED_AT = 1_000  # entries of an array
+MOST_LOOKS = 10_000  # arrays: a training loop brings its batches for ever
 MOST_TOLD = 3  # places
 KEPT = 0.9  # of the numbers that differ: what rounding makes of random ones stays above it
 
@@ -24,8 +26,10 @@ KEPT = 0.9  # of the numbers that differ: what rounding makes of random ones sta
 class Narrowed:
     """Listens to arrays that become JAX's own; `remarks` says what was lost, once for every line."""
 
-    def __init__(self) -> None:
+    def __init__(self, note_failure: Callable[[], None]) -> None:
+        self._note_failure = note_failure
         self._told: dict[str, str] = {}
+        self._left = MOST_LOOKS
 
     def patches(self) -> list[Patch]:
         return [wrap(lax, "stage", self._stage)]
@@ -35,17 +39,21 @@ class Narrowed:
 
     def look_at(self, given: Any, frame: Any) -> None:
         """What a primitive or a compiled function is given."""
-        if config.enable_x64.value:
+        if config.enable_x64.value or not self._left:
             return
-        for x in given:
-            if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.size:
-                self._look_at(x, frame)
+        try:
+            for x in given:
+                if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.size:
+                    self._look_at(x, frame)
+        except Exception:
+            self._note_failure()
 
     def _stage(self, original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         self.look_at((x,), sys._getframe(2))
         return original(x, *args, **kwargs)
 
     def _look_at(self, x: Any, frame: Any) -> None:
+        self._left = max(0, self._left - 1)
         lost = what_is_lost(x)
         places = user_places(frame) if lost else ()
         if places:
@@ -59,7 +67,7 @@ class Narrowed:
 
 def what_is_lost(x: Any) -> str:
     """In words, with two of the numbers; empty where rounding leaves them what they are."""
-    numbers = np.unique(x.reshape(-1)[:MOST_LOOKED_AT])
+    numbers = np.unique(x.flat[:MOST_LOOKED_AT])
     with np.errstate(over="ignore", under="ignore"):
         rounded = numbers.astype(np.float32)
     infinite = numbers[np.isinf(rounded) & np.isfinite(numbers)]

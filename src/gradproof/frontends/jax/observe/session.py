@@ -57,7 +57,7 @@ class JaxSession:
         self.unfinished: Callable[[set[Any]], list[Ending]] = lambda codes: []
         self._deliver = deliver
         self._trace = RecordTrace(self.note)
-        self.narrowed = Narrowed()
+        self.narrowed = Narrowed(self.note_failure)
 
     def recount(self) -> None:
         self.sites.recount()
