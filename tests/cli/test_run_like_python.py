@@ -108,6 +108,22 @@ def test_gradients_of_a_thread_that_outlives_the_script_are_in_the_report(tmp_pa
     assert "1 gradient correct, proven" in gradproof(tmp_path, "run", "script.py").stderr
 
 
+@pytest.mark.parametrize("pool", ["Thread", "Process"])
+def test_a_pool_that_nobody_shuts_down_is_waited_for_as_long_as_it_works(pool: str, tmp_path: Path) -> None:
+    """What compiles in a pool of its own, as PyTorch does, leaves it to Python's end."""
+    (tmp_path / "script.py").write_text(
+        "import time, gradproof as gp\nfrom concurrent.futures import PoolExecutor as Pool\n\n\n"
+        "def differentiate(done):\n    time.sleep(0.3)\n    x = gp.Variable(done.result())\n"
+        "    with gp.GradientTape() as tape:\n"
+        "        y = x * x\n    tape.gradient(y, x)\n\n\ndef work():\n    time.sleep(0.3)\n    return 3.0\n\n\n"
+        "if __name__ == '__main__':\n    pool = Pool(1)\n    pool.submit(work).add_done_callback(differentiate)\n"
+        "    print('the last line')\n".replace("PoolExecutor", f"{pool}PoolExecutor")
+    )
+    done = gradproof(tmp_path, "run", "script.py")
+    assert (done.returncode, done.stdout) == (0, "the last line\n")
+    assert "1 gradient correct, proven" in done.stderr
+
+
 def test_an_interrupted_script_is_reported_with_what_is_known(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import time, gradproof as gp\nx = gp.Variable(2.0)\nwith gp.GradientTape() as tape:\n    y = x * x\n"

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import thread as thread_pool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,6 +15,7 @@ from typing import Any
 from gradproof.audit.target import AuditTarget, search_from
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C has ended
+LOOK_EVERY = 0.05  # seconds
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _HOOKS_FOLDER = _OWN_FOLDER + "frontends" + os.sep
 
@@ -118,9 +120,34 @@ def _cut_below_user(trace: TracebackType | None) -> None:
 
 
 def _join_threads() -> None:
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    """Wait for threads as Python does, but for those of pools only until they have nothing to do.
+
+    Python tells a pool of the end when it ends itself, which is later: whatever compiles or loads in a pool that nobody
+    shuts down would keep this waiting for ever. A thread that has just taken work looks idle for a moment, so that all
+    have to look so twice.
+    """
+    idle_looks = 0
+    while idle_looks < 2 and (others := [one for one in threading.enumerate() if _keeps_python(one)]):
+        busy = next((one for one in others if not _has_nothing_to_do(one)), None)
+        idle_looks = idle_looks + 1 if busy is None else 0
+        (busy or others[0]).join(LOOK_EVERY)
+
+
+def _keeps_python(thread: threading.Thread) -> bool:
+    return thread is not threading.current_thread() and not thread.daemon
+
+
+def _has_nothing_to_do(thread: threading.Thread) -> bool:
+    """Whether this is the thread of a pool, of threads or of processes, that waits for work."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    queue: Any = getattr(thread_pool, "_threads_queues", {}).get(thread)
+    if queue is not None:
+        return queue.empty() and frame is not None and frame.f_code is thread_pool._worker.__code__
+    if getattr(thread, "pending_work_items", True):
+        return False
+    while frame is not None and frame.f_code.co_name != "wait_result_broken_or_wakeup":
+        frame = frame.f_back
+    return frame is not None
 
 
 @contextmanager

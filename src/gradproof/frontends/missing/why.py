@@ -268,7 +268,9 @@ class _Search:
         names = ", ".join(f"`{target.name}`" for target in self.call.targets)
         if self.needed & self.call.unseen:
             label = f"no op in the record leads from `{self.source.name}` to {names}"
-            return Break("not-connected", self.call.span, label, (), {"target": names, "unseen": "yes"})
+            return Break(
+                "not-connected", self.call.span, label, (), {"target": names, "unseen": self.call.doubt or ""}
+            )
         label = f"{names} was not computed from `{self.source.name}`"
         return Break("not-connected", self.call.span, label, (), {"target": names})
 

@@ -7,6 +7,7 @@ from linecache import getline
 
 from gradproof.frontends.missing.why import rebinds
 from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.torch.record.facts import OLDER
 from gradproof.frontends.torch.second_order import without_graph
 from gradproof.ir.capture import Break
 
@@ -122,18 +123,21 @@ def _left(name: str, target: str, why: Break) -> Told:
 
 
 def _not_connected(name: str, target: str, why: Break) -> Told:
-    if "unseen" in why.facts:
+    use_it = f"use `{name}` in `{target}`, or freeze it with `requires_grad_(False)`"
+    unseen = why.facts.get("unseen")
+    if unseen is not None:
+        listen = "run again with `--checks all`, which listens from the beginning"
         return (
             f"there is no gradient for `{name}`: no op in the record leads from it to `{target}`",
-            f"A part of `{target}` was computed before this line was listened to. If it was computed from `{name}`, "
-            "that was under `no_grad` or was detached. If it was not, leave it out of the optimizer.",
-            f"run again with `--checks all`, which listens from the beginning, or use `{name}` in `{target}`",
+            f"{unseen[:1].upper()}{unseen[1:]}. If it was computed from `{name}`, that was under `no_grad` or was "
+            "detached. If it was not, leave it out of the optimizer.",
+            f"{listen}, or {use_it}" if unseen == OLDER else use_it,
         )
     return (
         f"there is no gradient for `{name}` because `{target}` was not computed from it",
         f"No op that ran leads from `{name}` to `{target}`. If it is not meant to take part, leave it out of the "
         "optimizer. If it is, something else was used in its place.",
-        f"use `{name}` in `{target}`, or freeze it with `requires_grad_(False)`",
+        use_it,
     )
 
 
