@@ -73,6 +73,11 @@ def test_a_padded_row_stands_still_however_its_weights_move() -> None:
     def summed(m: Any, x: Any) -> Any:
         return relu(m, m.einsum(m.literal(rows), x, equation="ba,a->b"))
 
+    def convolved(m: Any, x: Any) -> Any:
+        image = m.literal(np.array([[[1.0, 2.0, 0.0, 0.0]]]))
+        return relu(m, m.convolution(image, m.reshape(x, shape=(2, 1, 1)), strides=(2,)))
+
+    assert open_of(convolved, [0.5, 0.3]) == [[False, False]]
     assert open_of(matrix, [0.5, 0.3]) == [[False, False]]
     assert open_of(summed, [0.5, 0.3]) == [[False, False]]
     assert open_of(lambda m, x: relu(m, m.mul(m.literal(rows[1]), x)), [0.5, 0.3]) == [[False, False]]

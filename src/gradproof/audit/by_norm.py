@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.diagnosis.diagnostic import BY_NORM, Diagnostic
+from gradproof.diagnosis.entries import norm
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
@@ -31,9 +32,9 @@ def is_right_by_norm(gradient: GradientReport, options: Options) -> bool:
         return False
     distance = np.abs(observed.astype(np.complex128) - reference)
     distance = distance if radius is None else distance + radius
-    size = float(np.linalg.norm(np.ravel(reference)))
+    size = norm(reference)
     tolerance = options.tolerances.get(_dtype(gradient), 0.0)
-    return size > 0.0 and float(np.linalg.norm(np.ravel(distance))) <= tolerance * size
+    return size > 0.0 and norm(distance) <= tolerance * size
 
 
 def _dtype(gradient: GradientReport) -> str:

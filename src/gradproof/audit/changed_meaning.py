@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.entries import norm
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir.types import Array
 from gradproof.options import TOLERANCES
@@ -28,7 +29,7 @@ def changed_gradient(before: GradientReport, now: GradientReport) -> str:
         return ""
     which = f"the true gradient for `{now.source}` is another one"
     if was.size > MOST_SHOWN or was.ndim > 1:
-        return f"{which}, {_size(becomes - was) / max(_size(was), _size(becomes)):.1%} away"
+        return f"{which}, {norm(becomes - was) / max(norm(was), norm(becomes)):.1%} away"
     shown = [words.array_text(one, now.dtype) for one in (becomes, was)]
     return f"{which}: {shown[0]} instead of {shown[1]}"
 
@@ -37,8 +38,4 @@ def _agree(was: Array, becomes: Array, dtype: str) -> bool:
     """To the digits that the dtype is held to."""
     if not np.isfinite(was).all() or not np.isfinite(becomes).all():
         return bool(np.array_equal(was, becomes, equal_nan=True))
-    return _size(becomes - was) <= TOLERANCES.get(dtype, 0.0) * max(_size(was), _size(becomes))
-
-
-def _size(array: Array) -> float:
-    return float(np.linalg.norm(np.ravel(array)))
+    return norm(becomes - was) <= TOLERANCES.get(dtype, 0.0) * max(norm(was), norm(becomes))

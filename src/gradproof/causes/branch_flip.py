@@ -35,6 +35,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.entries import norm
 from gradproof.diagnosis.flips import Flip
 
 
@@ -84,8 +85,7 @@ def _agrees_by_norm(case: Case, flip: Flip) -> bool:
     """Whether the two branches differ in single entries only: one unit of one sample, as in every large batch."""
     own = case.true
     assert own is not None
-    distance = float(np.linalg.norm(np.ravel(flip.other.mid - own.mid)))
-    return distance <= case.options.tolerance(case.source.dtype) * float(np.linalg.norm(np.ravel(own.mid)))
+    return norm(flip.other.mid - own.mid) <= case.options.tolerance(case.source.dtype) * norm(own.mid)
 
 
 def _changed(case: Case, flip: Flip) -> tuple[int, ...]:

@@ -23,7 +23,6 @@ from gradproof.ops import TABLE, Arithmetic
 
 Bounds = Callable[[Any], tuple[Array, Array]]
 
-_PRODUCTS = ("mul", "matmul", "einsum")
 _PLAIN = Arithmetic(Ieee("float64"))
 
 
@@ -51,7 +50,7 @@ class Moving:
                 self.unsure[node.id] = np.ones(node.shape, bool)
         elif node.op == "select":
             self.masks[node.id] = self._chosen(*node.inputs)
-        elif node.op in _PRODUCTS:
+        elif op is not None and op.linear == "each":
             self.masks[node.id] = self._product(node)
         elif op is not None and op.slopes is not None:
             parts = [self.of(id) for id in node.inputs if id in self.active]
@@ -76,7 +75,7 @@ class Moving:
         mask = self.of(node.id)
         if not all(one.all() for one in counts):
             mask = _in_plain_numbers(node, [one.astype(float) for one in counts]) != 0.0
-        if node.op == "mul":  # a sum of products moves where one of them may
+        if TABLE[node.op].slopes is not None:  # entry by entry; a sum of products moves where one of them may
             mask = mask & np.logical_or.reduce(jointly(*map(self.of, node.inputs)))
         return mask
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -69,20 +69,13 @@ def in_real_numbers(part: Parts, is_jacobian: bool) -> InRealNumbers:
 def _split(value: Value, events: list[OpEvent]) -> list[Value]:
     if not types.is_complex(value.dtype) or value.array is None:
         return [value]
-    return [real_part(value, events), _imaginary_part(value, events)]
+    return [one_part(value, "real", events), one_part(value, "imag", events)]
 
 
-def real_part(value: Value, events: list[OpEvent]) -> Value:
-    assert value.array is not None
-    part = plain_value(np.array(value.array.real))
-    events.append(made_event("real", [value], [part], {}))
-    return part
-
-
-def _imaginary_part(value: Value, events: list[OpEvent]) -> Value:
-    assert value.array is not None
-    part = plain_value(np.array(value.array.imag))
-    events.append(made_event("imag", [value], [part], {}))
+def one_part(value: Value, which: Literal["real", "imag"], events: list[OpEvent]) -> Value:
+    """The real or imaginary part, with the event that makes it."""
+    part = plain_value(np.array(getattr(value.array, which)))
+    events.append(made_event(which, [value], [part], {}))
     return part
 
 

@@ -30,7 +30,7 @@ from gradproof.frontends.jax.read.parts import (
     conjugate,
     in_real_numbers,
     made_event,
-    real_part,
+    one_part,
     turned,
 )
 from gradproof.frontends.jax.read.values import plain_value
@@ -186,7 +186,7 @@ def _jacobian(
     own, events = turned([part.sources[k] for k in sources], part.events)
     value = part.targets[target]
     if types.is_complex(value.dtype):  # a row of the Jacobian is what the pullback makes of a real unit
-        value = real_part(value, events)
+        value = one_part(value, "real", events)
     axes = tuple(k for k, label in enumerate(of_target) if not isinstance(label, int) and label not in kept)
     if axes:
         array = _numbers(value)
