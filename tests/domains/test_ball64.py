@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradproof.domains import entrywise64
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import Ball64, BallDomain64
 
@@ -101,3 +102,27 @@ def test_a_quotient_whose_parts_underflow_keeps_its_radius() -> None:
     with exact.active():
         ends = exact.enter(a.mid) / (exact.enter(b.mid) - exact.enter(b.radius()))
         assert encloses(y, ends)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_normal_distribution_encloses_what_any_members_give(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = hard_balls(rng, (80,))
+    with DOMAIN.active():
+        y = DOMAIN.ndtr(x)
+    exact = BallDomain(BITS)
+    with exact.active():
+        for entries in members(rng, x):
+            assert encloses(y, exact.ndtr(entries))
+
+
+def test_many_values_of_the_normal_distribution_are_found_without_arb(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def called(*entries: Any) -> Any:
+        raise AssertionError(f"entry by entry: {entries}")
+
+    monkeypatch.setitem(entrywise64.ENTRYWISE, "ndtr", called)
+    monkeypatch.setitem(entrywise64.ENTRYWISE, "erfc", called)
+    y = BallDomain64().ndtr(Ball64(np.linspace(-30.0, 9.0, 500)))
+    assert (y.radius() <= 2.0**-40 * y.mid).all()

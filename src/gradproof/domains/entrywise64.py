@@ -29,7 +29,22 @@ def kernel_of(name: str) -> Callable[..., Ball64] | None:
     fallback = _through_arb(ENTRYWISE[name]) if name in ENTRYWISE else None
     if name == "power" and fallback is not None:
         return with_products(fallback, _parts)
+    if name == "ndtr" and fallback is not None:
+        return _normal(fallback)
     return _vectorised(FUNCTIONS[name], fallback) if name in FUNCTIONS else fallback
+
+
+def _normal(fallback: Callable[..., Ball64]) -> Callable[..., Ball64]:
+    """The normal distribution: half of erfc(-x/sqrt(2))."""
+    tail = _vectorised(FUNCTIONS["erfc"], _through_arb(ENTRYWISE["erfc"]))
+    # IEEE 754 rounds the square root correctly: to within half of the last place of a number below 1.
+    root = Ball64(-np.sqrt(np.asarray(0.5)), np.asarray(2.0**-54))
+
+    def kernel(x: Any) -> Ball64:
+        x = as_ball(x)
+        return fallback(x) if x.size < FEW else tail(x * root) * 0.5
+
+    return kernel
 
 
 def _parts(x: Any) -> tuple[Array, Array]:
