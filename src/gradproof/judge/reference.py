@@ -33,6 +33,7 @@ from gradproof.ir.program import Program
 from gradproof.ir.types import Array
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.deep import is_too_deep
+from gradproof.judge.exact_zeros import ExactZeros
 from gradproof.options import Options
 
 Oracle = Literal["ball", "limit", "differences", "float64", "none"]
@@ -88,23 +89,24 @@ class Reference:
 
 def find_reference(evidence: Evidence, options: Options) -> Reference:
     """Climb until every observed gradient is decided; look at the sides of ties, and for limits at singular points."""
-    refined, comparisons = _climb(evidence, options)
+    zeros = ExactZeros(evidence.program, evidence.wrt)
+    refined, comparisons = _climb(evidence, zeros, options)
     decided = tuple(margins(refined.run))
     found = _at_ties(evidence, refined, decided, options)
     enclosures, at = refined.enclosures, refined.run
     at_tie = found is not None and bool(found.ties)
     if found is not None and found.fact == "agree" and found.decisions:
-        enclosures, at = _beside(evidence, refined.run, found.decisions)
+        enclosures, at = _beside(evidence, zeros, refined.run, found.decisions)
         open = any(
             one.outcome == "undecided" for one in _comparisons(evidence, enclosures, at, options) if one
         )
         if open and _is_cheap(evidence.program):
             precise = run(_precise(options), evidence.program)
-            enclosures, at = _beside(evidence, precise, found.decisions)
+            enclosures, at = _beside(evidence, zeros, precise, found.decisions)
     elif found is not None and _is_steep(evidence.program, found, decided, options):
         found = replace(found, fact="agree")
         if found.decisions:
-            at = _beside(evidence, refined.run, found.decisions)[1]
+            at = _beside(evidence, zeros, refined.run, found.decisions)[1]
         enclosures = tuple(Enclosure(one.mid, np.full(one.rad.shape, np.inf)) for one in enclosures)
     enclosures = _without_hidden(evidence, at, enclosures)
     oracles: tuple[Oracle, ...] = tuple(_BALL for _ in enclosures)
@@ -143,12 +145,15 @@ def _without_hidden(
     )
 
 
-def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparison | None]]:
+def _climb(
+    evidence: Evidence, zeros: ExactZeros, options: Options
+) -> tuple[Refined, list[Comparison | None]]:
     sharp_wanted = entry_count(evidence.program) <= SHARP_ENTRIES
     found: list[Comparison | None] = []
     unknown = Unknown()
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
+        enclosures = zeros.put(enclosures)
         found[:] = _comparisons(evidence, enclosures, result, options)
         unknown.see(enclosures, result)
         settled = ("within", "beyond", "nonfinite", *(("unbounded",) if unknown.stays else ()))
@@ -158,7 +163,8 @@ def _climb(evidence: Evidence, options: Options) -> tuple[Refined, list[Comparis
             raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         return decided and (unknown.stays or not sharp_wanted or all(map(is_sharp, enclosures)))
 
-    return refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options), found
+    refined = refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options)
+    return replace(refined, enclosures=zeros.put(refined.enclosures)), found
 
 
 def is_large(program: Program) -> bool:
@@ -218,13 +224,14 @@ def _precise(options: Options) -> BallDomain:
 
 
 def _beside(
-    evidence: Evidence, result: Run, decisions: Mapping[int, Array]
+    evidence: Evidence, zeros: ExactZeros, result: Run, decisions: Mapping[int, Array]
 ) -> tuple[tuple[Enclosure, ...], Run]:
     """The gradient just beside a tie whose sides agree, and the run that it is the gradient of."""
     beside = run(result.m, evidence.program, Policy(decisions=decisions))
     gradients = vjp(beside, [beside.m.literal(np.ones(()))], evidence.wrt)
     with beside.m.domain.active():
-        return tuple(Enclosure(*beside.m.domain.leave(gradient)) for gradient in gradients), beside
+        enclosures = [Enclosure(*beside.m.domain.leave(gradient)) for gradient in gradients]
+    return zeros.put(enclosures), beside
 
 
 def _with_limits(
