@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.first_nonfinite import Nonfinite, first_nonfinite, swallowed_overflow
-from gradproof.diagnosis.flips import flips
 from gradproof.diagnosis.growth import growth_along, passages
 from gradproof.diagnosis.singular import steepest, without_value
-from gradproof.domains.ball import BallDomain
-from gradproof.engine.margins import Decision, margins
-from gradproof.engine.refine import entry_count
-from gradproof.engine.run import Run, run
-from gradproof.errors import GradproofError
 from gradproof.ir.program import ancestors
 from gradproof.ir.types import Array
 from gradproof.judge.judge import judge
-from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Reference
+from gradproof.judge.reference import Evidence
 from gradproof.judge.verdict import Verdict
-from gradproof.options import Options
 
 CLEAR_BITS = 256  # enough to tell any two numbers of a float64 program apart, short of a tie
 
@@ -35,7 +27,7 @@ _ROUGH = (Verdict.UNDEFINED, Verdict.UNVERIFIED, Verdict.NONFINITE)
 
 
 def with_facts(case: Case) -> Case:
-    return _with_uncut(_with_growth(_with_flips(_with_singular(_with_overflow(_with_nonfinite(case))))))
+    return _with_uncut(_with_growth(_with_singular(_with_overflow(_with_nonfinite(case)))))
 
 
 def _with_nonfinite(case: Case) -> Case:
@@ -97,30 +89,6 @@ def _with_singular(case: Case) -> Case:
     return replace(
         case, irregular=replace(case.irregular, singular=singular, without_value=without_value(reference.run))
     )
-
-
-def _with_flips(case: Case) -> Case:
-    judgement, source = case.judgement, case.source.node
-    reference, own = judgement.reference, judgement.enclosure
-    if reference is None or own is None or source is None or case.verdict not in (*_SMOOTH, Verdict.WRONG):
-        return case
-    proven, decisions = _clear_decisions(reference, case.options)
-    return replace(
-        case, irregular=replace(case.irregular, flips=flips(proven, decisions, source, own, case.options))
-    )
-
-
-def _clear_decisions(reference: Reference, options: Options) -> tuple[Run, Sequence[Decision]]:
-    """The margins of all decisions, in a higher precision if that of the verdict leaves one of them open."""
-    proven, decisions = reference.run, reference.decisions
-    is_open = any(bool(decision.is_unclear.any()) for decision in decisions)
-    if not is_open or reference.refined.precision_bits > 53 or entry_count(proven.program) > CHEAP_ENTRIES:
-        return proven, decisions
-    try:
-        precise = run(BallDomain(min(CLEAR_BITS, options.precision_cap_bits)), proven.program)
-    except GradproofError:
-        return proven, decisions
-    return precise, margins(precise)
 
 
 def _with_growth(case: Case) -> Case:

@@ -15,6 +15,7 @@ from gradproof.audit.by_norm import softened
 from gradproof.audit.draw import drawing_of
 from gradproof.audit.evidence import with_facts
 from gradproof.audit.faults import with_faults
+from gradproof.audit.flip_facts import FlipFacts
 from gradproof.audit.known import first_departure
 from gradproof.audit.mode_faults import ModeFaults
 from gradproof.audit.origin_of_error import with_origin_of_error
@@ -121,7 +122,7 @@ def _reported(judged: JudgedCall, options: Options) -> list[GradientReport]:
 
 
 def _cases(judged: JudgedCall, options: Options) -> list[Case]:
-    with_mode_fault = ModeFaults(judged, options)
+    with_mode_fault, with_flips = ModeFaults(judged, options), FlipFacts(judged)
     found = []
     for index, judgement in enumerate(judged.judgements):
         case = Case(judged.capture, index, judgement, allowed(judged.capture, index, judgement, options))
@@ -129,6 +130,7 @@ def _cases(judged: JudgedCall, options: Options) -> list[Case]:
             ("whether its mode is to blame", with_mode_fault),
             ("where the error arises", with_origin_of_error),
             ("what the gradient depends on", with_facts),
+            ("which branches are near", with_flips),
             ("which rule is wrong", with_faults),
             ("a better formula", _with_fix),
             ("whether the function rests here", with_rest),

@@ -39,14 +39,37 @@ class Flip:
     matters: bool
 
 
+class OtherBranches:
+    """The gradients for all sources of a run with one of its decisions taken otherwise, each run made once."""
+
+    def __init__(self, proven: Run, wrt: Sequence[int]) -> None:
+        self.proven, self._wrt = proven, wrt
+        self._known: dict[tuple[int, bytes], dict[int, Enclosure]] = {}
+
+    def gradient(self, node: int, other: Array, source: int) -> Enclosure:
+        key = node, other.tobytes()
+        if key not in self._known:
+            self._known[key] = dict(zip(self._wrt, self._gradients(node, other)))
+        return self._known[key][source]
+
+    def _gradients(self, node: int, other: Array) -> list[Enclosure]:
+        m = self.proven.m
+        result = run(m, self.proven.program, Policy(decisions={node: other}))
+        seed = m.literal(np.asarray(1.0 if has_value(result) else np.nan))
+        gradients = vjp(result, [seed], self._wrt)
+        with m.domain.active():
+            return [Enclosure(*m.domain.leave(gradient)) for gradient in gradients]
+
+
 def flips(
-    proven: Run, decisions: Sequence[Decision], source: int, own: Enclosure, options: Options
+    others: OtherBranches, decisions: Sequence[Decision], source: int, own: Enclosure, options: Options
 ) -> tuple[Flip, ...]:
     """The decisions that exact arithmetic takes otherwise, then those that are nearly at a tie; a few of each."""
+    proven = others.proven
     flipped = [d for d in decisions if d.flips.any()]
     near = [d for d in decisions if d.moves and not d.flips.any() and _near(proven, d).any()]
     looked_at = [(d, True) for d in flipped[:MAX_LOOKED_AT]] + [(d, False) for d in near[:MAX_LOOKED_AT]]
-    found = (_flip(proven, decision, source, own, options, is_flipped) for decision, is_flipped in looked_at)
+    found = (_flip(others, decision, source, own, options, is_flipped) for decision, is_flipped in looked_at)
     return tuple(flip for flip in found if flip is not None)
 
 
@@ -60,8 +83,14 @@ def _near(proven: Run, decision: Decision) -> Array:
 
 
 def _flip(
-    proven: Run, decision: Decision, source: int, own: Enclosure, options: Options, is_flipped: bool
+    others: OtherBranches,
+    decision: Decision,
+    source: int,
+    own: Enclosure,
+    options: Options,
+    is_flipped: bool,
 ) -> Flip | None:
+    proven = others.proven
     node = proven.program[decision.node]
     mask = decision.flips if is_flipped else _near(proven, decision)
     index = tuple(int(k) for k in np.argwhere(mask)[0])
@@ -75,7 +104,7 @@ def _flip(
                 other = np.where(mask, getattr(proven.m, node.op)(*xs, **node.params), taken).astype(
                     taken.dtype
                 )
-        gradient = _gradient(proven, node.id, other, source)
+        gradient = others.gradient(node.id, other, source)
     except GradproofError:
         return None
     dtype = proven.program[source].dtype
@@ -83,11 +112,3 @@ def _flip(
     matters = compare(gradient.mid, wide, dtype, options).outcome == "beyond" if gradient.is_bounded else True
     margin, size = float(decision.margin[index]), float(decision.size[index])
     return Flip(node, index, margin, abs(margin) / size if size else 0.0, is_flipped, gradient, matters)
-
-
-def _gradient(proven: Run, node: int, other: Array, source: int) -> Enclosure:
-    result = run(proven.m, proven.program, Policy(decisions={node: other}))
-    seed = proven.m.literal(np.asarray(1.0 if has_value(result) else np.nan))
-    gradients = vjp(result, [seed], [source])
-    with proven.m.domain.active():
-        return Enclosure(*proven.m.domain.leave(gradients[0]))

@@ -91,6 +91,8 @@ class _Look:
     own: dict[int, bool] = field(default_factory=dict)
 
     def at(self, node: Node) -> Misread | None:
+        if TABLE[node.op].moves_only and self._is_equal(node):
+            return None
         values = [self.program[id].value for id in node.inputs]
         returned = _wide(node.value)
         bad = np.isfinite(returned) & ~self._is_quickly_right(node, values, returned)
@@ -214,19 +216,29 @@ class _Look:
             self.own[id] = _can_be_witnessed(self.program, node) and self._is_ours(node)
         return self.own[id]
 
+    def _is_equal(self, node: Node) -> bool:
+        """Whether a value is just what the op gives as NumPy does it; how it would be rounded is not looked at."""
+        y = self._by_numpy(node)
+        return y is not None and y.shape == node.shape and _are_equal(y, node)
+
     def _is_ours(self, node: Node) -> bool:
+        y = self._by_numpy(node)
+        if y is None or y.shape != node.shape:
+            return False
+        return _are_equal(y, node) or _differ_by_roundings(y, node)
+
+    def _by_numpy(self, node: Node) -> Array | None:
         values = [self.program[id].value for id in node.inputs]
         try:
             with _AS_IS.domain.active():
                 y = getattr(_AS_IS, node.op)(*map(_AS_IS.literal, values), **node.params)
-                y = np.asarray(y).astype(np.asarray(node.value).dtype)
+                return np.asarray(y).astype(np.asarray(node.value).dtype, copy=False)
         except (GradproofError, ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError):
-            return False
-        if y.shape != node.shape:
-            return False
-        if np.array_equal(y, node.value, equal_nan=y.dtype.kind in "fc"):
-            return True
-        return _differ_by_roundings(y, node)
+            return None
+
+
+def _are_equal(y: Array, node: Node) -> bool:
+    return np.array_equal(y, node.value, equal_nan=y.dtype.kind in "fc")
 
 
 def _differ_by_roundings(y: Array, node: Node) -> bool:

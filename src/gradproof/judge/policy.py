@@ -47,11 +47,14 @@ def allowed(capture: Capture, k: int, judgement: Judgement, options: Options) ->
     Entries that are zero because they were too small for the dtype are lost, which no rounding excuses: the loss is to
     be scaled.
     """
+    dtype = capture.run.policy or _unsaid(capture, k)
+    if dtype is None:
+        return options
     observed, true = capture.sources[k].observed, judgement.enclosure
     is_lost = False
     if observed is not None and true is not None and np.shape(observed) == np.shape(true.mid):
         is_lost = bool(np.any((observed == 0) & (np.abs(true.mid) > true.rad)))
-    return options if is_lost else options.under(capture.run.policy or _unsaid(capture, k))
+    return options if is_lost else options.under(dtype)
 
 
 def _unsaid(capture: Capture, k: int) -> str | None:
@@ -68,8 +71,11 @@ def _narrowest(capture: Capture, source: int | None) -> str | None:
     program = capture.program
     if program is None or source is None:
         return None
+    casts = [node for node in program.nodes if _narrows(program, node)]
+    if not casts:
+        return None
     way = descendants(program, [source]) & ancestors(program, program.outputs)
-    casts = [node for node in program.nodes if node.id in way and _narrows(program, node)]
+    casts = [node for node in casts if node.id in way]
     if not casts or any(_is_by_name(node.span) for node in casts):
         return None
     return min((node.dtype for node in casts), key=types.precision_bits)
