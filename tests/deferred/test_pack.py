@@ -21,6 +21,7 @@ from gradproof.engine.run import run
 from gradproof.errors import GradproofError, NotData, UnreadableCapture
 from gradproof.ir import pack as packing
 from gradproof.ir.capture import Capture, Source
+from gradproof.ir.check_sum import PAGE
 from gradproof.ir.pack import pack, unpack
 from gradproof.ir.program import Builder, Node, Program
 from gradproof.ir.span import Span
@@ -108,16 +109,28 @@ def test_what_could_not_be_read_again_is_not_written() -> None:
 
 
 def test_no_prefix_and_no_single_changed_byte_is_taken_for_the_whole() -> None:
-    block = _block(KeptCall((_capture(),)))
+    generator = np.random.default_rng(0)
+    block = _block((KeptCall((_capture(),)), generator.normal(size=3_000)))
     for length in range(0, len(block), 97):
         with pytest.raises(UnreadableCapture):
             unpack(block[:length], TABLE)
-    generator = np.random.default_rng(0)
     for place in generator.integers(0, len(block), 300):
         changed = bytearray(block)
         changed[place] ^= 1 << int(generator.integers(8))
         with pytest.raises(UnreadableCapture):
             unpack(bytes(changed), TABLE)
+
+
+def test_numbers_that_were_zeroed_or_have_changed_places_are_not_taken_for_others() -> None:
+    pages = np.random.default_rng(0).normal(size=(4, PAGE // 8))
+    block = _block(pages)
+    swapped = pages[[1, 0, 2, 3]]
+    zeroed = pages * np.array([[1.0], [1.0], [0.0], [1.0]])
+    for other in (swapped, zeroed):
+        changed = block.replace(pages.tobytes(), other.tobytes())
+        assert changed != block
+        with pytest.raises(UnreadableCapture, match="check sum"):
+            unpack(changed, TABLE)
 
 
 def _forged(change: object) -> bytes:
@@ -130,10 +143,7 @@ def _forged(change: object) -> bytes:
 
 def _sealed(header: object, data: bytes) -> bytes:
     text = json.dumps(header).encode()
-    head = packing._HEAD.pack(
-        packing.MAGIC, len(text), len(data), packing.zlib.crc32(text), packing.zlib.crc32(data)
-    )
-    return head + text + data
+    return packing._HEAD.pack(packing.MAGIC, len(text), len(data), packing.zlib.crc32(text)) + text + data
 
 
 def _of(header: dict[str, list[list[object]]], name: str) -> list[object]:

@@ -1,9 +1,9 @@
 """Frozen records as one block of bytes and back: no pickle, classes from a closed table, arrays mapped and not copied.
 
-A block begins with a magic word and the sizes and check sums of its two parts. The first part is JSON: the classes that
-occur with the names of their fields, the dtypes and shapes of the arrays, and the records in an order in which each
-refers only to earlier ones. The second part is the arrays, each on a boundary of 64 bytes. An object that occurs twice
-is written once, and is one object again when it is read.
+A block begins with a magic word, the sizes of its two parts and the check sum of the first one. That is JSON: the
+classes that occur with the names of their fields, the dtypes and shapes of the arrays, the records in an order in which
+each refers only to earlier ones, and the check sums of the second part. That is the arrays, each on a boundary of 64
+bytes. An object that occurs twice is written once, and is one object again when it is read.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ import numpy as np
 
 from gradproof.errors import InvalidProgram, NotData, UnreadableCapture
 from gradproof.ir import types
+from gradproof.ir.check_sum import check_sum
 from gradproof.ir.field_types import check_fields
 from gradproof.ir.types import Array
 
-MAGIC = b"GRADPRF1"
+MAGIC = b"GRADPRF2"
 ALIGN = 64
 _SAMPLE = 64  # bytes at both ends that are looked at before two arrays are compared
 MOST_HEADER = 1 << 30  # bytes of JSON; what is larger is no record of a program that ran
-_HEAD = struct.Struct("<8sQQII")  # magic, length of the JSON, of the arrays, and their check sums
+_HEAD = struct.Struct("<8sQQI")  # magic, length of the JSON, of the arrays, and the check sum of the JSON
+_DAMAGED = "damaged: its check sum is another one"
 
 
 @dataclass(frozen=True)
@@ -62,15 +64,19 @@ def pack(value: Any, packings: Packings) -> list[bytes | memoryview]:
     writer = _Writer(packings)
     root = writer.data(value)
     header = json.dumps(
-        {"classes": writer.used, "arrays": writer.table, "records": writer.records, "root": root},
+        {
+            "classes": writer.used,
+            "arrays": writer.table,
+            "records": writer.records,
+            "root": root,
+            "sums": [[len(raw), check_sum(raw)] for raw in writer.raws],
+        },
         separators=(",", ":"),
     ).encode("ascii")
     head_size = _aligned(_HEAD.size + len(header)) - _HEAD.size
     header += b" " * (head_size - len(header))
-    check, length = 0, 0
-    for part in writer.parts:
-        check, length = zlib.crc32(part, check), length + len(part)
-    return [_HEAD.pack(MAGIC, len(header), length, zlib.crc32(header), check), header, *writer.parts]
+    parts = [part for raw in writer.raws for part in (raw, bytes(_aligned(len(raw)) - len(raw)))]
+    return [_HEAD.pack(MAGIC, len(header), sum(map(len, parts)), zlib.crc32(header)), header, *parts]
 
 
 def unpack(block: Any, packings: Packings) -> Any:
@@ -79,6 +85,7 @@ def unpack(block: Any, packings: Packings) -> Any:
     header, data = _parts(whole)
     try:
         found = json.loads(bytes(header))
+        _compare(found["sums"], data)
         return _Reader(found, data, packings).value(found["root"])
     except InvalidProgram as error:
         raise UnreadableCapture(f"damaged or forged: {error}") from error
@@ -89,17 +96,27 @@ def unpack(block: Any, packings: Packings) -> Any:
 def _parts(whole: memoryview) -> tuple[memoryview, memoryview]:
     if len(whole) < _HEAD.size or bytes(whole[:7]) != MAGIC[:7]:
         raise UnreadableCapture("not written by gradproof")
-    magic, n_header, n_data, header_check, data_check = _HEAD.unpack(whole[: _HEAD.size])
+    magic, n_header, n_data, header_check = _HEAD.unpack(whole[: _HEAD.size])
     if magic != MAGIC:
-        raise UnreadableCapture("written in another version of the format; this gradproof reads version 1")
+        raise UnreadableCapture("written in another version of the format; this gradproof reads version 2")
     if n_header > MOST_HEADER or len(whole) != _HEAD.size + n_header + n_data:
         raise UnreadableCapture(
             f"cut short: {len(whole):,} of {_HEAD.size + n_header + n_data:,} bytes are there"
         )
     header, data = whole[_HEAD.size : _HEAD.size + n_header], whole[_HEAD.size + n_header :]
-    if zlib.crc32(header) != header_check or zlib.crc32(data) != data_check:
-        raise UnreadableCapture("damaged: its check sum is another one")
+    if zlib.crc32(header) != header_check:
+        raise UnreadableCapture(_DAMAGED)
     return header, data
+
+
+def _compare(sums: Any, data: memoryview) -> None:
+    start = 0
+    for length, known in sums:
+        end = start + _index(length)
+        padding = data[end : start + _aligned(length)]
+        if end > len(data) or check_sum(data[start:end]) != known or any(padding):
+            raise UnreadableCapture(_DAMAGED)
+        start += _aligned(length)
 
 
 def _aligned(size: int) -> int:
@@ -117,7 +134,7 @@ class _Writer:
         self.used: dict[str, tuple[str, ...]] = {}
         self.table: list[list[Any]] = []
         self.records: list[list[Any]] = []
-        self.parts: list[bytes | memoryview] = []
+        self.raws: list[bytes | memoryview] = []  # each begins on a boundary
 
     def data(self, value: Any) -> Any:
         """The value as JSON: a list is a tuple, an object with one key is anything else."""
@@ -189,7 +206,7 @@ class _Writer:
             if np.array_equal(_bytes(known), _bytes(raw)):  # a memoryview compares one byte after the other
                 return start
         start = self._size
-        self.parts += [raw, bytes(_aligned(len(raw)) - len(raw))]
+        self.raws.append(raw)
         self._size += _aligned(len(raw))
         self._contents.setdefault(ends, []).append((start, raw))
         return start

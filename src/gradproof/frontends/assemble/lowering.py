@@ -54,13 +54,16 @@ class Lowering(Tracer):
         id = self.builder.add(OPAQUE + name, *ids, value=value, kernel=kernel, **place)
         return Traced(self, id, value)
 
-    def product(self, a: Traced, b: Traced, returned: Any) -> Traced:
+    def product(self, a: Traced, b: Traced, returned: Any, added: Traced | None = None) -> Traced:
         """A product of matrices. A large one is not computed again where what the framework returned is shown to be it.
 
-        Two matrices that differ by more than rounding have different products with an arbitrary vector.
+        Two matrices that differ by more than rounding have different products with an arbitrary vector. Where
+        something was added to the product, it is what is left without that.
         """
         is_large = returned is not None and np.size(a.value) * b.shape[-1] >= LARGE_PRODUCT
-        is_shown = is_large and _is_product(a.value, b.value, returned)
+        if is_large and added is not None:
+            returned = _without(returned, added.value)
+        is_shown = is_large and returned is not None and _is_product(a.value, b.value, returned)
         made: Traced = self.record("matmul", [a, b], returned, {}) if is_shown else self.matmul(a, b)
         return made
 
@@ -98,6 +101,20 @@ class Lowering(Tracer):
         )
 
 
+def _without(total: Any, added: Any) -> Any:
+    """The other part of a sum; None where the subtraction would leave fewer digits of it than there were."""
+    if not total.dtype == added.dtype or added.ndim > total.ndim:
+        return None
+    with np.errstate(all="ignore"):
+        rest = total - added
+        is_kept = rest.shape == total.shape and _largest(added) <= _largest(rest)
+    return rest if is_kept else None
+
+
+def _largest(array: Any) -> Any:
+    return max(array.max(initial=0.0), -array.min(initial=0.0))
+
+
 def _is_product(a: Any, b: Any, product: Any) -> bool:
     if a.ndim < 2 or b.ndim < 2 or not (a.dtype == b.dtype == product.dtype) or a.dtype.kind != "f":
         return False
@@ -107,7 +124,7 @@ def _is_product(a: Any, b: Any, product: Any) -> bool:
     vector = (rng.uniform(0.5, 1.0, b.shape[-1]) * rng.choice([-1.0, 1.0], b.shape[-1])).astype(a.dtype)
     with np.errstate(all="ignore"):
         apart = np.abs(product @ vector - (a @ (b @ vector)[..., None])[..., 0]).max(initial=0.0)
-        largest = max(product.max(initial=0.0), -product.min(initial=0.0))
+        largest = _largest(product)
     near = _NEAR * np.sqrt(types.unit_roundoff(types.dtype_name(product)))
     return bool(np.isfinite(largest) and apart <= near * largest)
 

@@ -36,7 +36,8 @@ def _sum_of(m: Any, x: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 @lower("addmm", "baddbmm")
 def _addmm(m: Any, e: Any, x: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _sum_of(m, x, m.matmul(a, b), beta, alpha)
+    product = m.product(a, b, e.outputs[0].array, x) if beta == alpha == 1 else m.matmul(a, b)
+    return _sum_of(m, x, product, beta, alpha)
 
 
 @lower("addmv")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import torch
 
 from gradproof.frontends.torch.record.arrays import array_of
+from gradproof.ir.check_sum import check_sum
 
 if TYPE_CHECKING:
     from gradproof.frontends.torch.record.engine import EngineRun
@@ -68,4 +68,4 @@ def _bytes_sum(leaf: Any) -> int:
     plain = leaf.detach()
     is_there = plain.device.type == "cpu" and plain.layout == torch.strided and plain.is_contiguous()
     array = plain.numpy() if is_there and plain.dtype in _OF_NUMPY else array_of(leaf)
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return check_sum(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
