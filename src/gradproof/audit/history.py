@@ -10,6 +10,7 @@ import numpy as np
 
 from gradproof.ir.capture import Capture
 from gradproof.ir.surroundings import History, Spoilt
+from gradproof.ir.types import Array
 
 MOST_KEPT = 16  # executions that are checked thin out; so many cover more steps than a program takes
 
@@ -31,9 +32,8 @@ class Histories:
     def learn(self, captures: Iterable[Capture]) -> None:
         """From now on it is known which gradients came back NaN or infinite: an update may have used them."""
         for source in (one for capture in captures for one in capture.sources):
-            lost = None if source.observed is None else ~np.isfinite(np.asarray(source.observed))
-            if lost is not None and lost.any():
-                self._spoilt[source.name] = Spoilt(source.name, lost)
+            if source.observed is not None and not _is_finite(source.observed):
+                self._spoilt[source.name] = Spoilt(source.name, ~np.isfinite(np.asarray(source.observed)))
 
     def noted(self, capture: Capture) -> Capture:
         """The capture with its history; from now on it is part of that of later ones."""
@@ -53,3 +53,9 @@ class Histories:
             spoilt,
         )
         return replace(capture, around=replace(capture.around, history=history))
+
+
+def _is_finite(array: Array) -> bool:
+    """A sum is no number if one of its terms is none; all entries are asked only where it is not."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.sum(array)) or np.isfinite(array).all())

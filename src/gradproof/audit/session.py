@@ -32,6 +32,7 @@ from gradproof.fixes.allowance import SearchTime, checking
 from gradproof.frameworks import Framework, all_frameworks, framework
 from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
+from gradproof.frontends.record.value import lending
 from gradproof.frontends.select import attach_all
 from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
@@ -216,12 +217,26 @@ class Session:
     ) -> list[GradientReport]:
         if self.budget.is_used_up:
             return unexamined(unread(self.budget.reason))
-        captures = [self._histories.noted(capture) for capture in read()]
+        captures, is_kept = self._kept(read)
+        if captures is None:
+            captures = self._noted(read)
         self._histories.learn(captures)
-        if self.keeper is not None and self.keeper.keep(captures):
+        if is_kept:
             return []
         with checking(self._search_time):
             return [report for capture in captures for report in examined(capture, self.options)]
+
+    def _kept(self, read: Callable[[], Sequence[Capture]]) -> tuple[list[Capture] | None, bool]:
+        """Whether the captures of a call are kept; None for them where they cannot be used beyond this moment."""
+        if self.keeper is None:
+            return None, False
+        with lending() as loan:
+            captures = self._noted(read)
+            is_kept = self.keeper.keep(captures)
+        return captures if is_kept or not loan.is_taken else None, is_kept
+
+    def _noted(self, read: Callable[[], Sequence[Capture]]) -> list[Capture]:
+        return [self._histories.noted(capture) for capture in read()]
 
     def _unexamined(self, unread: Callable[[str], Capture], reason: str) -> list[GradientReport]:
         try:

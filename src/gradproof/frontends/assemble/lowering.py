@@ -103,7 +103,7 @@ class Lowering(Tracer):
 
 def _without(total: Any, added: Any) -> Any:
     """The other part of a sum; None where the subtraction would leave fewer digits of it than there were."""
-    if not total.dtype == added.dtype or added.ndim > total.ndim:
+    if total.dtype != added.dtype or added.ndim > total.ndim:
         return None
     with np.errstate(all="ignore"):
         rest = total - added

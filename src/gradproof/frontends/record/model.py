@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradproof.frontends.record.value import Value as Value
 from gradproof.ir.capture import Break, Stale
 from gradproof.ir.span import Span
 from gradproof.ir.surroundings import Baked, Differences
@@ -25,24 +26,6 @@ Mode = Literal["eager", "graph", "xla", "parts"]  # in parts: compiled functions
 NO_TENSOR = -1  # the id where there is no tensor; numbers of ours that stand for tensors are smaller
 NOT_COMPUTED = "it was not computed"  # why a tensor of a graph has no value: nothing that ran needed it
 RETURN_OP = "gradproof.Return"  # joins a function's own tensors to those its caller received; an identity
-
-
-@dataclass(frozen=True)
-class Value:
-    """A tensor: who it is, what it looks like and, on demand, its numbers.
-
-    `fetch` reads the numbers when `array` is first asked for. Where they cannot be known `unknown` says why.
-    """
-
-    id: int
-    dtype: str
-    shape: tuple[int, ...] | None
-    fetch: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
-    unknown: str | None = None
-
-    @cached_property
-    def array(self) -> Array | None:
-        return None if self.fetch is None else np.asarray(self.fetch())
 
 
 @dataclass(frozen=True)
@@ -224,13 +207,14 @@ class Observed:
     shape: tuple[int, ...] | None = None
     ids: tuple[int, ...] = ()
 
-    @cached_property
+    @property
     def array(self) -> Array | None:
-        values = self.values.array
-        if self.indices is None or values is None:
-            return values
-        rows = self.indices.array
-        if rows is None or self.shape is None:
+        return self.values.array if self.indices is None else self._dense
+
+    @cached_property
+    def _dense(self) -> Array | None:
+        values, rows = self.values.array, None if self.indices is None else self.indices.array
+        if values is None or rows is None or self.shape is None:
             return None
         dense = np.zeros(self.shape, values.dtype)
         np.add.at(dense, rows, values)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradproof.frontends.record.value import loan
 from gradproof.ir.types import BFLOAT16
 
 # Dtypes that NumPy does not have; every number of theirs is one of the wider dtype.
@@ -49,25 +50,41 @@ class Moment:
 
         The order in memory is the order in which sums are made, and a file knows two of them.
         """
-        if type(tensor) is not torch.Tensor or tensor.layout != torch.strided or tensor.device.type != "cpu":
+        there = _there(tensor)
+        if there is None or 2 * there.nbytes < (size := tensor.untyped_storage().nbytes()):
             return None
-        if tensor.dtype in _TOO_SHORT or tensor.dtype in _AS_BITS or tensor.is_conj() or tensor.is_neg():
-            return None
-        try:
-            storage = tensor.untyped_storage()
-            start, size = storage.data_ptr(), storage.nbytes()
-        except RuntimeError:  # inside a transformation, or never allocated
-            return None
-        if not tensor.numel() or tensor._is_zerotensor() or 2 * tensor.numel() * tensor.itemsize < size:
-            return None
-        there = tensor.detach().numpy()
-        if not (there.flags.c_contiguous or there.flags.f_contiguous):
-            return None
+        start = tensor.untyped_storage().data_ptr()
         if self.copy is None:
             self.copy = np.frombuffer(ctypes.string_at(start, size), np.uint8)
         if self.copy.nbytes != size:  # the memory itself was made larger or smaller
             return None
         return np.ndarray(there.shape, there.dtype, self.copy.data, there.ctypes.data - start, there.strides)
+
+
+def lent_view(tensor: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers where they stand, if whoever asks gives them back; None where they have to be copied."""
+    borrowed = loan()
+    there = None if borrowed is None or tensor is None else _there(tensor)
+    if there is not None and borrowed is not None:
+        borrowed.is_taken = True
+        there.flags.writeable = False
+    return there
+
+
+def _there(tensor: Any) -> np.ndarray[Any, Any] | None:
+    """The memory of a tensor as an array; None where NumPy has no word for it, or no order that a file knows."""
+    if type(tensor) is not torch.Tensor or tensor.layout != torch.strided or tensor.device.type != "cpu":
+        return None
+    if tensor.dtype in _TOO_SHORT or tensor.dtype in _AS_BITS or tensor.is_conj() or tensor.is_neg():
+        return None
+    try:
+        tensor.untyped_storage().data_ptr()
+    except RuntimeError:  # inside a transformation, or never allocated
+        return None
+    if not tensor.numel() or tensor._is_zerotensor():
+        return None
+    there: np.ndarray[Any, Any] = tensor.detach().numpy()
+    return there if there.flags.c_contiguous or there.flags.f_contiguous else None
 
 
 def tensor_of(array: Any, dtype: Any = None) -> Any:

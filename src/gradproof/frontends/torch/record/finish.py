@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 from gradproof.frontends.record.model import (
@@ -80,7 +81,7 @@ class Finish:
         names = {key: one.name for key, one in named.items()}
         spans = tuple(span_of(place) for place in user_places(run.frame))
         span = spans[0] if spans else None
-        events = self.relevant()
+        events = self.relevant
         versions = self.versions(events)
         self.twice = GivenTwice(run, events, self.recorder.memory)
         asked = asked_for(
@@ -124,9 +125,8 @@ class Finish:
     @property
     def made(self) -> set[int]:
         """The values whose graph this call has gone through."""
-        return (
-            set() if self.run.keeps_graph else {one.id for event in self.relevant() for one in event.outputs}
-        )
+        events = () if self.run.keeps_graph else self.relevant
+        return {one.id for event in events for one in event.outputs}
 
     def read_all(self) -> None:
         """Read all numbers now: the program goes on."""
@@ -144,6 +144,7 @@ class Finish:
         self.read_all()
         return Waiting(call, [key for key, _ in asked], self.run.held, grads)
 
+    @cached_property
     def relevant(self) -> list[TorchEvent]:
         """The events that the target, or something in the backward pass, was computed from.
 

@@ -55,7 +55,7 @@ def lost_leaves(finish: Finish, call: GradientCall) -> LostLeaves | None:
     """The call as if it had been asked for leaves that it has given nothing to."""
     if not finish.lost:
         return None
-    events = finish.relevant()
+    events = finish.relevant
     versions, before = finish.versions(events), finish.n_older(events)
     made = tuple(finish.events(events, versions, before))
     sources = []

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gradproof.frontends.torch.record.arrays import Moment, array_of
+from gradproof.frontends.torch.record.arrays import Moment, array_of, lent_view
 
 GATHER = "gradproof.Gather"
 """Entries of another view of the same memory: attrs have their `places` in it."""
@@ -51,6 +51,9 @@ class Cell:
 
     def array(self) -> np.ndarray[Any, Any]:
         if self.numbers is None:
+            lent = lent_view(self.tensor)
+            if lent is not None:
+                return lent
             shared = None if self.moment is None else self.moment.view(self.tensor)
             self.numbers = array_of(self.tensor) if shared is None else shared
         return self.numbers
