@@ -44,6 +44,8 @@ class FolderKeeper:
 
     def keep(self, captures: Sequence[Capture], are_tried: bool = False) -> bool:
         self.frameworks.update(capture.framework for capture in captures)
+        if not captures:  # a call that was given up while it was read, or is a part of another one
+            return True
         try:
             self._write(KeptCall(captures=tuple(captures), are_tried=are_tried))
         except NotData:

@@ -14,7 +14,7 @@ def _matmul(m: Any, event: Any, a: Any, b: Any) -> Any:
     attrs = event.attrs
     a = _turned(m, a, attrs.get("transpose_a", False), attrs.get("adj_x", False))
     b = _turned(m, b, attrs.get("transpose_b", False), attrs.get("adj_y", False))
-    return m.matmul(a, b)
+    return m.product(a, b, event.outputs[0].array)
 
 
 def _turned(m: Any, x: Any, transpose: Any, adjoint: Any) -> Any:
