@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradproof.fixes import allowance, find, search, verify
-from gradproof.fixes.allowance import LEAST_SECONDS, SearchTime, checking, deadline, searching
+from gradproof.fixes.allowance import LEAST_SECONDS, SearchTime, checking, cut_short, deadline, searching
 from gradproof.ir.program import Program
 from tests.fixes.patched import audited
 
@@ -63,6 +63,15 @@ def test_quick_checks_have_a_few_seconds_together(clock: _Clock) -> None:
                 assert deadline() - clock.now == pytest.approx(left)
                 clock.now += most
     assert total.left < 0
+
+
+@pytest.mark.parametrize(("checked", "limit"), [(8.0, "as long as the checks took"), (0.1, "the least")])
+def test_what_ended_a_search_is_told_as_it_was(clock: _Clock, checked: float, limit: str) -> None:
+    with checking():
+        clock.now += checked
+        with searching():
+            clock.now = deadline()
+        assert limit in cut_short()
 
 
 def test_searches_that_take_long_end_and_the_report_says_so(

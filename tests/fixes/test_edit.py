@@ -43,6 +43,12 @@ def test_what_is_said_twice_gets_a_name_if_a_line_can_come_before() -> None:
         assert with_a_name(source, call, text) == expected
 
 
+def test_a_new_line_stands_as_far_in_as_the_statement_it_precedes() -> None:
+    source = _source("if a:\n\ty = é; z = g(\n  x)\n")
+    first, second = (one for one in ast.walk(source.tree) if isinstance(one, ast.Assign))
+    assert source.indent(first) == "\t" and source.indent(second) == "\ty = é; "
+
+
 def test_a_name_needs_no_parentheses_but_those_of_a_call() -> None:
     source = _source("y = g(x)\n")
     call = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Call))

@@ -26,7 +26,7 @@ def watched_early(case: Case, tape: Span, line: str, name: str, drop: int | None
         return ""
     lines = source.text.splitlines(keepends=True)
     after = (given[0].end_lineno or 0) if given and given[0] is not None else block.body[0].lineno - 1
-    indent = lines[block.body[0].lineno - 1][: block.body[0].col_offset]
+    indent = source.indent(block.body[0])
     if indent.strip() or (drop is not None and drop - 1 == after):
         return ""
     kept = list(lines)

@@ -83,7 +83,6 @@ def cut_short() -> str:
     watch = _WATCH.get()
     if watch is None or watch.total.left > 0.0:
         return ""
-    return (
-        f"fixes were looked for during {watch.total.searched:.1f} s, which is as long as the checks took, "
-        "and not to the end"
-    )
+    is_least = watch.total.checked < LEAST_SECONDS
+    limit = "the least a search is given" if is_least else "as long as the checks took"
+    return f"fixes were looked for during {watch.total.searched:.1f} s, {limit}, and not to the end"

@@ -32,9 +32,7 @@ def named_before(source: ParsedSource, expression: ast.expr, text: str, name: st
     after = with_texts(source, [(expression, name)])
     if statement is None or after is None or not _runs_once(source, expression, statement):
         return replaced(source, [(expression, text)], file)
-    first = after[statement.lineno - 1]
-    indent = first[: len(first) - len(first.lstrip())]
-    after.insert(statement.lineno - 1, f"{indent}{name} = {text}\n")
+    after.insert(statement.lineno - 1, f"{source.indent(statement)}{name} = {text}\n")
     return diff(source, after, file)
 
 
@@ -112,8 +110,8 @@ def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[
     longest, name = max(again, key=len), unused_name(source, "part")
     # A name needs no parentheses, a call does.
     text = re.sub(rf"(?<![\w\])])\({re.escape(longest)}\)", name, text)
-    indent = source.text.splitlines()[statement.lineno - 1].encode()[: statement.col_offset].decode()
-    return text.replace(longest, name), {statement.lineno: f"{indent}{name} = {longest}\n"}
+    named = f"{source.indent(statement)}{name} = {longest}\n"
+    return text.replace(longest, name), {statement.lineno: named}
 
 
 def _superfluous(source: ParsedSource, text: str) -> set[str]:
@@ -158,9 +156,8 @@ def _runs_once(source: ParsedSource, expression: ast.expr, statement: ast.stmt) 
         if isinstance(around, _OWN_SCOPES):
             return False
         around = source.parents.get(around)
-    line = source.text.splitlines()[statement.lineno - 1]
     simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Expr)
-    return simple and not line.encode()[: statement.col_offset].strip()
+    return simple and not source.indent(statement).strip()
 
 
 def unused_name(source: ParsedSource, name: str) -> str:

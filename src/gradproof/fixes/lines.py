@@ -22,7 +22,7 @@ def statement_at(source: ParsedSource, line: int) -> ast.stmt | None:
 def inserted(source: ParsedSource, before: ast.stmt, text: str, file: str) -> str:
     """A line ahead of a statement that has its own."""
     lines = source.text.splitlines(keepends=True)
-    indent = lines[before.lineno - 1][: before.col_offset]
+    indent = source.indent(before)
     if indent.strip():
         return ""
     lines.insert(before.lineno - 1, f"{indent}{text}\n")
@@ -35,7 +35,7 @@ def put_off(source: ParsedSource, statement: ast.stmt, last: ast.stmt | None, fi
         return ""
     lines, end = source.text.splitlines(keepends=True), last.end_lineno or last.lineno
     first, behind = lines_of(statement)
-    if not behind < last.lineno or lines[first - 1][: statement.col_offset].strip():
+    if not behind < last.lineno or source.indent(statement).strip():
         return ""
     own = [line if line.endswith("\n") else f"{line}\n" for line in lines[first - 1 : behind]]
     between = [line if line.endswith("\n") else f"{line}\n" for line in lines[behind:end]]
@@ -58,14 +58,14 @@ def moved_into(
 ) -> str:
     """Statements taken from where they stand and put into a block, at its top or at its end."""
     lines = source.text.splitlines(keepends=True)
-    indent = lines[block.body[0].lineno - 1][: block.body[0].col_offset]
+    indent = source.indent(block.body[0])
     if indent.strip() or block.body[0].lineno == block.lineno:
         return ""
     new: list[str] = []
     gone: set[int] = set()
     for one in statements:
         own = lines[one.lineno - 1 : one.end_lineno]
-        if own[0][: one.col_offset].strip():
+        if source.indent(one).strip():
             return ""
         new += [indent + line[one.col_offset :] if line.strip() else line for line in own]
         gone |= set(range(one.lineno, (one.end_lineno or one.lineno) + 1))

@@ -35,6 +35,10 @@ class ParsedSource:
             found = self.parents.get(found)
         return found
 
+    def indent(self, statement: ast.stmt) -> str:
+        """What stands before a statement on its line: more than blanks where it shares the line with another."""
+        return self.text.splitlines()[statement.lineno - 1].encode()[: statement.col_offset].decode()
+
     def scope(self, node: ast.AST) -> ast.AST:
         found = self.parents.get(node, self.tree)
         while not isinstance(found, _SCOPES):

@@ -85,7 +85,7 @@ class WideRegion:
         after = with_texts(self.source, edits)
         if after is None:
             return ""
-        indent = after[before.lineno - 1][: before.col_offset]
+        indent = self.source.indent(before)
         named = [(text, word) for text, word in words.items() if word.endswith("_wide")]
         if named and indent.strip():
             return ""

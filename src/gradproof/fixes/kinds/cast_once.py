@@ -32,8 +32,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
             continue
         wide = unused_name(source, f"{name}_wide")
         changed = with_texts(source, [(one, wide) for one in uses])
-        lines = source.text.splitlines(keepends=True)
-        indent = lines[loop.lineno - 1][: loop.col_offset]
+        indent = source.indent(loop)
         if changed is None or indent.strip():
             continue
         cast = language.cast.replace(f"{language.alias}.", f"{alias}.").format(x=name, dtype=wider)

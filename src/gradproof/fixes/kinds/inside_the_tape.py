@@ -23,9 +23,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
     block = _block(source, asked, call.line)
     beside = [] if block is None else getattr(source.parents.get(block), "body", [])
     missing = case.source.missing
-    is_used_up = (
-        missing is not None and "remedy" in missing.facts
-    )  # the tape has seen all, and was asked before
+    # The tape has seen all, and was asked before.
+    is_used_up = missing is not None and "used up" in missing.facts
     if block is None or asked not in beside or is_used_up:
         return
     place = beside.index(block)

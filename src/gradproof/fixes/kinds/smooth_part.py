@@ -96,7 +96,7 @@ def _given(source: ParsedSource, part: Sequence[ast.stmt], name: str, alias: str
 def _changed(source: ParsedSource, part: Sequence[ast.stmt], given: list[str]) -> list[str] | None:
     """The statements in a function of their own, and its call with slopes in their place."""
     lines, last = source.text.splitlines(keepends=True), part[-1]
-    indent = lines[part[0].lineno - 1][: part[0].col_offset]
+    indent = source.indent(part[0])
     value = last.value if isinstance(last, ast.Assign | ast.Return) else None
     if indent.strip() or value is None:
         return None

@@ -43,8 +43,7 @@ def _patch(
         return ""
     new = unused_name(source, f"new_{name}")
     changed = with_texts(source, [(call.args[0], new), *((one, new) for one in uses)])
-    lines = source.text.splitlines(keepends=True)
-    indent = lines[statement.lineno - 1][: statement.col_offset]
+    indent = source.indent(statement)
     if changed is None or indent.strip():
         return ""
     value = ast.get_source_segment(source.text, call.args[0]) or ""

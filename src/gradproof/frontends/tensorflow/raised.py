@@ -44,6 +44,7 @@ def _asked_before(call: GradientCall, asked: Span, k: int) -> Break:
             "why": "A tape lets go of what it recorded as soon as it has computed gradients, to save memory. For this "
             "second call it is as if nothing had run inside it.",
             "remedy": "open the tape with `persistent=True`, or ask once, with a list of sources",
+            "used up": name,
         },
     )
 
