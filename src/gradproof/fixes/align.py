@@ -9,7 +9,9 @@ from functools import cache
 
 import numpy as np
 
+from gradproof.fixes.inlined import inlined
 from gradproof.fixes.source import ParsedSource, position
+from gradproof.fixes.spelling import root_name
 from gradproof.frameworks import all_frameworks
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
@@ -18,7 +20,7 @@ STEPS = frozenset({"identity", "cast", "reshape", "broadcast"})
 _BINARY = frozenset({"add", "sub", "mul", "div", "power"})
 _COMMUTE = frozenset({"add", "mul"})
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
-MOST_DEFINITIONS = 8  # names that are followed to where they were given their value, one inside the other
+MOST_DEFINITIONS = 8  # names that are followed to what gave them their value, one inside the other
 
 
 @dataclass(eq=False)
@@ -37,13 +39,19 @@ class Alignment:
         node = self._noted(expression, id, names)
         if isinstance(expression, ast.Name) and len(names) < MOST_DEFINITIONS:
             definition = self.source.definition(expression)
-            if definition is not None and self._covers(definition.value, node):
-                self.add(definition.value, id, (*names, expression.id))
+            value = None if definition is None else definition.value
+            if value is not None and (isinstance(value, ast.Call) or self._covers(value, node)):
+                self.add(value, id, (*names, expression.id))
             return
         if isinstance(expression, ast.Subscript) and node.op not in ("input", "constant") and node.inputs:
             self._noted(expression, node.id, names)
             if self._covers(expression, node):
                 self.add(expression.value, self._inputs(node)[0], names)
+            return
+        if isinstance(expression, ast.Call) and not self._covers(expression, node):
+            body = inlined(self.source, expression) if len(names) < MOST_DEFINITIONS else None
+            if body is not None and self._covers(body, node):
+                self.add(body, id, (*names, root_name(expression.func)))
             return
         if not isinstance(expression, _PLAIN) and self._covers(expression, node):
             for part, operand in self._parts(expression, node):

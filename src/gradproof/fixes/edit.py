@@ -7,6 +7,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
@@ -135,18 +136,22 @@ def _superfluous(source: ParsedSource, text: str) -> set[str]:
 def with_texts(source: ParsedSource, changes: Sequence[tuple[ast.expr | ast.arg, str]]) -> list[str] | None:
     """The lines of a file with other texts in the places of expressions; None where two of them overlap."""
     data = source.text.encode()
-    starts = [0]
-    for line in source.text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line.encode()))
     last = len(data) + 1
     # From the back, so that earlier places still count.
     for expression, text in sorted(changes, key=lambda one: (one[0].lineno, one[0].col_offset), reverse=True):
-        first = starts[expression.lineno - 1] + expression.col_offset
-        end = starts[(expression.end_lineno or 1) - 1] + (expression.end_col_offset or 0)
+        first, end = bounds(source, expression)
         if end > last:
             return None
         data, last = data[:first] + text.encode() + data[end:], first
     return data.decode().splitlines(keepends=True)
+
+
+def bounds(source: ParsedSource, part: ast.expr | ast.arg) -> tuple[int, int]:
+    """Where an expression begins and ends in the bytes of its file."""
+    lines = source.text.encode().splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, lines))]
+    first, last = starts[part.lineno - 1], starts[(part.end_lineno or part.lineno) - 1]
+    return first + part.col_offset, last + (part.end_col_offset or 0)
 
 
 def _runs_once(source: ParsedSource, expression: ast.expr, statement: ast.stmt) -> bool:

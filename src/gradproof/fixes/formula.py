@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gradproof.fixes.render_term import Unwritten, number_expression
-from gradproof.fixes.spelling import COMPARISONS, spell
+from gradproof.fixes.spelling import COMPARISONS, operation, spell
 from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
 from gradproof.ir.shapes import joint_shape
@@ -89,7 +89,7 @@ class Formula:
         if not factors:
             return ast.Constant(1.0)
         parts = [self._expression(id) for id in factors]
-        return parts[0] if len(parts) == 1 else ast.BinOp(parts[0], ast.Mult(), parts[1])
+        return parts[0] if len(parts) == 1 else operation(parts[0], ast.Mult, parts[1])
 
     def _spelt(self, node: Node) -> ast.expr:
         if node.op not in TABLE or not node.inputs or node.is_opaque:

@@ -99,17 +99,24 @@ def left_out(
     source: ParsedSource, statements: Sequence[ast.stmt], file: str, kept: dict[int, str] | None = None
 ) -> str:
     """A file without statements; `kept` has the new texts of lines, which are never left out."""
-    lines: list[str] = source.text.splitlines(keepends=True)
-    places = [lines_of(one) for one in statements]
-    gone = {number for first, last in places for number in range(first, last + 1)}
-    # With a function its blank lines go too: two of them before a function, one before an inner one.
-    for first, _ in places:
-        number = first - 1
-        while number > 0 and not lines[number - 1].strip():
-            gone.add(number)
-            number -= 1
+    gone = lines_without(source, statements)
+    lines = source.text.splitlines(keepends=True)
     after = [(kept or {}).get(k, "" if k in gone else line) for k, line in enumerate(lines, 1)]
     return diff(source, [line for line in after if line], file)
+
+
+def lines_without(source: ParsedSource, statements: Sequence[ast.stmt]) -> set[int]:
+    """The numbers of the lines that go with statements: the gap before one too, unless the next needs it."""
+    lines = ["", *source.text.splitlines(), ""]
+    gone: set[int] = set()
+    for one in statements:
+        first, last = lines_of(one)
+        gone |= set(range(first, last + 1))
+        if isinstance(one, ast.FunctionDef | ast.ClassDef) or not lines[last + 1].strip():
+            while first > 1 and not lines[first - 1].strip():
+                first -= 1
+                gone.add(first)
+    return gone
 
 
 def unused(function: ast.FunctionDef, gone: Sequence[ast.stmt]) -> list[ast.stmt]:

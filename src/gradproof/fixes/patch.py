@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
 
 from gradproof.fixes.align import STEPS, Alignment
-from gradproof.fixes.edit import enclosed, quoted_alike, with_a_name
+from gradproof.fixes.edit import diff, enclosed, quoted_alike, with_a_name
+from gradproof.fixes.inlined import Place, callers
+from gradproof.fixes.lines import lines_without
 from gradproof.fixes.render_term import Renderer, Unwritten
+from gradproof.fixes.signs import with_merged_sign
 from gradproof.fixes.source import ParsedSource, Position, parsed, position
 from gradproof.fixes.spelling import alias_of
 from gradproof.ir import syntax
@@ -40,52 +42,77 @@ def patch_of(
         return None
     file = files.pop()
     source = parsed(sources.get(file, ""))
-    if source is None:
-        return None
-    try:
-        edits, ahead, dropped = _edits(old, new, roots, source, framework, alias_of(source.tree, framework))
-    except Unwritten:
-        return None
-    return Patch(file, _diff(source, edits, ahead, dropped, file))
+    if source is None or any(_is_inner(old, root) for root in roots):
+        return None  # a part of what one call computes has no words of its own
+    others = " ".join(text for name, text in sources.items() if name != file)
+    writing = _Writing(old, new, roots, source, framework, alias_of(source.tree, framework), others)
+    places: list[Place] | None = [(source.at(root.span), root) for root in roots]
+    while places is not None:
+        try:
+            return Patch(file, _diff(source, *writing.edits(places), file))
+        except Unwritten:  # where a function is called more may be known than inside it
+            places = callers(old, source, places)
+    return None
 
 
-def _edits(
-    old: Program, new: Program, roots: list[Node], source: ParsedSource, framework: str, alias: str | None
-) -> tuple[list[Edit], dict[int, str], list[ast.stmt]]:
-    """New texts by position, lines by those that they come before, and statements that nothing needs any more."""
-    if any(_is_inner(old, root) for root in roots):
-        raise Unwritten  # a part of what one call computes has no words of its own
-    texts: dict[Position, str] = {}
-    ahead: dict[int, str] = {}
-    used: set[str] = set()
-    outermost = list(_outermost(roots, source))
-    for expression, node in outermost:
-        alignment = Alignment(old, source)
-        alignment.add(expression, node.id)
-        renderer = Renderer(new, alignment, {root.id for root in roots}, framework, alias)
-        place, text = _without_double_sign(source, expression, renderer.text(node.id))
-        text, before = with_a_name(source, place, enclosed(source, place, quoted_alike(source, text)))
-        if any(ahead.setdefault(number, line) != line for number, line in before.items()):
-            raise Unwritten  # two names for one line: nobody would write that
-        if texts.setdefault(position(place), text) != text:
-            raise Unwritten  # the same line ran in two ways: no one change fits both
-        used |= renderer.looked_behind
-    replaced = [expression for expression, _ in outermost]
-    dropped = [found for name in sorted(used) if (found := _unneeded(source, name, replaced)) is not None]
-    return sorted(texts.items(), reverse=True), ahead, dropped
+@dataclass(frozen=True, eq=False)
+class _Writing:
+    """`others` is the text of the other files that took part."""
 
+    old: Program
+    new: Program
+    roots: list[Node]
+    source: ParsedSource
+    framework: str
+    alias: str | None
+    others: str
 
-def _without_double_sign(source: ParsedSource, expression: ast.expr, text: str) -> tuple[ast.expr, str]:
-    """A minus ahead of a new text that begins with one: both are left out."""
-    outer, made = source.parents.get(expression), syntax.expression(text)
-    if not (_is_negated(outer) and _is_negated(made)):
-        return expression, text
-    assert isinstance(outer, ast.UnaryOp) and isinstance(made, ast.UnaryOp)
-    return outer, ast.get_source_segment(text, made.operand) or ast.unparse(made.operand)
+    def edits(self, places: list[Place]) -> tuple[list[Edit], dict[int, str], list[ast.stmt]]:
+        """New texts by position, lines by those that they come before, and statements that nothing needs any more."""
+        texts: dict[Position, str] = {}
+        ahead: dict[int, str] = {}
+        used: set[str] = set()
+        outermost = list(_outermost(places, self.source))
+        for expression, node in outermost:
+            alignment = Alignment(self.old, self.source)
+            alignment.add(expression, node.id)
+            changed = {root.id for root in self.roots}
+            renderer = Renderer(self.new, alignment, changed, self.framework, self.alias)
+            place, text = with_merged_sign(self.source, expression, renderer.text(node.id))
+            text = enclosed(self.source, place, quoted_alike(self.source, text))
+            text, before = with_a_name(self.source, place, text)
+            if any(ahead.setdefault(number, line) != line for number, line in before.items()):
+                raise Unwritten  # two names for one line: nobody would write that
+            if texts.setdefault(position(place), text) != text:
+                raise Unwritten  # the same line ran in two ways: no one change fits both
+            used |= renderer.looked_behind
+        said = {word for text in (*texts.values(), *ahead.values()) for word in re.findall(r"\w+", text)}
+        dropped = self._unneeded(used - said, [expression for expression, _ in outermost])
+        return sorted(texts.items(), reverse=True), ahead, dropped
 
+    def _unneeded(self, names: set[str], replaced: list[ast.expr]) -> list[ast.stmt]:
+        """What gave names their values that are used only inside of what is replaced, or of what goes with it."""
+        gone: list[ast.AST] = [*replaced]
+        found: list[ast.stmt] = []
+        while names:
+            inside = {part for one in gone for part in ast.walk(one)}
+            uses = {name: self.source.names(self.source.tree, name) for name in names}
+            loads = {name: [one for one in uses[name] if isinstance(one.ctx, ast.Load)] for name in names}
+            free = [name for name in sorted(names) if loads[name] and inside.issuperset(loads[name])]
+            if not free:
+                return found
+            names = names - set(free)
+            given = (self._definition(loads[name][0]) for name in free)
+            more = [one for one in given if one is not None]
+            found, gone = [*found, *more], [*gone, *more]
+        return found
 
-def _is_negated(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    def _definition(self, use: ast.Name) -> ast.stmt | None:
+        functions = [one for one in self.source.tree.body if isinstance(one, ast.FunctionDef)]
+        own = [one for one in functions if one.name == use.id]
+        if own and re.search(rf"\b{use.id}\b", self.others):
+            return None  # other files may call it
+        return own[0] if own else self.source.definition(use)
 
 
 def _is_inner(program: Program, root: Node) -> bool:
@@ -95,29 +122,18 @@ def _is_inner(program: Program, root: Node) -> bool:
     )
 
 
-def _outermost(roots: list[Node], source: ParsedSource) -> Iterator[tuple[ast.expr, Node]]:
+def _outermost(places: list[Place], source: ParsedSource) -> Iterator[tuple[ast.expr, Node]]:
     """A change inside a larger one is part of it."""
-    found = [(source.at(node.span), node) for node in roots]
-    if any(expression is None for expression, _ in found):
+    if any(expression is None for expression, _ in places):
         raise Unwritten
-    all_expressions = {id(expression) for expression, _ in found}
-    for expression, node in found:
+    all_expressions = {id(expression) for expression, _ in places}
+    for expression, node in places:
         assert expression is not None
         outer = source.parents.get(expression)
         while outer is not None and id(outer) not in all_expressions:
             outer = source.parents.get(outer)
         if outer is None:
             yield expression, node
-
-
-def _unneeded(source: ParsedSource, name: str, replaced: list[ast.expr]) -> ast.stmt | None:
-    """The definition of a name whose only uses were inside what is replaced."""
-    inside = {part for expression in replaced for part in ast.walk(expression)}
-    uses = [use for use in ast.walk(source.tree) if isinstance(use, ast.Name) and use.id == name]
-    loads = [use for use in uses if isinstance(use.ctx, ast.Load)]
-    if any(use not in inside for use in loads):
-        return None
-    return source.definition(loads[0]) if loads else None
 
 
 def _diff(
@@ -132,13 +148,11 @@ def _diff(
         head, tail = _without_parentheses(head, text, tail)
         after[line - 1] = head + text + tail
         after[line:last] = [None] * (last - line)
-    for statement in dropped:
-        for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
-            after[number] = None
+    for number in lines_without(source, dropped):
+        after[number - 1] = None
     for place, lines in ahead.items():
         after[place - 1] = lines + (after[place - 1] or "")
-    changed = "".join(line for line in after if line is not None).splitlines(keepends=True)
-    return "".join(difflib.unified_diff(before, changed, file, file, n=0))
+    return diff(source, [line for line in after if line is not None], file)
 
 
 def _without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import copy
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from gradproof.fixes.align import Alignment
 from gradproof.fixes.pattern import MOVES
-from gradproof.fixes.source import position
+from gradproof.fixes.source import Position, position
 from gradproof.fixes.spelling import spell
 from gradproof.ir.program import Node, Program
 from gradproof.ops.reduce import kept
@@ -47,35 +48,39 @@ class Renderer:
 
     def _expression(self, id: int) -> ast.expr:
         expression = self.alignment.expressions.get(id)
-        node = self.new[id]
-        if expression is not None and self._can_stand(expression, id):
-            self.looked_behind.update(self.alignment.behind.get(id, ()))
-            return self._as_written(expression)
+        if expression is not None and self._is_known(expression, id):
+            changed = {} if isinstance(expression, _PLAIN) else self._changed(expression)
+            if id not in changed.values():  # a name always may stand, as it will have the new value
+                self.looked_behind.update(self.alignment.behind.get(id, ()))
+                return self._as_written(expression, changed)
         if id in self.changed or expression is None:
-            return self._made(node)
+            return self._made(self.new[id])
         raise Unwritten
 
-    def _can_stand(self, expression: ast.expr, id: int) -> bool:
-        """A name always may, as it will have the new value; a larger expression, if nothing in it changes."""
+    def _is_known(self, expression: ast.expr, id: int) -> bool:
+        """Whether the names of an expression mean at the place of the change what they mean at its own."""
         source = self.alignment.source
-        used = [part for part in ast.walk(expression) if isinstance(part, ast.Name)]
+        # What a function that is called takes from its module means the same here, and has no place of its own.
+        used = [
+            part for part in ast.walk(expression) if isinstance(part, ast.Name) and part in source.parents
+        ]
         is_elsewhere = bool(self.alignment.behind.get(id, ()))
-        if is_elsewhere and not all(source.means_the_same(name, self.place) for name in used):
-            return False
-        if isinstance(expression, _PLAIN):
-            return True
-        return not any(
-            self.ids.get(_key(part)) in self.changed
-            for part in ast.walk(expression)
-            if isinstance(part, ast.expr)
-        )
+        return not is_elsewhere or all(source.means_the_same(name, self.place) for name in used)
 
-    def _as_written(self, expression: ast.expr) -> ast.expr:
+    def _changed(self, expression: ast.expr) -> dict[Position, int]:
+        """The nodes that change, by the places of those parts of an expression that compute them."""
+        parts = (part for part in ast.walk(expression) if isinstance(part, ast.expr))
+        found = ((part, self.ids.get(_key(part))) for part in parts)
+        return {position(part): id for part, id in found if id in self.changed}
+
+    def _as_written(self, expression: ast.expr, changed: Mapping[Position, int]) -> ast.expr:
+        """In the user's words, but for the parts that change."""
         source = self.alignment.source.text
         written = copy.deepcopy(expression)
         originals = [part for part in ast.walk(expression) if isinstance(part, ast.Constant)]
         literals = {position(part): ast.get_source_segment(source, part) for part in originals}
-        return _Literal(literals, self._literals).visit(written)  # type: ignore[no-any-return]
+        made = {place: self._made(self.new[id]) for place, id in changed.items()}
+        return _Literal(literals, self._literals, made).visit(written)  # type: ignore[no-any-return]
 
     def _made(self, node: Node) -> ast.expr:
         if node.op == "constant":
@@ -95,7 +100,7 @@ class Renderer:
             old = self.alignment.program[id]
             same = old.op == node.op and old.params == node.params and old.inputs[1:] == node.inputs[1:]
             if same and isinstance(expression, ast.Subscript):
-                written = self._as_written(expression)
+                written = self._as_written(expression, {})
                 assert isinstance(written, ast.Subscript)
                 return ast.Subscript(self._expression(node.inputs[0]), written.slice, ast.Load())
         raise Unwritten
@@ -127,10 +132,16 @@ def _key(part: ast.expr) -> int:
 
 
 class _Literal(ast.NodeTransformer):
-    """Numbers stand as they were written: 1e10 is not to become 10000000000.0."""
+    """Numbers stand as they were written: 1e10 is not to become 10000000000.0; and parts that are made anew."""
 
-    def __init__(self, texts: dict[Any, str | None], literals: list[str]) -> None:
-        self.texts, self.literals = texts, literals
+    def __init__(
+        self, texts: Mapping[Position, str | None], literals: list[str], made: Mapping[Position, ast.expr]
+    ) -> None:
+        self.texts, self.literals, self.made = texts, literals, made
+
+    def visit(self, node: ast.AST) -> Any:
+        found = self.made.get(position(node)) if isinstance(node, ast.expr) and self.made else None
+        return super().visit(node) if found is None else found
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         text = self.texts.get(position(node))

@@ -10,6 +10,7 @@ from gradproof.frameworks import Framework, framework
 from gradproof.ir import syntax
 
 OPERATORS: dict[str, type[ast.operator]] = {"add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div}
+_FLIPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 COMPARISONS: dict[str, type[ast.cmpop]] = {
     "greater": ast.Gt, "greater_equal": ast.GtE, "less": ast.Lt, "less_equal": ast.LtE, "equal": ast.Eq,
     "not_equal": ast.NotEq,
@@ -26,13 +27,13 @@ def spell(
     Without an `alias` the file has not imported the framework, and only operators can be written.
     """
     if op in OPERATORS and len(args) == 2:
-        return ast.BinOp(args[0], OPERATORS[op](), args[1])
+        return operation(args[0], OPERATORS[op], args[1])
     if op in COMPARISONS:
         return ast.Compare(args[0], [COMPARISONS[op]()], [args[1]])
     if op == "power":
         return ast.BinOp(args[0], ast.Pow(), args[1])
     if op == "neg":
-        return ast.UnaryOp(ast.USub(), args[0])
+        return negative(args[0])
     if op == "integer_power":
         return ast.BinOp(args[0], ast.Pow(), ast.Constant(params["exponent"]))
     if op == "reciprocal":
@@ -48,6 +49,29 @@ def spell(
     function = _Filled(alias_names, None).visit(template)
     keywords = _axis(language, op, tuple(params.get("axes", ())), ndim, bool(params.get("keepdims")))
     return None if keywords is None else ast.Call(function, [_floating(arg) for arg in args], keywords)
+
+
+def operation(left: ast.expr, op: type[ast.operator], right: ast.expr) -> ast.expr:
+    """A sum or a product of two expressions; the sign of the second goes where a person would write it."""
+    if not is_negative(right):
+        return ast.BinOp(left, op(), right)
+    if op in _FLIPPED:
+        return ast.BinOp(left, _FLIPPED[op](), negative(right))
+    return ast.BinOp(negative(left), op(), negative(right))
+
+
+def negative(part: ast.expr) -> ast.expr:
+    """An expression with the other sign, which a product has at its first factor."""
+    match part:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return operand
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div() as op, right=right):
+            return ast.BinOp(negative(left), op, right)
+    return ast.UnaryOp(ast.USub(), part)
+
+
+def is_negative(part: ast.AST | None) -> bool:
+    return isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub)
 
 
 def _axis(
