@@ -54,9 +54,9 @@ def test_without_time_nothing_is_claimed() -> None:
 
 
 def test_a_small_entry_of_a_sum_is_no_sign_of_another_formula() -> None:
-    from gradproof.modes.rule_parting import _is_material
+    from gradproof.modes.rule_parting import is_material
 
     one = np.array([1.0, 1e-7], np.float32)
-    assert not _is_material(one, np.array([1.0, 1.5e-7], np.float32))
-    assert _is_material(one, np.array([1.0, 1e-4], np.float32))
-    assert _is_material(one, np.array([1.0, np.nan], np.float32))
+    assert not is_material(one, np.array([1.0, 1.5e-7], np.float32))
+    assert is_material(one, np.array([1.0, 1e-4], np.float32))
+    assert is_material(one, np.array([1.0, np.nan], np.float32))

@@ -12,8 +12,9 @@ from gradproof.diagnosis.parting import Whose
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import run
 from gradproof.ir.program import Builder
-from gradproof.modes.parting import with_values
-from gradproof.modes.whose import Differing, exact_result, whose
+from gradproof.modes.op_seen import exact_result
+from gradproof.modes.run_errors import with_values
+from gradproof.modes.whose import Differing, whose
 
 X = np.random.default_rng(3).normal(size=40).astype(np.float32)
 F32 = {"dtype": "float32", "shape": (40,)}
@@ -63,7 +64,7 @@ def test_what_runs_op_by_op_is_rewritten_within_one_op_only() -> None:
 
     by_op = X * (np.float32(1) / np.sqrt(np.float32(7.0)))
     found = _whose(build, X / np.sqrt(np.float32(7.0)), by_op)
-    assert found.text == "`a / b` was rewritten as `a * (1 / b)` in the run op by op, and not here"
+    assert found.text == "`a / b` was rewritten as `a * (1 / b)` op by op, and not here"
 
 
 def test_a_whole_power_may_be_products() -> None:

@@ -17,11 +17,11 @@ class Whose:
 
 
 @dataclass(frozen=True, eq=False)
-class Parting:
-    """An op that gives one number op by op and another in a mode, on inputs that are the same in both.
+class OpSeen:
+    """An op of a run at the entry that matters: `inputs` is what it had there, as text, `other` what it returned.
 
-    `index` is the entry where they differ most; `inputs` what the op had there, as text; `exact` what it gives in
-    exact arithmetic. With `share` it is the op that accounts for that part of the gap in the gradient.
+    `exact` is what it gives in exact arithmetic on these inputs; with `share` it is the op that accounts for that part
+    of the gap, or of the error, in the gradient.
     """
 
     node: int
@@ -32,10 +32,34 @@ class Parting:
     index: tuple[int, ...]
     inputs: tuple[str, ...]
     exact: str
-    single: str
     other: str
     whose: Whose
-    share: float | None = None
+    share: float | None
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the source: "`div` in the derivative of line 7"."""
+        if self.span is None:
+            return ""
+        return (
+            f"`{self.op}` in {'the derivative of ' if self.phase == 'backward' else ''}line {self.span.line}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Parting(OpSeen):
+    """An op that gives one number, `single`, in one run and another in a mode.
+
+    The run is that of the same framework op by op; or, with `beside`, that of the program's own framework.
+    """
+
+    single: str
+    beside: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class DigitsLost(OpSeen):
+    """The op from which on a run is off: its error, as later ops enlarge it, is most of the gradient's."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,29 +1,37 @@
-"""The ops at which the modes of a table part from their framework's run op by op, looked for once per mode."""
+"""The ops at which the modes of a table part, and from which on they are off, looked for once per mode.
+
+A mode is held against its framework's run op by op, and that of another framework against the program's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gradproof.clock import tick
 from gradproof.diagnosis import words
-from gradproof.diagnosis.parting import Parting
+from gradproof.diagnosis.parting import OpSeen, Parting
+from gradproof.engine.refine import Enclosure
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.types import Array
+from gradproof.judge.verdict import Verdict
 from gradproof.modes.feed import Feed, feed
-from gradproof.modes.model import Mode, ModeLine, NotRun
+from gradproof.modes.losing import digits_lost
+from gradproof.modes.model import Mode, ModeCell, ModeLine, NotRun
 from gradproof.modes.parting import partings
 from gradproof.modes.rows import gap_in_ulps, same_bits
-from gradproof.modes.rule_parting import rule_parting
+from gradproof.modes.rule_parting import RuleSearch
 
 MOST_ALONE = 60  # values that are asked for one at a time, each a program to be compiled
 MOST_GRADIENTS = (
     8  # of a mode in which the op is looked for, those with the largest gaps: models have hundreds
 )
 AS_IT_RAN = "as it ran"  # in sentences: the user's own run, where no mode returns its bits
+OFF = (Verdict.INACCURATE, Verdict.NONFINITE)
 SEEN = 0.25  # of a gap may be left unexplained
 
 Values = dict[int, Array]
@@ -35,54 +43,103 @@ class PartingSearch:
 
     capture: Capture
     recorded: tuple[int | None, ...]
+    wrt: tuple[int, ...]
+    true: tuple[Enclosure | None, ...]
+    is_recorded: bool = False  # the ops of the gradient are run themselves: no framework differentiates them
     singles: dict[str, tuple[Mode, ModeLine]] = field(default_factory=dict)  # by framework: its run op by op
     _seen: dict[tuple[str, str], Values] = field(default_factory=dict)
     _alone: dict[tuple[str, str], Values] = field(default_factory=dict)
-    _rules: dict[tuple[str, str], tuple[Parting, ...]] = field(default_factory=dict)
+    _rules: dict[tuple[str, str], tuple[Parting | None, Parting | None]] = field(default_factory=dict)
 
-    def with_partings(self, mode: Mode, line: ModeLine) -> ModeLine:
-        """The line with the ops, for those of its gradients that differ most from the run op by op."""
-        if self.capture.gradient_program is None or mode.is_single or mode.framework not in self.singles:
-            return line
-        before = self.singles[mode.framework][1]
-        gaps = {
-            k: _gap(cell.gradient, before.cells[k].gradient)
-            for k, cell in enumerate(line.cells)
-            if self.recorded[k] is not None
-        }
-        chosen = sorted((k for k, gap in gaps.items() if gap), key=lambda k: -gaps[k])[:MOST_GRADIENTS]
+    def told(self, mode: Mode, line: ModeLine) -> ModeLine:
+        """The line with the ops at which it parts, and with those from which on its gradients are off."""
+        base = self._base(mode)
         cells = list(line.cells)
-        for k in chosen:
+        for k in self._furthest_apart(line, base):
             tick()
-            output, gradient = self.recorded[k], cells[k].gradient
-            if output is not None and gradient is not None:
-                found = self._partings(mode, output, gradient, before.cells[k].gradient)
-                cells[k] = replace(cells[k], partings=found)
-        return replace(line, cells=tuple(cells))
+            found = self._partings(mode, k, cells[k], base)
+            cells[k] = replace(cells[k], partings=found)
+        for k in self._worst(cells):
+            tick()
+            cells[k] = replace(cells[k], lost=self._lost(mode, k, cells[k]))
+        found_line = replace(line, cells=tuple(cells))
+        if mode.is_single and self.singles.get(mode.framework, (None, None))[0] is mode:
+            self.singles[mode.framework] = (mode, found_line)
+        return found_line
+
+    def _base(self, mode: Mode) -> tuple[Mode, ModeLine] | None:
+        """What a mode is held against."""
+        own = self.capture.framework
+        name = mode.framework if not mode.is_single else own if mode.framework != own else ""
+        return None if self.capture.gradient_program is None else self.singles.get(name)
+
+    def _furthest_apart(self, line: ModeLine, base: tuple[Mode, ModeLine] | None) -> list[int]:
+        """The gradients that differ most from those of the base."""
+        if base is None:
+            return []
+        gaps = {
+            k: _gap(cell.gradient, base[1].cells[k].gradient)
+            for k, cell in enumerate(line.cells)
+            if self.recorded[k] is not None and cell.gradient is not None
+        }
+        return sorted((k for k, gap in gaps.items() if gap), key=lambda k: -gaps[k])[:MOST_GRADIENTS]
+
+    def _worst(self, cells: Sequence[ModeCell]) -> list[int]:
+        off = [k for k, cell in enumerate(cells) if cell.verdict in OFF and self.recorded[k] is not None]
+        return sorted(off, key=lambda k: cells[k].digits or 0.0)[:MOST_GRADIENTS]
 
     def _partings(
-        self, mode: Mode, output: int, gradient: Array, before: Array | None
+        self, mode: Mode, k: int, cell: ModeCell, base: tuple[Mode, ModeLine] | None
     ) -> tuple[Parting, ...]:
         """Where the recorded ops part when they run in the mode, as far as that explains the gap in the gradient.
 
         A compiler fuses less where every value is asked for. Where that hides the gap, each value is asked for alone.
-        And where the gap does not come out even so, only what the forward ops do is told: the derivative is another.
+        And where the gap does not come out even so, what the forward ops do is told, and which derivative is another.
         """
-        own = self.singles[mode.framework][0]
-        fed = self._fed
+        output, gradient = self.recorded[k], cell.gradient
+        assert base is not None and output is not None and gradient is not None
+        own, before = base[0], base[1].cells[k].gradient
         index = _furthest(gradient, before)
         found: tuple[Parting, ...] = ()
+        beside = words.framework_name(own.framework) if own.framework != mode.framework else ""
         try:
             single = self._in_sight(own)
             for values in (self._in_sight, self._one_by_one):
                 seen = values(mode)
-                found = partings(fed.program, single, seen, output, index) if seen else found
+                found = partings(self._fed.program, single, seen, output, index, beside) if seen else found
                 if seen and found and _is_what_ran(seen[output], gradient, before):
                     return found
         except NotRun:
             return ()
-        by_rule = self._by_rule(own, mode)
-        return by_rule or tuple(replace(one, share=None) for one in found[:1] if one.phase == "forward")
+        forward = tuple(replace(one, share=None) for one in found[:1] if one.phase == "forward")
+        another, nearly = self._by_rule(own, mode, beside)
+        if another is not None:
+            return (*forward, another)
+        return forward or (() if nearly is None else (nearly,))
+
+    def _lost(self, mode: Mode, k: int, cell: ModeCell) -> OpSeen | None:
+        """From which op on a gradient is off: as op by op, or by what the recorded ops do in the mode."""
+        output, gradient, true = self.recorded[k], cell.gradient, self.true[k]
+        if output is None or gradient is None or true is None or cell.worst is None:
+            return None
+        index = cell.worst
+        error = complex(gradient[index]) - complex(true.mid[index])
+        single = self.singles.get(mode.framework)
+        if single is not None and single[0] is not mode and single[1].cells[k].lost is not None:
+            before = single[1].cells[k].gradient
+            if before is not None and _is_as_far(complex(gradient[index]) - complex(before[index]), error):
+                return single[1].cells[k].lost
+        for seen in self._runs(mode):
+            if _is_as_far(complex(seen[output][index]) - complex(gradient[index]), error):
+                found = digits_lost(self._fed.program, seen, output, index, error)
+                if found is not None:
+                    return next((one for one in cell.partings if one.node == found.node), found)
+        decisive = [
+            one for one in cell.partings if one.share is not None or one.whose.kind == "derivative-rule"
+        ]
+        base = self._base(mode)
+        is_first = base is not None and base[1].cells[k].verdict is Verdict.CORRECT
+        return decisive[-1] if decisive and is_first else None
 
     @property
     def _fed(self) -> Feed:
@@ -112,17 +169,30 @@ class PartingSearch:
             self._alone[key] = values
         return self._alone[key]
 
-    def _by_rule(self, own: Mode, mode: Mode) -> tuple[Parting, ...]:
+    def _runs(self, mode: Mode) -> Iterator[Values]:
+        """The values of a mode, all at once; and one by one, where they were asked for already."""
+        with suppress(NotRun):
+            yield self._in_sight(mode)
+            yield from (self._alone[key] for key in [(mode.framework, mode.name)] if key in self._alone)
+
+    def _by_rule(self, own: Mode, mode: Mode, beside: str) -> tuple[Parting | None, Parting | None]:
+        if self.is_recorded:
+            return None, None
         key = (mode.framework, mode.name)
         if key not in self._rules:
-            self._rules[key] = rule_parting(self.capture, own, mode)
+            self._rules[key] = RuleSearch(self.capture, self.wrt, own, mode, beside).found()
         return self._rules[key]
+
+    def _beside(self, line: ModeLine) -> ModeLine | None:
+        own = self.singles.get(line.framework, (None, None))
+        is_single = own[0] is not None and own[0].name == line.mode
+        return self.singles.get(self.capture.framework, (None, None))[1] if is_single else own[1]
 
     def unexplained(self, lines: Sequence[ModeLine], dtype: str) -> list[str]:
         """The modes that differ from the run op by op at an op that was not seen."""
         apart = []
         for line in lines:
-            beside = self.singles.get(line.framework, (None, None))[1]
+            beside = self._beside(line)
             if beside is None or line.dtype != dtype or line.policy is not None or line.title == AS_IT_RAN:
                 continue
             pairs = zip(line.cells, beside.cells)
@@ -133,6 +203,13 @@ class PartingSearch:
         why = "with its values in sight it computes otherwise, or its own derivative rules do"
         text = f"{told}: another gradient than op by op, and the op at which they part was not seen: {why}"
         return [text] if told else []
+
+
+def _is_as_far(one: complex, error: complex) -> bool:
+    """Whether a difference is small beside an error, or both are not finite."""
+    if not np.isfinite(error):
+        return not np.isfinite(one) or one == 0
+    return bool(abs(one) <= SEEN * abs(error))
 
 
 def _wanted(fed: Feed) -> list[int]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradproof.diagnosis import words
-from gradproof.diagnosis.parting import Parting
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
 from gradproof.modes.model import ModeLine, ModeSource, ModesVerdict
 
 BAD = (Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE, Verdict.MISSING)
+MOST_NAMED = 3  # modes of one framework
 _STATES = {
     Verdict.INACCURATE: "inaccurate",
     Verdict.WRONG: "wrong",
@@ -47,8 +47,8 @@ def concluded(
         )
     kind = "wrong" if any(line.verdict is not Verdict.INACCURATE for line in told) else "inaccurate"
     parts = [
-        f"{table.named(same)} {'is' if len(same) == 1 else 'are'} {_STATES[verdict]}{_from_where(same)}"
-        for verdict, same in _by_verdict(told)
+        f"{table.named(same)} {'is' if len(same) == 1 else 'are'} {_STATES[verdict]}{_from_where(place, same)}"
+        for (verdict, place), same in _together(told)
     ]
     good = [line for line in lines if line.counts == dtype and line.verdict is Verdict.CORRECT]
     parts += [
@@ -77,18 +77,18 @@ class _Lines:
     def named(self, lines: Sequence[ModeLine]) -> str:
         """The modes by name; of another framework than the user's, all of whose modes are meant, only its own."""
         chosen = {(line.framework, line.mode) for line in lines}
-        names: list[str] = []
-        for framework in dict.fromkeys(line.framework for line in lines):
-            every = [
-                one for one in self.lines if one.framework == framework and one.counts == lines[0].counts
-            ]
-            title = words.framework_name(framework)
-            modes = dict.fromkeys(line.title for line in lines if line.framework == framework)
-            is_all = framework != self.framework and all((one.framework, one.mode) in chosen for one in every)
-            names.append(
-                title if is_all or not any(modes) else f"{title} {words.capped_list(list(modes), 3)}"
+        counts = lines[0].counts if lines else ""
+        others = dict.fromkeys(line.framework for line in lines if line.framework != self.framework)
+        whole = [
+            framework
+            for framework in others
+            if all(
+                (one.framework, one.mode) in chosen
+                for one in self.lines
+                if one.framework == framework and one.counts == counts
             )
-        return words.comma_list(names)
+        ]
+        return mode_names(lines, whole)
 
     def in_others(self, lines: Sequence[ModeLine]) -> str:
         """What happens in other precisions, in one clause each."""
@@ -120,29 +120,39 @@ class _Lines:
                 yield f"{words.framework_name(line.framework)} {line.title}{wide} returns {_digits(line)}"
 
 
-def _by_verdict(lines: Sequence[ModeLine]) -> list[tuple[Verdict, list[ModeLine]]]:
-    order = sorted({line.verdict for line in lines}, key=lambda verdict: -verdict.severity)
-    return [(verdict, [line for line in lines if line.verdict is verdict]) for verdict in order]
+def mode_names(lines: Sequence[ModeLine], whole: Sequence[str] = ()) -> str:
+    """Modes in a sentence, together for each framework; only its name for those that are meant as a whole."""
+    names = []
+    for framework in dict.fromkeys(line.framework for line in lines):
+        title = words.framework_name(framework)
+        modes = list(
+            dict.fromkeys(line.title for line in lines if line.framework == framework and line.title)
+        )
+        if framework in whole or not modes:
+            names.append(title)
+        else:
+            listed = words.capped_list(modes, MOST_NAMED)
+            names.append(f"{title} {listed}" if len(modes) == 1 else f"{title} ({listed})")
+    return words.comma_list(names)
 
 
-def _from_where(lines: Sequence[ModeLine]) -> str:
-    """From which op on, where that was seen and is the same for all."""
+def _together(lines: Sequence[ModeLine]) -> list[tuple[tuple[Verdict, str], list[ModeLine]]]:
+    """The lines of one verdict that are off from the same op on, the worst verdict first."""
+    found: dict[tuple[Verdict, str], list[ModeLine]] = {}
+    for line in lines:
+        found.setdefault((line.verdict, lost_from(line)), []).append(line)
+    return sorted(found.items(), key=lambda one: -one[0][0].severity)
+
+
+def lost_from(line: ModeLine) -> str:
+    """From which op on the worst gradient of a line is off, where that was seen."""
+    worst = min(line.cells, key=lambda cell: (-cell.verdict.severity, cell.digits or 0.0))
+    return "" if worst.lost is None else worst.lost.place
+
+
+def _from_where(place: str, lines: Sequence[ModeLine]) -> str:
     said = f" ({_digits(lines[0])})" if len(lines) == 1 else ""
-    found = {tuple(_place(one) for one in decisive(line)[:1]) for line in lines}
-    (places, *others) = found
-    return f"{said}, from {places[0]} on" if places and places[0] and not others else said
-
-
-def _place(parting: Parting) -> str:
-    if parting.span is None:
-        return ""
-    of = "the derivative of " if parting.phase == "backward" else ""
-    return f"{of}line {parting.span.line}"
-
-
-def decisive(line: ModeLine) -> list[Parting]:
-    """The ops that matter in a line: of each gradient the last parting that was told."""
-    return [cell.partings[-1] for cell in line.cells if cell.partings]
+    return f"{said}, from {place} on" if place else said
 
 
 def _digits(line: ModeLine) -> str:

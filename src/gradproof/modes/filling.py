@@ -102,7 +102,7 @@ def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None
 
     def where(key: Key) -> None:
         if key in table.lines:
-            table.lines[key] = search.with_partings(modes[key[0]], table.lines[key])
+            table.lines[key] = search.told(modes[key[0]], table.lines[key])
 
     try:
         for turn in dict.fromkeys(_turn(table, modes[k]) for k in order):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradproof.diagnosis.diagnostic import Fix
-from gradproof.diagnosis.parting import Parting
+from gradproof.diagnosis.parting import OpSeen, Parting
 from gradproof.engine.refine import Enclosure
 from gradproof.ir.span import Span
 from gradproof.ir.types import Array
@@ -67,9 +67,14 @@ class ModeCell:
     digits: float | None = None
     gap_ulps: float | None = None  # the largest distance to what the user's own run returned
     worst: tuple[int, ...] | None = None
-    partings: tuple[
-        Parting, ...
-    ] = ()  # from the same framework's run op by op: the first, and the decisive one
+    partings: tuple[Parting, ...] = ()  # from the run it is held against: the first, and the decisive one
+    lost: OpSeen | None = None  # from which op on it is off
+
+    @property
+    def ops(self) -> tuple[OpSeen, ...]:
+        """Those that are told, each once."""
+        told = () if self.lost is None or self.lost in self.partings else (self.lost,)
+        return (*self.partings, *told)
 
 
 @dataclass(frozen=True, eq=False)

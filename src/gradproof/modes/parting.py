@@ -8,136 +8,117 @@ node's share of the gap: the largest is the decisive one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
-from gradproof.diagnosis import words
 from gradproof.diagnosis.parting import Parting
-from gradproof.engine.rounding import budget_of, error_adjoints, local_errors
-from gradproof.errors import GradproofError
-from gradproof.ir import types
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
+from gradproof.modes.op_seen import exact_result, exact_shown, inputs_shown, number_shown
 from gradproof.modes.rows import same_bits
-from gradproof.modes.whose import Differing, exact_result, whose
+from gradproof.modes.run_errors import Values, run_errors, with_values
+from gradproof.modes.units import wide
+from gradproof.modes.whose import Differing, whose
 
 DECISIVE = 0.5  # the share of the gap from which on one op is said to be what matters
-MOST_INPUTS = 3  # of an op with many inputs the first ones are shown
 
-Values = Mapping[int, Array]
+# The node, its share of the gap, and the entry that has most of it.
+Decisive = tuple[Node | None, float | None, tuple[int, ...] | None]
 
 
 def partings(
-    program: Program, single: Values, other: Values, output: int, index: tuple[int, ...]
+    program: Program, single: Values, other: Values, output: int, index: tuple[int, ...], beside: str = ""
 ) -> tuple[Parting, ...]:
-    """Where a run parts from the one op by op, seen from one entry of the gradient `output`; none if it does not."""
+    """Where a run parts from the one op by op, seen from one entry of the gradient `output`; none if it does not.
+
+    With `beside`, the name of a framework, both run op by op, and the first is that framework's.
+    """
     own = prune(program, [output])
     nodes = [node for node in own.nodes if node.inputs and node.id in single and node.id in other]
     differing = [node for node in nodes if not same_bits(single[node.id], other[node.id])]
     if not differing or same_bits(single[output], other[output]):
         return ()
     first = differing[0]
-    decisive, share = _decisive(own, single, other, output, index, differing)
+    pair = _Pair(own, single, other, beside)
+    decisive, share, entry = _decisive(pair, output, index, differing)
     if decisive is None or decisive.id == first.id:
-        return (_parting(own, first, single, other, share),)
-    return _parting(own, first, single, other), _parting(own, decisive, single, other, share)
+        return (pair.parting(first, share),)
+    return pair.parting(first), pair.parting(decisive, share, entry)
 
 
-def _decisive(
-    program: Program,
-    single: Values,
-    other: Values,
-    output: int,
-    index: tuple[int, ...],
-    differing: list[Node],
-) -> tuple[Node | None, float | None]:
+def _decisive(pair: _Pair, output: int, index: tuple[int, ...], differing: list[Node]) -> Decisive:
     """The node with the largest share of the gap; where the run is not finite, the first that is not."""
+    program, single, other = pair.program, pair.single, pair.other
     broken = [
         n
         for n in differing
-        if np.isfinite(_wide(single[n.id])).all() and not np.isfinite(_wide(other[n.id])).all()
+        if np.isfinite(wide(single[n.id])).all() and not np.isfinite(wide(other[n.id])).all()
     ]
     if broken:
-        return broken[0], None
-    shares = [_shares(program, values, output, index) for values in (single, other)]
-    gaps = {id: shares[1].get(id, 0.0) - shares[0].get(id, 0.0) for id in {*shares[0], *shares[1]}}
+        return broken[0], None, None
+    one, two = (run_errors(program, values, output, index) for values in (single, other))
+    gaps = {id: two.shares.get(id, 0.0) - one.shares.get(id, 0.0) for id in {*one.shares, *two.shares}}
     total = sum(gaps.values())
     if not gaps or not total:
-        return None, None
+        return None, None, None
     largest = max(gaps, key=lambda id: abs(gaps[id]))
     share = gaps[largest] / total
-    return (program[largest], min(share, 1.0)) if share >= DECISIVE else (None, None)
+    if share < DECISIVE:
+        return None, None, None
+    node = program[largest]
+    parts = two.parts(largest, node.shape) - one.parts(largest, node.shape)
+    entry = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(parts))), node.shape))
+    return node, min(share, 1.0), entry
 
 
-def _shares(program: Program, values: Values, output: int, index: tuple[int, ...]) -> dict[int, float]:
-    """Each node's part in the error that one run makes in one entry of the output."""
-    ran = with_values(program, values)
-    weight = np.zeros(program[output].shape)
-    weight[index] = 1.0
-    try:
-        errors = local_errors(ran)
-        return budget_of(errors, error_adjoints(ran, errors, [weight]))
-    except (GradproofError, ValueError, TypeError, FloatingPointError, ZeroDivisionError):
-        return {}
+class _Pair:
+    """Two runs of one program, each with a value for every node."""
+
+    def __init__(self, program: Program, single: Values, other: Values, beside: str) -> None:
+        self.program, self.single, self.other, self.beside = program, single, other, beside
+
+    def parting(
+        self, node: Node, share: float | None = None, entry: tuple[int, ...] | None = None
+    ) -> Parting:
+        a, b = np.asarray(self.single[node.id]), np.asarray(self.other[node.id])
+        index = _furthest(a, b) if entry is None else entry
+        before, inputs = ([self._value(run, id) for id in node.inputs] for run in (self.single, self.other))
+        is_shared = all(map(same_bits, before, inputs))
+        exact = exact_result(node, inputs)
+        exact_before = exact if is_shared else exact_result(node, before)
+        seen = Differing(
+            with_values(self.program, self.other), node, a, b, inputs, exact, index, exact_before, is_shared,
+            f"in {self.beside}" if self.beside else "op by op",
+        )  # fmt: skip
+        return Parting(
+            node=node.id,
+            op=node.op,
+            phase=node.phase,
+            span=node.span,
+            dtype=node.dtype,
+            index=index,
+            inputs=inputs_shown(node, inputs, index),
+            exact=exact_shown(exact, index),
+            single=_returned(a, index, node, None if is_shared else exact_before),
+            other=number_shown(b, index, node.dtype),
+            whose=whose(seen),
+            share=share,
+            beside=self.beside,
+        )
+
+    def _value(self, run: Values, id: int) -> Array:
+        return np.asarray(run.get(id, self.program[id].value))
 
 
-def with_values(program: Program, values: Values) -> Program:
-    """The program as it would have been recorded in that run."""
-    nodes = (replace(node, value=values.get(node.id, node.value)) for node in program.nodes)
-    return replace(program, nodes=tuple(nodes))
-
-
-def _parting(
-    program: Program, node: Node, single: Values, other: Values, share: float | None = None
-) -> Parting:
-    a, b = np.asarray(single[node.id]), np.asarray(other[node.id])
-    index = _furthest(a, b)
-    inputs = [np.asarray(other.get(id, program[id].value)) for id in node.inputs]
-    exact = exact_result(node, inputs)
-    is_shared = all(same_bits(single[id], other[id]) for id in node.inputs if id in single and id in other)
-    seen = Differing(with_values(program, other), node, a, b, inputs, exact, index, is_shared)
-    return Parting(
-        node=node.id,
-        op=node.op,
-        phase=node.phase,
-        span=node.span,
-        dtype=node.dtype,
-        index=index,
-        inputs=tuple(_shown(x, node.shape, index) for x in inputs[:MOST_INPUTS]),
-        exact="" if exact is None else words.number(exact[0][index].item(), float(exact[1][index])),
-        single=words.number(a[index].item(), dtype=node.dtype),
-        other=words.number(b[index].item(), dtype=node.dtype),
-        whose=whose(seen),
-        share=share,
-    )
+def _returned(value: Array, index: tuple[int, ...], node: Node, exact: tuple[Array, Array] | None) -> str:
+    """What the run that it is held against returned; on inputs of its own with what is exact for these."""
+    text, truth = number_shown(value, index, node.dtype), exact_shown(exact, index)
+    return f"{text}, of inputs for which {truth} is exact" if truth else text
 
 
 def _furthest(a: Array, b: Array) -> tuple[int, ...]:
     """The entry where two arrays differ most, by the size of its numbers; one that is not finite comes first."""
-    x, y = _wide(a), _wide(b)
+    x, y = wide(a), wide(b)
     with np.errstate(all="ignore"):
         gap = np.abs(x - y) / np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(np.float64).tiny)
     gap = np.where(np.isnan(gap), np.where(np.isnan(x) & np.isnan(y), 0.0, np.inf), gap)
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(gap)), a.shape))
-
-
-def _shown(x: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
-    """What one input had at the entry; the whole where the op takes more than one number to it."""
-    if x.dtype.kind in "biu":
-        return words.array_text(x.astype(np.float64)) if x.ndim == 0 else f"{x.dtype}{list(x.shape)}"
-    dtype = types.dtype_name(x)
-    if x.shape == shape:
-        return words.number(x[index].item(), dtype=dtype)
-    if x.size == 1:
-        return words.number(x.ravel()[0].item(), dtype=dtype)
-    if x.ndim <= 1:
-        return words.array_text(x, dtype, 3)
-    return f"{words.count(x.size, 'number')} of shape {words.shape_text(x.shape)}"
-
-
-def _wide(given: Any) -> Array:
-    array: Array = np.asarray(given)
-    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)

@@ -15,6 +15,7 @@ from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.verdict import Verdict
 from gradproof.modes.feed import Feed, feed
 from gradproof.modes.model import Mode, NotRun
+from gradproof.modes.units import wide
 from gradproof.options import Options
 
 MOST_NODES = 200  # for the pictures of a report: compiling takes about a millisecond for every op
@@ -84,8 +85,7 @@ def measured(
         return Verdict.MISSING, None
     if true is None or gradient.shape != true.mid.shape:
         return Verdict.UNVERIFIED, None
-    wide = np.complex128 if np.iscomplexobj(gradient) else np.float64
-    found = compare(gradient.astype(wide), true, dtype, options, sizes)
+    found = compare(wide(gradient), true, dtype, options, sizes)
     return _VERDICTS[found.outcome], found
 
 
@@ -95,7 +95,7 @@ def gap_in_ulps(one: Array | None, other: Array | None) -> float | None:
         return None
     if one.size == 0:
         return 0.0
-    a, b = _wide(one), _wide(other)
+    a, b = wide(one), wide(other)
     bits = min(types.precision_bits(types.dtype_name(array)) for array in (one, other))
     least = max(types.SMALLEST[types.dtype_name(array)] for array in (one, other))
     with np.errstate(all="ignore"):
@@ -110,9 +110,5 @@ def same_bits(one: Any, other: Any) -> bool:
     one, other = np.asarray(one), np.asarray(other)
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
-    a, b = _wide(one), _wide(other)
+    a, b = wide(one), wide(other)
     return bool(np.all((a == b) | (np.isnan(a) & np.isnan(b))))
-
-
-def _wide(array: Array) -> Array:
-    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)

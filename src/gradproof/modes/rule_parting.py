@@ -1,17 +1,19 @@
 """Where two modes part inside a framework's own derivative of one op, which the recorded ops do not show.
 
 A framework may have one kernel for the derivative of an op in eager mode and compute another formula where it compiles:
-the derivative of `sqrt` at 0 for an upstream gradient of 0 is 0 by the one and NaN by the other. So every rule that
-ran is run again by itself, in both modes, on what it had.
+the derivative of `sqrt` at 0 for an upstream gradient of 0 is 0 by the one and NaN by the other. Two frameworks have
+formulas of their own for many ops. So the derivative of every op is run by itself, in both modes, on what it had.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
+from gradproof.clock import tick
 from gradproof.diagnosis import words
 from gradproof.diagnosis.parting import Parting, Whose
 from gradproof.domains.ball import BallDomain
@@ -20,36 +22,166 @@ from gradproof.engine.rounding import LOCAL_BITS
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
-from gradproof.ir.capture import Capture, Pullback
-from gradproof.ir.program import Builder, Node, Program, ancestors
+from gradproof.ir.capture import Capture
+from gradproof.ir.program import Builder, Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.modes.model import Mode, NotRun
-from gradproof.modes.rows import gradients_in
+from gradproof.modes.op_seen import inputs_shown, number_shown
+from gradproof.modes.rows import gradients_in, same_bits
 
 MATERIAL = 64.0  # ulp of the largest entry: less is rounding, which needs no rule of its own
 MOST_RULES = 60  # each is a program to be compiled
 
-
-def rule_parting(capture: Capture, single: Mode, other: Mode) -> tuple[Parting, ...]:
-    """The first rule, in the order of the backward pass, that gives something else in the other mode."""
-    program = capture.gradient_program
-    if program is None or len(capture.rules.pullbacks) > MOST_RULES:
-        return ()
-    for pullback in capture.rules.pullbacks:
-        alone = _alone(program, pullback)
-        if alone is None:
-            continue
-        try:
-            one, two = (gradients_in(mode, *alone)[1] for mode in (single, other))
-        except NotRun:
-            continue
-        for k, (a, b) in enumerate(zip(one, two)):
-            if a is not None and b is not None and _is_material(a, b):
-                return (_parting(program, pullback, alone, k, a, b),)
-    return ()
+Alone = tuple[Program, list[int]]  # an op as a program of its own, and what it is differentiated for
 
 
-def _is_material(a: Array, b: Array) -> bool:
+@dataclass(frozen=True, eq=False)
+class RuleSearch:
+    """The derivatives of a program's ops, in the order of the backward pass, by `single` and by another mode."""
+
+    capture: Capture
+    wrt: Sequence[int]
+    single: Mode
+    other: Mode
+    beside: str = ""  # the framework of `single`, where it is another
+    _parts: dict[int, list[Array]] = field(default_factory=dict)
+
+    def found(self) -> tuple[Parting | None, Parting | None]:
+        """The first rule that gives something else by more than rounding; and the first that rounds otherwise.
+
+        The second only where both modes run op by op: what is compiled by itself is not what ran.
+        """
+        if self.capture.program is None or len(self._rules) > MOST_RULES:
+            return None, None
+        both = self.single.is_single and self.other.is_single
+        nearly: Parting | None = None
+        for node, alone in self._alone():
+            tick()
+            try:
+                one, two = (gradients_in(mode, *alone)[1] for mode in (self.single, self.other))
+            except NotRun:
+                continue
+            for k, (a, b) in enumerate(zip(one, two)):
+                if a is None or b is None:
+                    continue
+                self._parts.setdefault(alone[1][k], []).append(a)
+                if is_material(a, b):
+                    return self._parting(node, alone, k, a, b), nearly
+                if both and nearly is None and not same_bits(a, b):
+                    nearly = self._parting(node, alone, k, a, b)
+        return None, nearly or (self._added() if both else None)
+
+    @property
+    def _program(self) -> Program:
+        assert self.capture.program is not None
+        return self.capture.program
+
+    @cached_property
+    def _rules(self) -> list[Node]:
+        """The ops between what is differentiated for and the target, the last first."""
+        program = self._program
+        between = descendants(program, self.wrt) & ancestors(program, program.outputs)
+        chosen = [node for node in program.nodes if node.id in between and node.id not in self.wrt]
+        return [node for node in reversed(chosen) if node.dtype != types.TUPLE and not node.is_opaque]
+
+    @property
+    def _reached(self) -> list[Node]:
+        return [*self._rules, *(self._program[id] for id in self.wrt)]
+
+    @cached_property
+    def _upstream(self) -> Mapping[int, Array]:
+        return upstream_of(self._program, self._reached, self.single)
+
+    def _alone(self) -> Iterator[tuple[Node, Alone]]:
+        moving = descendants(self._program, self.wrt)
+        for node in self._rules:
+            alone = _alone(self._program, node, moving, self._upstream.get(node.id))
+            if alone is not None:
+                yield node, alone
+
+    def _parting(self, node: Node, alone: Alone, k: int, a: Array, b: Array) -> Parting:
+        source = alone[0][alone[1][k]]
+        index = _furthest(a, b)
+        upstream = self._upstream[node.id]
+        given = [
+            *(
+                np.asarray(self._program[id].value)
+                for id in node.inputs
+                if self._program[id].value is not None
+            )
+        ]
+        place = index if source.shape == node.shape else _furthest(upstream, 0 * upstream)
+        shown = [*inputs_shown(node, given, place), f"upstream {_entry(upstream, place)}"]
+        return Parting(
+            node=node.id,
+            op=node.op,
+            phase="backward",
+            span=node.span,
+            dtype=source.dtype,
+            index=index,
+            inputs=tuple(shown),
+            exact=_exact(alone, k, index),
+            single=number_shown(a, index, source.dtype),
+            other=number_shown(b, index, source.dtype),
+            whose=_whose(node, is_material(a, b)),
+            share=None,
+            beside=self.beside,
+        )
+
+    def _added(self) -> Parting | None:
+        """Every rule returns the same: then the parts that come back to a number are added in another order."""
+        other = upstream_of(self._program, self._reached, self.other)
+        for node in self._reached:
+            one, two = self._upstream.get(node.id), other.get(node.id)
+            parts = self._parts.get(node.id, [])
+            if one is None or two is None or same_bits(one, two) or len(parts) < 2:
+                continue
+            index = _furthest(one, two)
+            numbers = [number_shown(part, index, node.dtype) for part in parts]
+            exact = sum(part.astype(np.float64)[index] for part in parts)
+            return Parting(
+                node.id, node.op, "backward", node.span, node.dtype, index, tuple(numbers),
+                words.number(float(exact)), number_shown(two, index, node.dtype),
+                Whose("sum-order", f"the {len(parts)} parts that come back to it are added in another order"), None,
+                number_shown(one, index, node.dtype), self.beside,
+            )  # fmt: skip
+        return None
+
+
+def _whose(node: Node, is_other: bool) -> Whose:
+    if is_other:
+        text = f"the derivative of `{node.op}` is computed by another formula in this mode"
+        return Whose("derivative-rule", text)
+    return Whose(
+        "derivative-rounding", f"the derivative of `{node.op}` is rounded in other places in this mode"
+    )
+
+
+def upstream_of(program: Program, nodes: Sequence[Node], mode: Mode) -> dict[int, Array]:
+    """The gradient of the target for every node, by one run of the mode: that of a zero which is added to it.
+
+    Minus zero changes no number, not even a zero; and a gradient passes through an addition as it is.
+    """
+    made, zeros = Builder(), {}
+    renamed: dict[int, int] = {}
+    made.next_id = max(node.id for node in program.nodes) + 1
+    asked = {node.id for node in nodes}
+    for node in program.nodes:
+        made.nodes.append(replace(node, inputs=tuple(renamed.get(id, id) for id in node.inputs)))
+        if node.id in asked and node.value is not None:
+            zero = np.full(node.shape, -0.0).astype(types.numpy_dtype(node.dtype))
+            zeros[node.id] = made.input(zero)
+            renamed[node.id] = made.add("add", node.id, zeros[node.id], dtype=node.dtype, shape=node.shape)
+    made.inputs += program.inputs
+    try:
+        outputs = [renamed.get(id, id) for id in program.outputs]
+        found = gradients_in(mode, made.build(outputs), list(zeros.values()))[1]
+    except (NotRun, GradproofError):
+        return {}
+    return {id: one for id, one in zip(zeros, found) if one is not None}
+
+
+def is_material(a: Array, b: Array) -> bool:
     """More than rounding: small entries of a sum bear the roundings of large ones, in whatever order it is added."""
     x, y = np.asarray(a, np.complex128), np.asarray(b, np.complex128)
     is_finite = np.isfinite(x) & np.isfinite(y)
@@ -60,79 +192,53 @@ def _is_material(a: Array, b: Array) -> bool:
     return bool(np.max(np.abs(x - y)[is_finite], initial=0.0) > MATERIAL * unit)
 
 
-def _alone(program: Program, pullback: Pullback) -> tuple[Program, list[int]] | None:
+def _alone(program: Program, node: Node, moving: set[int], upstream: Array | None) -> Alone | None:
     """The op as a program of its own: the sum of its result times the upstream gradient that it had."""
-    if len(pullback.outputs) != 1 or pullback.upstream[0] is None:
+    needed = {node.id, *_parents(program, node)}
+    inputs = {id for id in needed if id != node.id and id in moving and program[id].dtype != types.TUPLE}
+    if upstream is None or upstream.shape != node.shape or not inputs:
         return None
-    (output,), upstream = pullback.outputs, program[pullback.upstream[0]]
-    inputs = {id for id in pullback.inputs if not program[id].is_discrete}
     made = Builder()
-    needed = _between(program, inputs, output)
-    if upstream.value is None or upstream.shape != program[output].shape or not inputs & needed:
-        return None
-    for node in program.nodes:
-        if node.id not in needed:
+    for one in program.nodes:
+        if one.id not in needed:
             continue
-        is_leaf = node.id in inputs or not (set(node.inputs) & needed)
-        if is_leaf and (node.value is None or isinstance(node.value, tuple)):
+        is_leaf = one.id != node.id and one.dtype != types.TUPLE
+        if is_leaf and one.value is None:
             return None
-        op = ("input" if node.id in inputs else "constant") if is_leaf else node.op
+        op = ("input" if one.id in inputs else "constant") if is_leaf else one.op
         made.nodes.append(
-            replace(node, op=op, inputs=() if is_leaf else node.inputs, params={} if is_leaf else node.params)
+            replace(one, op=op, inputs=() if is_leaf else one.inputs, params={} if is_leaf else one.params)
         )
-    made.next_id = max(node.id for node in program.nodes) + 1
-    made.inputs = sorted(inputs & needed)
-    weight = made.constant(np.asarray(upstream.value))
-    product = made.add("mul", output, weight, dtype=upstream.dtype, shape=upstream.shape)
-    axes = tuple(range(len(upstream.shape)))
-    total = made.add("sum", product, params={"axes": axes}, dtype=upstream.dtype, shape=())
+    made.next_id = max(one.id for one in program.nodes) + 1
+    made.inputs = sorted(inputs)
+    weight = made.constant(upstream)
+    product = made.add("mul", node.id, weight, dtype=node.dtype, shape=node.shape)
+    axes = tuple(range(len(node.shape)))
+    total = made.add("sum", product, params={"axes": axes}, dtype=node.dtype, shape=())
     return made.build([total]), list(made.inputs)
 
 
-def _between(program: Program, inputs: set[int], output: int) -> set[int]:
-    """What the output needs, no further back than the inputs."""
-    needed = {output}
-    for node in reversed(program.nodes):
-        if node.id in needed and node.id not in inputs:
-            needed.update(node.inputs)
-    return needed & ancestors(program, [output])
+def _parents(program: Program, node: Node) -> set[int]:
+    """What an op reads; an op with several results is one with those that take them apart."""
+    found = set(node.inputs)
+    for id in node.inputs:
+        if program[id].dtype == types.TUPLE:
+            found |= _parents(program, program[id])
+    return found
 
 
-def _parting(
-    program: Program, pullback: Pullback, alone: tuple[Program, list[int]], k: int, a: Array, b: Array
-) -> Parting:
-    output, source = program[pullback.outputs[0]], alone[0][alone[1][k]]
-    gap = np.where(np.isfinite(b), np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64)), np.inf)
-    index = tuple(int(place) for place in np.unravel_index(int(np.argmax(gap)), a.shape))
-    upstream = pullback.upstream[0]
-    assert upstream is not None
-    shown = [_entry(source, index), f"upstream {_entry(program[upstream], index)}"]
-    return Parting(
-        node=output.id,
-        op=output.op,
-        phase="backward",
-        span=pullback.span or output.span,
-        dtype=source.dtype,
-        index=index,
-        inputs=tuple(shown),
-        exact=_exact(alone, k, index),
-        single=words.number(a[index].item(), dtype=source.dtype),
-        other=words.number(b[index].item(), dtype=source.dtype),
-        whose=Whose(
-            "derivative-rule", f"the derivative of `{output.op}` is computed by another formula in this mode"
-        ),
-    )
+def _furthest(a: Array, b: Array) -> tuple[int, ...]:
+    with np.errstate(all="ignore"):
+        gap = np.abs(np.asarray(a, np.complex128) - np.asarray(b, np.complex128))
+    gap = np.where(np.isfinite(gap), gap, np.inf)
+    return tuple(int(place) for place in np.unravel_index(int(np.argmax(gap)), a.shape))
 
 
-def _entry(node: Node, index: tuple[int, ...]) -> str:
-    value = np.asarray(node.value)
-    dtype = types.dtype_name(value)
-    if value.ndim == len(index) and all(place < n for place, n in zip(index, value.shape)):
-        return words.number(value[index].item(), dtype=dtype)
-    return words.array_text(value, dtype, 3)
+def _entry(value: Array, index: tuple[int, ...]) -> str:
+    return number_shown(value, index, types.dtype_name(value))
 
 
-def _exact(alone: tuple[Program, Sequence[int]], k: int, index: tuple[int, ...]) -> str:
+def _exact(alone: Alone, k: int, index: tuple[int, ...]) -> str:
     domain = BallDomain(LOCAL_BITS)
     try:
         with domain.active():

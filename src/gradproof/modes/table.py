@@ -45,8 +45,9 @@ def compared(
     if table is None or capture.program is None:
         return None
     table.lacking += lacking
-    search = PartingSearch(capture, table.recorded)
     blocked = _obstacle(capture, table)
+    true = tuple(source.true for source in table.sources)
+    search = PartingSearch(capture, table.recorded, table.wrt, true, table.is_recorded)
     if blocked is None:
         fill(table, modes, search)
     with unlimited():
@@ -54,7 +55,7 @@ def compared(
         if not any(line.is_own for line in lines):
             lines.insert(0, _as_observed(table))
         lines = _with_wider(lines)
-        marked = [one.node for line in lines for cell in line.cells for one in cell.partings]
+        marked = [one.node for line in lines for cell in line.cells for one in cell.ops]
         notes = [blocked] if blocked is not None else search.unexplained(lines, table.dtype)
         if table.over is not None and blocked is None:
             notes = [f"not all of it was looked at: {table.over}"]

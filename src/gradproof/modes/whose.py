@@ -13,19 +13,18 @@ import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.parting import Whose
-from gradproof.domains.ball import BallDomain
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.allowance import share, smallest
-from gradproof.engine.rounding import LOCAL_BITS
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
+from gradproof.modes.op_seen import exact_result
 from gradproof.modes.rewritings import rewritings
 from gradproof.modes.rows import same_bits
-from gradproof.ops import TABLE, Arithmetic
+from gradproof.modes.units import smallest_normal, unit, wide
 
 HALF = (
     0.505  # ulp: what is rounded once is no farther from the exact value; a little more, for ties and bounds
@@ -46,12 +45,14 @@ class Differing:
     inputs: list[Array]
     exact: tuple[Array, Array] | None  # midpoint and radius
     index: tuple[int, ...]  # the entry where they differ most
-    is_shared: bool = True  # whether the inputs are the same in both runs
+    exact_single: tuple[Array, Array] | None = None  # for the inputs that the other run had
+    is_shared: bool = True  # whether these are the same
+    beside: str = "op by op"  # where the single one ran
 
 
 def whose(seen: Differing) -> Whose:
     """The first explanation that gives the bits of the mode."""
-    for explain in (_flushed, _rewritten, _widened, _ordered, _narrowed, _approximated):
+    for explain in (_flushed, _rewritten, _widened, _of_other_inputs, _ordered, _narrowed, _approximated):
         found = explain(seen)
         if found is not None:
             return found
@@ -68,7 +69,7 @@ def _flushed(seen: Differing) -> Whose | None:
         return None
     least = smallest_normal(seen.node.dtype)
     differs = _differs(seen)
-    single, other = _wide(seen.single), _wide(seen.other)
+    single, other = wide(seen.single), wide(seen.other)
     out = (other == 0) & (np.abs(single) < least) & (single != 0)
     if bool(np.all(out[differs])):
         return Whose(
@@ -86,7 +87,7 @@ def _flushed(seen: Differing) -> Whose | None:
     if bool(np.all(back[differs])):
         return Whose(
             "subnormal",
-            "op by op the result is flushed to zero, being below the smallest normal number; this mode keeps it",
+            f"{seen.beside} the result is flushed to zero, being below the smallest normal number; this mode keeps it",
         )
     return None
 
@@ -102,7 +103,7 @@ def _rewritten(seen: Differing) -> Whose | None:
     # Where the run op by op does not round the op as such, it may as well be the one that rewrites it.
     for kind, text, value in rewritings(seen.program, seen.node, is_alone=True) if is_odd else ():
         if same_bits(np.asarray(value).astype(seen.single.dtype), seen.single):
-            return Whose(kind, f"{text} in the run op by op, and not here")
+            return Whose(kind, f"{text} {seen.beside}, and not here")
     return None
 
 
@@ -115,7 +116,7 @@ def _widened(seen: Differing) -> Whose | None:
     (x,) = seen.inputs
     if not types.is_real(types.dtype_name(x)):
         return None
-    if same_bits(_wide(x), _wide(seen.other)):
+    if same_bits(wide(x), wide(seen.other)):
         return Whose("excess-precision", f"the rounding to {seen.node.dtype} was left out")
     if same_bits(seen.other.astype(x.dtype), x):
         before = types.dtype_name(x)
@@ -140,15 +141,16 @@ def _unrounded(seen: Differing) -> Whose | None:
     )
 
 
-# Formats that the inputs of a product are rounded to by hardware that multiplies faster so, with their bits.
-_FORMATS = {"TF32": 11, "bfloat16": 8}
+# Formats that the inputs of a product are rounded to by hardware that multiplies faster so, with their bits; and what
+# it is where the result has no more bits: TF32 keeps it in float32.
+_FORMATS = {"TF32": (11, "float16"), "bfloat16": (8, "bfloat16")}
 
 
 def _narrowed(seen: Differing) -> Whose | None:
     """Products of inputs that were rounded to fewer bits before they were multiplied."""
     if seen.node.op not in PRODUCTS or seen.node.dtype != "float32":
         return None
-    for name, bits in _FORMATS.items():
+    for name, (bits, whole_name) in _FORMATS.items():
         inputs = [_rounded_to(x, bits) for x in seen.inputs]
         exact = exact_result(seen.node, inputs)
         if exact is None:
@@ -160,7 +162,8 @@ def _narrowed(seen: Differing) -> Whose | None:
         whole = replace(seen, inputs=inputs, exact=(exact[0], exact[1] + np.abs(exact[0]) * 2.0**-bits))
         if same_bits(_rounded_to(seen.other, bits), seen.other) and _is_rounding(whole):
             return Whose(
-                "narrow-inputs", f"`{seen.node.op}` was computed in {name}, {bits} bits, inputs and result"
+                "narrow-inputs",
+                f"`{seen.node.op}` was computed in {whole_name}, {bits} bits, inputs and result",
             )
     return None
 
@@ -169,6 +172,22 @@ def _rounded_to(x: Array, bits: int) -> Array:
     """To the nearest number with so many bits, ties to even."""
     mantissa, exponent = np.frexp(x.astype(np.float64))
     return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)).astype(x.dtype)
+
+
+def _of_other_inputs(seen: Differing) -> Whose | None:
+    """The op is rounded once in both runs, on inputs that differ already."""
+    if (
+        seen.is_shared
+        or seen.exact is None
+        or seen.exact_single is None
+        or not types.is_real(seen.node.dtype)
+    ):
+        return None
+    one, two = _distance(seen, seen.single, seen.exact_single), _distance(seen, seen.other, seen.exact)
+    if max(one, two) > HALF:
+        return None
+    text = f"`{seen.node.op}` is rounded once in both runs, of inputs that differ already{_ulps(seen)}"
+    return Whose("rounding", text)
 
 
 def _ordered(seen: Differing) -> Whose | None:
@@ -191,26 +210,12 @@ def _approximated(seen: Differing) -> Whose | None:
     if not _is_rounding(seen):
         return None
     if seen.node.op in _ROUNDED_RIGHT:
-        if _distance(seen, seen.other) > HALF:
+        if seen.exact is not None and _distance(seen, seen.other, seen.exact) > HALF:
             return Whose(
                 "rewriting", f"`{seen.node.op}` was not computed by itself and rounded once{_ulps(seen)}"
             )
-        return Whose("rounding", f"`{seen.node.op}` is rounded once here, and not op by op{_ulps(seen)}")
+        return Whose("rounding", f"`{seen.node.op}` is rounded once here, and not {seen.beside}{_ulps(seen)}")
     return Whose("approximation", f"another approximation of `{seen.node.op}`{_ulps(seen)}")
-
-
-def exact_result(node: Node, inputs: list[Array]) -> tuple[Array, Array] | None:
-    """What the op gives in exact arithmetic on the inputs it had: midpoint and radius."""
-    if node.op not in TABLE or not all(np.isfinite(_wide(x)).all() for x in inputs):
-        return None
-    m = Arithmetic(BallDomain(LOCAL_BITS))
-    try:
-        with m.domain.active():
-            y = getattr(m, node.op)(*map(m.literal, inputs), **node.params)
-            mid, rad = m.domain.leave(m.domain.settle(y, node.dtype))
-    except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):
-        return None
-    return (mid, rad) if mid.shape == node.shape else None
 
 
 def _is_rounding(seen: Differing) -> bool:
@@ -225,7 +230,7 @@ def _is_rounding(seen: Differing) -> bool:
         return False
     size = _term_size(seen, np.abs(mid))
     with np.errstate(all="ignore"):
-        return bool(np.all(np.abs(_wide(seen.other) - mid) <= room * size + rad + least))
+        return bool(np.all(np.abs(wide(seen.other) - mid) <= room * size + rad + least))
 
 
 def _term_size(seen: Differing, size: Array) -> Array:
@@ -240,10 +245,14 @@ def _ulps(seen: Differing) -> str:
     """How far both results lie from the exact one, in units in the last place."""
     if seen.exact is None or not types.is_real(seen.node.dtype):
         return ""
-    one, other = _distance(seen, seen.single), _distance(seen, seen.other)
-    return (
-        f": {words.significant(other, 2)} ulp from the exact value here, {words.significant(one, 2)} op by op"
-    )
+    here = f": {_in_ulps(seen, seen.other, seen.exact)} ulp from the exact value here"
+    if seen.exact_single is None:
+        return here
+    return f"{here}, {_in_ulps(seen, seen.single, seen.exact_single)} {seen.beside}"
+
+
+def _in_ulps(seen: Differing, value: Array, exact: tuple[Array, Array]) -> str:
+    return words.significant(_distance(seen, value, exact), 2).removesuffix(".0")
 
 
 def _is_rounded_once(seen: Differing, value: Array) -> bool:
@@ -251,32 +260,20 @@ def _is_rounded_once(seen: Differing, value: Array) -> bool:
     if seen.exact is None or not types.is_real(seen.node.dtype):
         return True
     mid = np.asarray(seen.exact[0], np.float64)
-    units = np.vectorize(_unit, otypes=[float])(mid, seen.node.dtype)
-    return bool(np.all(np.abs(_wide(value) - mid) <= HALF * units))
+    units = np.vectorize(unit, otypes=[float])(mid, seen.node.dtype)
+    return bool(np.all(np.abs(wide(value) - mid) <= HALF * units))
 
 
-def _distance(seen: Differing, value: Array) -> float:
+def _distance(seen: Differing, value: Array, exact: tuple[Array, Array]) -> float:
     """How far a result lies from the exact one at the entry, in units in the last place."""
-    assert seen.exact is not None
-    mid = float(seen.exact[0][seen.index])
-    return abs(float(_wide(value)[seen.index]) - mid) / _unit(mid, seen.node.dtype)
-
-
-def _unit(value: float, dtype: str) -> float:
-    if value == 0.0:
-        return types.SMALLEST[dtype]
-    exponent = np.floor(np.log2(abs(value))) - (types.precision_bits(dtype) - 1)
-    return max(float(np.exp2(exponent)), types.SMALLEST[dtype])
-
-
-def smallest_normal(dtype: str) -> float:
-    return float(np.finfo(np.float32 if dtype == "bfloat16" else dtype).tiny)
+    mid = float(exact[0][seen.index])
+    return abs(float(wide(value)[seen.index]) - mid) / unit(mid, seen.node.dtype)
 
 
 def _is_tiny(x: Array) -> Array:
     if x.dtype.kind in "biu":
         return np.zeros(x.shape, bool)
-    size = np.abs(_wide(x))
+    size = np.abs(wide(x))
     return np.asarray((size > 0) & (size < smallest_normal(types.dtype_name(x))))
 
 
@@ -288,9 +285,5 @@ def _spreads(x: Array, shape: tuple[int, ...]) -> bool:
 
 
 def _differs(seen: Differing) -> Array:
-    a, b = _wide(seen.single), _wide(seen.other)
+    a, b = wide(seen.single), wide(seen.other)
     return np.asarray(~((a == b) | (np.isnan(a) & np.isnan(b))))
-
-
-def _wide(array: Array) -> Array:
-    return np.asarray(array).astype(np.complex128 if np.iscomplexobj(array) else np.float64)

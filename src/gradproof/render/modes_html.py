@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradproof.diagnosis import words
-from gradproof.diagnosis.parting import Parting
+from gradproof.diagnosis.parting import OpSeen
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
 from gradproof.modes.model import CallModes, ModeLine, ModesReport
@@ -23,11 +23,11 @@ from gradproof.render.modes_text import (
     entry_shown,
     lacking_together,
     number_text,
+    op_rows,
+    op_snippet,
+    op_title,
+    ops_of,
     other_precisions,
-    parting_rows,
-    parting_snippet,
-    parting_title,
-    partings_of,
     rewriting_text,
     ulps_text,
 )
@@ -76,7 +76,7 @@ def _call(call: CallModes, report: ModesReport) -> Html:
         _overview(call),
         *(_matrix(call, k) for k in range(min(len(call.sources), MOST_SOURCES))),
         graph_picture(call.graph),
-        *(_parting(parting, lines, report.sources) for parting, lines in partings_of(call)),
+        *(_op(op, lines, report.sources) for op, lines in ops_of(call)),
         _lacking(call),
         *(tag("p", prose(f"note: {note}")) for note in call.notes),
         class_="modes",
@@ -152,15 +152,12 @@ def _heat(line: ModeLine, k: int) -> Html:
     return tag("td", f"{mark} {digits_text(cell, line.counts)}", style=style)
 
 
-def _parting(parting: Parting, lines: list[ModeLine], sources: Mapping[str, str]) -> Html:
-    rows = [
-        tag("tr", tag("th", name, scope="row"), tag("td", prose(value)))
-        for name, value in parting_rows(parting)
-    ]
-    shown = list(parting_snippet(parting, sources, SNIPPET_WIDTH))
+def _op(op: OpSeen, lines: list[ModeLine], sources: Mapping[str, str]) -> Html:
+    rows = [tag("tr", tag("th", name, scope="row"), tag("td", prose(value))) for name, value in op_rows(op)]
+    shown = list(op_snippet(op, sources, SNIPPET_WIDTH))
     return tag(
         "details",
-        tag("summary", parting_title(parting, lines)),
+        tag("summary", op_title(op, lines)),
         tag("pre", snippet_markup(shown)) if shown else None,
         tag("table", tag("tbody", *rows)),
         open=True,

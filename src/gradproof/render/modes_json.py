@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.parting import Parting
+from gradproof.diagnosis.parting import OpSeen, Parting
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.modes.model import CallModes, ModeCell, ModeLine, ModeSource, ModesReport
@@ -93,22 +93,26 @@ def _cell(cell: ModeCell, dtype: str) -> dict[str, Any]:
         "digits_possible": types.digits_possible(dtype),
         "gap_ulps": optional_document(cell.gap_ulps),
         "parts_at": [_parting(one) for one in cell.partings],
+        "off_from": None if cell.lost is None else _op(cell.lost),
     }
 
 
 def _parting(parting: Parting) -> dict[str, Any]:
+    return {**_op(parting), "op_by_op": parting.single, "beside": parting.beside or None}
+
+
+def _op(op: OpSeen) -> dict[str, Any]:
     return {
-        **_place(parting.span),
-        "op": parting.op,
-        "phase": parting.phase,
-        "index": list(parting.index),
-        "inputs": list(parting.inputs),
-        "exact": parting.exact,
-        "op_by_op": parting.single,
-        "here": parting.other,
-        "kind": parting.whose.kind,
-        "whose": parting.whose.text,
-        "share": parting.share,
+        **_place(op.span),
+        "op": op.op,
+        "phase": op.phase,
+        "index": list(op.index),
+        "inputs": list(op.inputs),
+        "exact": op.exact,
+        "here": op.other,
+        "kind": op.whose.kind,
+        "whose": op.whose.text,
+        "share": op.share,
     }
 
 

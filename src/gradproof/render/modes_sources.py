@@ -6,11 +6,14 @@ import linecache
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeVar
 
-from gradproof.diagnosis.parting import Parting
+from gradproof.diagnosis.parting import OpSeen
 from gradproof.ir.span import Span
 from gradproof.modes.model import CallModes, ModeCell, ModeLine, ModesReport
 from gradproof.render.snippet import MOST_SOURCE
+
+Seen = TypeVar("Seen", bound=OpSeen)
 
 
 def with_mode_sources(report: ModesReport, folder: str) -> ModesReport:
@@ -29,7 +32,7 @@ def _spans(report: ModesReport) -> Iterator[Span]:
         yield call.call
         for line in call.lines:
             for cell in line.cells:
-                yield from (one.span for one in cell.partings if one.span is not None)
+                yield from (one.span for one in cell.ops if one.span is not None)
 
 
 def _short(file: str, folder: str) -> str:
@@ -49,10 +52,13 @@ def _line(line: ModeLine, folder: str) -> ModeLine:
 
 
 def _cell(cell: ModeCell, folder: str) -> ModeCell:
-    return replace(cell, partings=tuple(_parting(one, folder) for one in cell.partings))
+    partings = tuple(_op(one, folder) for one in cell.partings)
+    if cell.lost is None:
+        return replace(cell, partings=partings)
+    # An op that parts and loses the digits is one, and stays one.
+    same: dict[OpSeen, OpSeen] = dict(zip(cell.partings, partings))
+    return replace(cell, partings=partings, lost=same.get(cell.lost) or _op(cell.lost, folder))
 
 
-def _parting(parting: Parting, folder: str) -> Parting:
-    if parting.span is None:
-        return parting
-    return replace(parting, span=parting.span.in_file(_short(parting.span.file, folder)))
+def _op(op: Seen, folder: str) -> Seen:
+    return op if op.span is None else replace(op, span=op.span.in_file(_short(op.span.file, folder)))

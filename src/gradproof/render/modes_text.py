@@ -8,10 +8,11 @@ import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.diagnosis.parting import Parting
+from gradproof.diagnosis.parting import OpSeen, Parting
 from gradproof.diagnosis.words import printable, wrap
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
+from gradproof.modes.concluding import mode_names
 from gradproof.modes.model import PRECISIONS, CallModes, ModeCell, ModeLine, ModeSource, ModesReport
 from gradproof.render.diagnostic_text import patch_lines
 from gradproof.render.line import PROSE_WIDTH, Line, Piece, coloured, line, plain
@@ -53,8 +54,8 @@ def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[L
         yield line(f"and {len(call.sources) - MOST_SOURCES:,} more gradients; --json has all of them")
         yield _BLANK
     yield from _lacking(call)
-    for parting, lines in partings_of(call):
-        yield from parting_lines(parting, lines, sources, width)
+    for op, lines in ops_of(call):
+        yield from op_lines(op, lines, sources, width)
         yield _BLANK
     for note in call.notes:
         yield from (line(text) for text in wrap(f"note: {printable(note)}", PROSE_WIDTH, rest="      "))
@@ -200,51 +201,59 @@ def lacking_together(call: CallModes) -> list[tuple[str, str]]:
     ]
 
 
-def partings_of(call: CallModes) -> list[tuple[Parting, list[ModeLine]]]:
-    """Every op at which modes part, once, with the modes that part there in the same way."""
-    found: dict[object, tuple[Parting, list[ModeLine]]] = {}
+def ops_of(call: CallModes) -> list[tuple[OpSeen, list[ModeLine]]]:
+    """Every op at which modes part, or from which on they are off, once, with the modes that do so in the same way."""
+    found: dict[object, tuple[OpSeen, list[ModeLine]]] = {}
     for one in call.lines:
         for cell in one.cells:
-            for parting in cell.partings:
-                key = (parting.node, parting.other, parting.whose.kind)
-                lines = found.setdefault(key, (parting, []))[1]
+            for op in cell.ops:
+                beside = op.beside if isinstance(op, Parting) else None
+                lines = found.setdefault((op.node, op.other, op.whose.kind, beside), (op, []))[1]
                 if one not in lines:
                     lines.append(one)
     return list(found.values())
 
 
-def parting_title(parting: Parting, lines: Sequence[ModeLine]) -> str:
-    names = words.capped_list([f"{words.framework_name(one.framework)} {one.title}" for one in lines])
-    where = "here" if parting.share is None else "where it matters"
-    return f"{names} {'parts' if len(lines) == 1 else 'part'} from the run op by op {where}"
+def op_title(op: OpSeen, lines: Sequence[ModeLine]) -> str:
+    names = mode_names(lines)
+    if not isinstance(op, Parting):
+        return f"{names} {'is' if len(lines) == 1 else 'are'} off from here on"
+    where = "here" if op.share is None else "where it matters"
+    return f"{names} {'parts' if len(lines) == 1 else 'part'} from {op.beside or 'the run op by op'} {where}"
 
 
-def parting_lines(
-    parting: Parting, lines: Sequence[ModeLine], sources: Mapping[str, str], width: int
-) -> Iterator[Line]:
-    yield line(Piece(printable(parting_title(parting, lines)), "strong"))
-    yield from parting_snippet(parting, sources, width)
-    for name, value in parting_rows(parting):
-        text = printable(f"{name:<9}{value}")
-        yield from (line(part) for part in wrap(text, PROSE_WIDTH, "    ", " " * 13))
+def op_lines(op: OpSeen, lines: Sequence[ModeLine], sources: Mapping[str, str], width: int) -> Iterator[Line]:
+    yield line(Piece(printable(op_title(op, lines)), "strong"))
+    yield from op_snippet(op, sources, width)
+    rows = list(op_rows(op))
+    size = max(len(name) for name, _ in rows) + 1
+    for name, value in rows:
+        text = printable(f"{name:<{size}}{value}")
+        yield from (line(part) for part in wrap(text, PROSE_WIDTH, "    ", " " * (4 + size)))
 
 
-def parting_snippet(parting: Parting, sources: Mapping[str, str], width: int) -> Iterator[Line]:
+def op_snippet(op: OpSeen, sources: Mapping[str, str], width: int) -> Iterator[Line]:
     """The op in the user's source."""
-    label = f"`{parting.op}`" if parting.phase == "forward" else f"`{parting.op}` in the derivative of this"
-    if parting.span is not None:
-        marked = Annotation(parting.span, label)
+    label = f"`{op.op}`" if op.phase == "forward" else f"`{op.op}` in the derivative of this"
+    if op.span is not None:
+        marked = Annotation(op.span, label)
         yield from snippet(Diagnostic("execution-mode", "note", "measured", "", marked), sources, width)
 
 
-def parting_rows(parting: Parting) -> Iterator[tuple[str, str]]:
+def op_rows(op: OpSeen) -> Iterator[tuple[str, str]]:
     """What an op had and returned, with names."""
-    yield "op", parting.op + (", backward" if parting.phase == "backward" else "")
-    yield "inputs", words.comma_list(list(parting.inputs))
-    if parting.exact:
-        yield "exact", parting.exact
-    yield "op by op", parting.single
-    yield "here", parting.other
-    yield "whose", parting.whose.text
-    if parting.share is not None:
-        yield "share", f"{words.share(parting.share)} of the gap in the gradient comes from this op"
+    yield "op", op.op + (", backward" if op.phase == "backward" else "")
+    yield "inputs", words.comma_list(list(op.inputs))
+    if op.exact:
+        yield "exact", op.exact
+    if isinstance(op, Parting):
+        yield op.beside or "op by op", op.single
+    yield "here", op.other
+    yield "whose" if isinstance(op, Parting) else "why", op.whose.text
+    if op.share is not None:
+        of = (
+            "the gap in the gradient comes"
+            if isinstance(op, Parting)
+            else "all errors that reach the gradient come"
+        )
+        yield "share", f"{words.share(op.share)} of {of} from this op"
