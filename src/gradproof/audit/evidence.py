@@ -16,8 +16,6 @@ from gradproof.judge.judge import judge
 from gradproof.judge.reference import Evidence
 from gradproof.judge.verdict import Verdict
 
-CLEAR_BITS = 256  # enough to tell any two numbers of a float64 program apart, short of a tie
-
 NOTICEABLE = 1e-4  # of a gradient: less than that is the rounding of the numbers that took a way around
 
 EXPLAINED = 0.5  # roundings that add up to the error but for this share of it are its reason

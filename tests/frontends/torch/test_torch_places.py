@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from gradproof.frontends.torch.record.memory import _addresses, _holds, _is_dense, places
+from gradproof.frontends.torch.record.places import addresses, holds, is_dense, places
 
 DENSE = {
     "itself": lambda x: x,
@@ -32,17 +32,17 @@ def test_entries_are_found_in_a_dense_view(whole: str, part: str) -> None:
     memory = torch.arange(7.0 + 4 * 5 * 6)[7:]
     base = memory.reshape(4, 5, 6)
     one, other = PARTS[part](base), DENSE[whole](base)
-    assert _is_dense(other)
-    assert _holds(other, one)
+    assert is_dense(other)
+    assert holds(other, one)
     found = places(one, other)
     assert found.shape == tuple(one.shape)
     assert np.array_equal(other.reshape(-1).numpy()[found], one.numpy())
-    assert not _holds(memory[:20], base)
-    assert not _holds(base[1:], base)
+    assert not holds(memory[:20], base)
+    assert not holds(base[1:], base)
 
 
 @pytest.mark.parametrize("view", [OVERLAPPING, torch.arange(9.0)[::2], torch.ones(1).expand(3)])
 def test_other_layouts_are_looked_up_by_address(view: torch.Tensor) -> None:
-    assert not _is_dense(view)
-    assert _holds(view, view)
-    assert np.array_equal(_addresses(view).reshape(-1)[places(view, view)], _addresses(view))
+    assert not is_dense(view)
+    assert holds(view, view)
+    assert np.array_equal(addresses(view).reshape(-1)[places(view, view)], addresses(view))

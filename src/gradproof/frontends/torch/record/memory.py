@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from gradproof.frontends.torch.record.arrays import Moment, array_of, lent_view
+from gradproof.frontends.torch.record.places import holds, places
 
 GATHER = "gradproof.Gather"
 """Entries of another view of the same memory: attrs have their `places` in it."""
@@ -237,51 +238,6 @@ def is_leaf(tensor: Any) -> bool:
     return bool(tensor.is_leaf)
 
 
-def places(part: Any, whole: Any) -> np.ndarray[Any, Any]:
-    """Where the entries of one view stand in another of the same memory, counted in its own order."""
-    if _is_dense(whole):
-        order = np.empty(whole.numel(), np.int64)
-        _seen_as(whole, order)[...] = np.arange(whole.numel()).reshape(tuple(whole.shape))
-        return np.array(_seen_as(part, order[part.storage_offset() - whole.storage_offset() :]))
-    wanted, there = _addresses(part), _addresses(whole).reshape(-1)
-    order = np.argsort(there, kind="stable")
-    found = np.searchsorted(there[order], wanted.reshape(-1))
-    return np.asarray(order[found].reshape(wanted.shape), np.int64)
-
-
-def _seen_as(tensor: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Numbers in memory, laid out as a tensor is."""
-    strides = tuple(stride * memory.itemsize for stride in tensor.stride())
-    return np.lib.stride_tricks.as_strided(memory, tuple(tensor.shape), strides)
-
-
-def _is_dense(tensor: Any) -> bool:
-    """Whether its entries stand side by side, each once, in whatever order of its axes."""
-    next_stride = 1
-    for stride, n in sorted((stride, n) for n, stride in zip(tensor.shape, tensor.stride()) if n != 1):
-        if stride != next_stride:
-            return False
-        next_stride *= n
-    return bool(tensor.numel())
-
-
-def _holds(whole: Any, part: Any) -> bool:
-    """Whether one view of a piece of memory has all entries of another."""
-    if not _is_dense(whole):
-        return bool(np.isin(_addresses(part), _addresses(whole)).all())
-    first, start = part.storage_offset(), whole.storage_offset()
-    last = first + sum((n - 1) * stride for n, stride in zip(part.shape, part.stride()))
-    return not part.numel() or (start <= first and last < start + whole.numel())
-
-
-def _addresses(tensor: Any) -> np.ndarray[Any, Any]:
-    address = np.asarray(tensor.storage_offset(), np.int64)
-    for axis, (n, stride) in enumerate(zip(tensor.shape, tensor.stride())):
-        steps = np.arange(n, dtype=np.int64) * stride
-        address = address + steps.reshape((n,) + (1,) * (tensor.dim() - 1 - axis))
-    return np.broadcast_to(address, tuple(tensor.shape))
-
-
 def _cover(store: Store, tensor: Any, at_least: int = 0) -> Cell | None:
     """The largest view of that memory which has all of the tensor's entries; None if it is the tensor itself."""
     own = _layout(tensor)
@@ -289,7 +245,7 @@ def _cover(store: Store, tensor: Any, at_least: int = 0) -> Cell | None:
     known = [cell for cell in known if cell.tensor is not None and cell.tensor.dtype == tensor.dtype]
     known = [cell for cell in known if cell.tensor.numel() >= max(tensor.numel(), at_least)]
     known.sort(key=lambda cell: -cell.tensor.numel())
-    return next((cell for cell in known if _holds(cell.tensor, tensor)), None)
+    return next((cell for cell in known if holds(cell.tensor, tensor)), None)
 
 
 def _layout(tensor: Any) -> Layout:
