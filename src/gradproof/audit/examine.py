@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import repeat, zip_longest
+from itertools import repeat
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from gradproof.audit.known import first_departure
 from gradproof.audit.mode_faults import ModeFaults
 from gradproof.audit.origin_of_error import with_origin_of_error
 from gradproof.audit.patches import with_sound_patch
-from gradproof.audit.rows import Piece, examine_rows, joined_rows, row_reports
+from gradproof.audit.pieces import ByPlace, CallPiece, is_plain, is_quiet
+from gradproof.audit.rows import alone, examine_rows, joined_rows
 from gradproof.audit.rules_tried import with_notes
 from gradproof.causes import find_all
 from gradproof.clock import TimeIsOver, doing, tick, time_limit, unlimited
@@ -53,33 +54,54 @@ def examine(capture: Capture, options: Options) -> list[GradientReport]:
     """
     if not capture.sources:
         return unexamined(capture)
-    limit = f"the check took longer than {options.seconds or 0:g} s (Options.seconds)"
-    with time_limit(options.seconds, limit), doing(_named(capture)), checking():
+    with time_limit(options.seconds, _limit(options)), doing(_named(capture)), checking():
         try:
             if capture.rows is not None:
-                alone, judged = partial(examine, options=options), partial(_reported, options=options)
-                return examine_rows(capture, capture.rows, alone, judged, options)
+                each, judged = partial(examine, options=options), partial(_reported, options=options)
+                return examine_rows(capture, capture.rows, each, judged, options)
             return [report(case) for case in cases(capture, options)]
         except TimeIsOver as over:
             with unlimited():
                 return unexamined(replace(capture, failure=str(over)))
 
 
-def examine_piece(capture: Capture, options: Options, piece: Piece) -> list[Sequence[GradientReport]]:
-    """The reports of some rows of a Jacobian, for `join_pieces`."""
-    assert capture.rows is not None
-    alone, judged = partial(examine, options=options), partial(_reported, options=options)
-    with doing(_named(capture)):
-        return row_reports(capture, capture.rows, alone, judged, options, piece)
+def examine_piece(capture: Capture, options: Options, piece: CallPiece) -> ByPlace | None:
+    """The reports of a piece by their places, for `join_pieces`; None where a quick look at it does not do."""
+    with doing(_named(capture)), checking():
+        if capture.rows is None:
+            return _some_sources(capture, options, piece)
+        return alone(capture.rows, partial(examine, options=options), piece.share)
 
 
-def join_pieces(
-    capture: Capture, pieces: Sequence[Sequence[Sequence[GradientReport]]], options: Options
-) -> list[GradientReport]:
-    """What `examined` would say, from the reports of all pieces in their order."""
-    assert capture.rows is not None
-    rows = [row for together in zip_longest(*pieces) for row in together if row is not None]
-    return [softened(report, options) for report in joined_rows(capture, capture.rows, rows)]
+def _some_sources(capture: Capture, options: Options, piece: CallPiece) -> ByPlace | None:
+    first, every = piece.share
+    own = range(first, len(capture.sources), every)
+    try:
+        with time_limit(options.seconds, _limit(options)):
+            options = options.under(capture.run.policy)
+            judged = judge_call(capture, options, own if piece.is_quick else None)
+            if piece.is_quick and not (
+                is_quiet(capture) and all(is_plain(judged.judgements[k]) for k in own)
+            ):
+                return None
+            return {case.index: [report(case)] for case in _cases(judged, options, own)}
+    except TimeIsOver as over:
+        with unlimited():
+            told = unexamined(replace(capture, failure=str(over)))
+        return None if piece.is_quick else {k: [told[k]] for k in own}
+
+
+def _limit(options: Options) -> str:
+    return f"the check took longer than {options.seconds or 0:g} s (Options.seconds)"
+
+
+def join_pieces(capture: Capture, reports: ByPlace, options: Options) -> list[GradientReport]:
+    """What `examined` would say, from the reports of all pieces."""
+    if capture.rows is None:
+        found = [one for place in sorted(reports) for one in reports[place]]
+    else:
+        found = joined_rows(capture, capture.rows, reports)
+    return [softened(one, options) for one in found]
 
 
 def examined(capture: Capture, options: Options) -> list[GradientReport]:
@@ -121,10 +143,11 @@ def _reported(judged: JudgedCall, options: Options) -> list[GradientReport]:
     return [report(case) for case in _cases(judged, options)]
 
 
-def _cases(judged: JudgedCall, options: Options) -> list[Case]:
+def _cases(judged: JudgedCall, options: Options, which: Iterable[int] | None = None) -> list[Case]:
     with_mode_fault, with_flips = ModeFaults(judged, options), FlipFacts(judged)
     found = []
-    for index, judgement in enumerate(judged.judgements):
+    for index in range(len(judged.judgements)) if which is None else which:
+        judgement = judged.judgements[index]
         case = Case(judged.capture, index, judgement, allowed(judged.capture, index, judgement, options))
         for what, step in (
             ("whether its mode is to blame", with_mode_fault),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -28,8 +28,9 @@ MOST_ROWS = 1000
 
 Examine = Callable[[Capture], Sequence[GradientReport]]
 Report = Callable[[JudgedCall], Sequence[GradientReport]]
-Piece = tuple[int, int]
-"""The rows of a Jacobian from one on, and from there in steps of so many: pieces are alike in what they cost."""
+Share = tuple[int, int]
+"""Every so many from one on: what one of several workers has. Shares are alike in what they cost."""
+ByRow = Mapping[int, Sequence[GradientReport]]
 
 
 def examine_rows(
@@ -39,7 +40,8 @@ def examine_rows(
     if not n_rows_of(rows):
         n_rows = math.prod(rows.target_shape)
         return [_without_rows(whole, k, n_rows) for k in range(len(whole.sources))]
-    return joined_rows(whole, rows, row_reports(whole, rows, examine, report, options))
+    known = None if rows.alike is None else _together(whole, rows, rows.alike, report, options)
+    return joined_rows(whole, rows, dict(enumerate(known)) if known is not None else alone(rows, examine))
 
 
 def n_rows_of(rows: Rows) -> int:
@@ -48,25 +50,17 @@ def n_rows_of(rows: Rows) -> int:
     return n_rows if n_rows <= MOST_ROWS else 0
 
 
-def row_reports(
-    whole: Capture, rows: Rows, examine: Examine, report: Report, options: Options, piece: Piece = (0, 1)
-) -> list[Sequence[GradientReport]]:
-    """The reports of each row, or of those that belong to a piece: no row knows of another one."""
-    first, step = piece
-    if rows.alike is None:
-        return [examine(row) for row in rows.captures[first::step]]
-    together = _together(whole, rows, rows.alike, report, options)
-    if together is not None:
-        return together[first::step]
-    return [examine(row) for row in islice(rows.alike.each(), first, None, step)]
+def alone(rows: Rows, examine: Examine, share: Share = (0, 1)) -> ByRow:
+    """The reports of the rows of a share: no row knows of another one."""
+    each = rows.captures if rows.alike is None else rows.alike.each()
+    return {row: examine(capture) for row, capture in islice(enumerate(each), share[0], None, share[1])}
 
 
-def joined_rows(
-    whole: Capture, rows: Rows, reports: Sequence[Sequence[GradientReport]]
-) -> list[GradientReport]:
+def joined_rows(whole: Capture, rows: Rows, reports: ByRow) -> list[GradientReport]:
     """One report per source."""
+    in_order = [reports[row] for row in sorted(reports)]
     return [
-        _joined(whole, k, rows.target_shape, [row[k] for row in reports]) for k in range(len(whole.sources))
+        _joined(whole, k, rows.target_shape, [row[k] for row in in_order]) for k in range(len(whole.sources))
     ]
 
 

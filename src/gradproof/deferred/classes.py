@@ -11,7 +11,7 @@ from gradproof.audit import draw
 from gradproof.audit.crash import ProgramEnd
 from gradproof.audit.facts import Heard
 from gradproof.audit.settings import Settings
-from gradproof.deferred.model import Begun, Ended, Judged, JudgedRows, KeptCall, Text
+from gradproof.deferred.model import Begun, Ended, Judged, JudgedPiece, KeptCall, Text
 from gradproof.diagnosis import diagnostic, entries, figures, report
 from gradproof.diagnosis.drawing.sketch import Sketch
 from gradproof.diagnosis.drawing.view import Outline
@@ -42,7 +42,7 @@ _PLAIN: tuple[type[Any], ...] = (
     report.BudgetLine, report.GradientReport, report.Script, report.Unchecked, Verdict, Enclosure,
     figures.Slice, figures.StepCurve, figures.Passage, figures.ModeRow, figures.NodeView, figures.ProgramView,
     figures.Figures, Outline, draw.Nothing, draw.DrawnFigures,
-    Options, Settings, Heard, ProgramEnd, Begun, Ended, KeptCall, Judged, JudgedRows, Text,
+    Options, Settings, Heard, ProgramEnd, Begun, Ended, KeptCall, Judged, JudgedPiece, Text,
 )  # fmt: skip
 
 

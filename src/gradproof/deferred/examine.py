@@ -8,19 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gradproof.audit.examine import join_pieces
-from gradproof.audit.rows import Piece, n_rows_of
+from gradproof.audit.pieces import CallPiece, n_pieces_of
 from gradproof.cluster.workers import Done, Failed, workers
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import ProcessFolder, block_of, parts_of, read, read_block
 from gradproof.deferred.judging import judged, key_of, not_judged
-from gradproof.deferred.model import Begun, Judged, JudgedRows, Text
+from gradproof.deferred.model import Begun, Judged, JudgedPiece, Text
 from gradproof.errors import UnreadableCapture
 from gradproof.ir.pack import pack
 from gradproof.whole_file import replace_file
 
-LEAST_ROWS = (
-    4  # of a Jacobian, for each piece: reading the file and running the program forward is done in each
-)
 PIECES_THERE = 8  # on a cluster, whose workers come and go
 
 
@@ -39,14 +36,15 @@ class CallFile:
 
     part: ProcessFolder
     name: str
-    n_rows: tuple[int, ...]  # of each capture, where it is a Jacobian
+    n_pieces: tuple[int, ...]  # that each capture can be taken into
+    has_rows: tuple[bool, ...]  # of which captures these are rows of a Jacobian
     has_reports: bool  # of those that the process itself has judged
     are_tried: bool
     done: set[int] = field(default_factory=set)
 
     @property
     def n_captures(self) -> int:
-        return len(self.n_rows)
+        return len(self.n_pieces)
 
     @property
     def path(self) -> str:
@@ -77,8 +75,11 @@ class PartWork:
             except UnreadableCapture as error:
                 self.unread.append(f"`{self.part.call_path(name)}` was not judged: {error}")
                 continue
-            n_rows = tuple(0 if one.rows is None else n_rows_of(one.rows) for one in kept.captures)
-            self.calls.append(CallFile(self.part, name, n_rows, bool(kept.reports), kept.are_tried))
+            n_pieces = tuple(map(n_pieces_of, kept.captures))
+            has_rows = tuple(one.rows is not None for one in kept.captures)
+            self.calls.append(
+                CallFile(self.part, name, n_pieces, has_rows, bool(kept.reports), kept.are_tried)
+            )
         if new:  # the texts of a call are written after it, and before the next one
             self.texts = tuple(self.part.texts())
 
@@ -117,7 +118,7 @@ class Task:
     index: int
     key: str
     limit: tuple[float, str] | None = None  # seconds that it may take, and what is said if it takes longer
-    piece: Piece | None = None  # the rows of it that are meant, where others have the rest
+    piece: CallPiece | None = None  # of it that is meant, where others have the rest
 
     @property
     def capture_name(self) -> str:
@@ -125,21 +126,26 @@ class Task:
 
     @property
     def name(self) -> str:
-        return self.capture_name if self.piece is None else f"{self.capture_name}-{self.piece[0]}"
+        return self.capture_name if self.piece is None else f"{self.capture_name}-{self.piece.share[0]}"
 
 
-def open_tasks(work: Iterable[PartWork], n_pieces: int = 1) -> dict[str, Task]:
-    """What is not judged yet, or was judged otherwise, by name; a Jacobian in so many pieces."""
+def open_tasks(work: Iterable[PartWork], n_workers: int = 1) -> dict[str, Task]:
+    """What is not judged yet, or was judged otherwise, by name; what is large in a piece for each worker."""
     for one in work:
         os.makedirs(os.path.dirname(one.part.result_path("")), exist_ok=True)
-    return {task.name: task for one in work for whole in _open_in(one) for task in _pieces(whole, n_pieces)}
+    wholes = [whole for one in work for whole in _open_in(one)]
+    tasks = [task for whole in wholes for task in _pieces(whole, n_workers, len(wholes) < n_workers)]
+    return {task.name: task for task in tasks}
 
 
-def _pieces(whole: Task, n_pieces: int) -> Iterator[Task]:
-    if n_pieces < 2 or whole.call.are_tried or whole.call.n_rows[whole.index] < LEAST_ROWS * n_pieces:
+def _pieces(whole: Task, n_workers: int, are_idle: bool) -> Iterator[Task]:
+    """Sources share most of their work: they are taken apart for workers that would have nothing to do."""
+    n_pieces = min(n_workers, whole.call.n_pieces[whole.index])
+    is_worth_it = are_idle or whole.call.has_rows[whole.index]
+    if n_pieces < 2 or whole.call.are_tried or not is_worth_it:
         yield whole
     else:
-        yield from (replace(whole, piece=(k, n_pieces)) for k in range(n_pieces))
+        yield from (replace(whole, piece=CallPiece((k, n_pieces))) for k in range(n_pieces))
 
 
 def _open_in(work: PartWork) -> Iterator[Task]:
@@ -162,33 +168,54 @@ def _is_stored(path: str, key: str) -> bool:
 
 def results(done: Done, tasks: Mapping[str, Task], are_sent: bool = False) -> Iterator[Judged]:
     """Each as it comes, when it is on the disk."""
-    given = {name: partial(_arguments, task, are_sent) for name, task in tasks.items()}
+    again: dict[str, Task] = {}  # pieces that a quick look did not do for
     parts: dict[str, dict[int, bytes | Failed]] = {}
+    given = {name: partial(_arguments, task, are_sent) for name, task in tasks.items()}
     for name, outcome in done(judged, given):
         task = tasks[name]
         if task.piece is not None:
-            place, n_pieces = task.piece
+            place, n_pieces = task.piece.share
             known = parts.setdefault(task.capture_name, {})
             known[place] = outcome
             if len(known) < n_pieces:
                 continue
-            outcome = _put_together(task, [known[k] for k in range(n_pieces)])
-        if isinstance(outcome, Failed):
-            outcome = _given_up(task, outcome.reason)
-        yield _stored(task, outcome)
+            whole = _put_together(task, list(known.values()))
+            if whole is None:
+                again |= {one.name: one for one in _closely(task, n_pieces)}
+                continue
+            outcome = whole
+        yield _taken(task, outcome, are_sent)
+    if again:
+        yield from results(done, again, are_sent)
 
 
-def _put_together(task: Task, parts: Sequence[bytes | Failed]) -> bytes | Failed:
-    """The rows of all pieces as one; what went wrong with a piece went wrong with the whole."""
-    rows = []
-    for part in parts:
-        if isinstance(part, Failed):
-            return part
-        rows.append(read_block(part, JudgedRows))
+def _closely(task: Task, n_pieces: int) -> Iterator[Task]:
+    yield from (replace(task, piece=CallPiece((k, n_pieces), is_quick=False)) for k in range(n_pieces))
+
+
+def _put_together(task: Task, parts: Sequence[bytes | Failed]) -> bytes | Failed | None:
+    """All pieces as one; what went wrong with a piece went wrong with the whole. None where a quick look did not do."""
+    failed = next((part for part in parts if isinstance(part, Failed)), None)
+    if failed is not None:
+        return failed
+    found = [read_block(part, JudgedPiece) for part in parts]
+    if any(one.reports is None for one in found):
+        return None
+    by_place = {place: reports for one in found for place, reports in (one.reports or {}).items()}
     capture = task.call.part.call(task.call.name).captures[task.index]
-    reports = join_pieces(capture, [one.rows for one in rows], task.work.begun.options)
-    seconds = sum(one.seconds for one in rows)
+    reports = join_pieces(capture, by_place, task.work.begun.options)
+    seconds = sum(one.seconds for one in found)
     return b"".join(pack(Judged(task.key, tuple(reports), seconds=seconds), TABLE))
+
+
+def _taken(task: Task, outcome: bytes | Failed, are_sent: bool) -> Judged:
+    """What became of a task; a worker that can has written it down itself."""
+    if isinstance(outcome, Failed):
+        return _stored(task, _given_up(task, outcome.reason))
+    if are_sent or task.piece is not None:
+        return _stored(task, outcome)
+    task.call.done.add(task.index)
+    return read_block(outcome, Judged)
 
 
 def give_up(tasks: Mapping[str, Task], reason: str) -> None:
@@ -212,4 +239,7 @@ def _stored(task: Task, block: bytes) -> Judged:
 def _arguments(task: Task, is_sent: bool) -> tuple[object, ...]:
     """A cluster may not be able to read the files of this machine: it is sent what is in them."""
     source = bytes(block_of(task.call.path)) if is_sent else os.path.abspath(task.call.path)
-    return source, task.index, task.work.texts, task.work.begun.options, task.key, task.limit, task.piece
+    place = None if is_sent else os.path.abspath(task.call.result_path(task.index))
+    return (
+        source, task.index, task.work.texts, task.work.begun.options, task.key, task.limit, task.piece, place,
+    )  # fmt: skip

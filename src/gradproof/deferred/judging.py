@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from gradproof import __version__
 from gradproof.audit.examine import examine, examine_piece, examined, unexamined
-from gradproof.audit.rows import Piece
+from gradproof.audit.pieces import CallPiece
 from gradproof.audit.silenced import undisturbed
 from gradproof.clock import TimeIsOver, time_limit
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import block_of, read_block
-from gradproof.deferred.model import Judged, JudgedRows, KeptCall, Text
+from gradproof.deferred.model import Judged, JudgedPiece, KeptCall, Text
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frameworks import framework
 from gradproof.frontends.select import is_installed
@@ -27,6 +27,7 @@ from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
 from gradproof.ir.pack import pack
 from gradproof.options import Options
+from gradproof.whole_file import replace_file
 
 # Precision is a setting of the whole process in the library of balls: one examination at a time.
 _ALONE = threading.RLock()
@@ -52,12 +53,14 @@ def judged(
     options: Options,
     key: str,
     limit: tuple[float, str] | None = None,
-    piece: Piece | None = None,
+    piece: CallPiece | None = None,
+    place: str | None = None,
 ) -> bytes:
     """The block of a `Judged`. `source` is the path of a file or, for a machine that cannot read it, its bytes.
 
-    `limit` are the seconds that it may take, and what is said if it takes longer. Of a `piece` of a Jacobian the block
-    is that of a `JudgedRows`; what goes wrong there is raised, and costs the whole.
+    `limit` are the seconds that it may take, and what is said if it takes longer. Of a `piece` the block is that of a
+    `JudgedPiece`; what goes wrong there is raised, and costs the whole. Where the file of the result can be written
+    from here, at `place`, the block is without its arrays.
     """
     with _ALONE:
         started = time.perf_counter()
@@ -65,19 +68,38 @@ def judged(
         kept = read_block(block_of(source) if isinstance(source, str) else source, KeptCall)
         capture, within = kept.captures[index], limit or (None, "")
         if piece is not None:
-            rows = tuple(map(tuple, _rows(capture, options, within, piece)))
-            return b"".join(pack(JudgedRows(rows, time.perf_counter() - started), TABLE))
+            some = _piece(capture, options, within, piece)
+            return b"".join(pack(JudgedPiece(some, time.perf_counter() - started), TABLE))
         reports, faults = _reports(capture, kept.are_tried, options, within)
         found = Judged(key, tuple(reports), tuple(faults), time.perf_counter() - started)
-        return b"".join(pack(found, TABLE))
+        return b"".join(pack(found if place is None else stored(found, place), TABLE))
 
 
-def _rows(
-    capture: Capture, options: Options, limit: tuple[float | None, str], piece: Piece
-) -> Sequence[Sequence[GradientReport]]:
+def stored(found: Judged, place: str) -> Judged:
+    """Write what became of a capture; returns what is to be told of it, without its numbers."""
+    replace_file(place, pack(found, TABLE), is_durable=False)
+    return replace(found, reports=tuple(map(_in_words, found.reports)))
+
+
+def _in_words(report: GradientReport) -> GradientReport:
+    return replace(
+        report,
+        observed=None,
+        reference=None,
+        reference_radius=None,
+        one_sided=None,
+        diagnostics=(),
+        drawing=None,
+    )
+
+
+def _piece(
+    capture: Capture, options: Options, limit: tuple[float | None, str], piece: CallPiece
+) -> dict[int, tuple[GradientReport, ...]] | None:
     with undisturbed(), time_limit(*limit):
         _import_framework(capture)
-        return examine_piece(capture, options, piece)
+        found = examine_piece(capture, options, piece)
+    return None if found is None else {place: tuple(reports) for place, reports in found.items()}
 
 
 def _import_framework(capture: Capture) -> None:

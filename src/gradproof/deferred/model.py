@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gradproof.audit.crash import ProgramEnd
@@ -62,10 +63,13 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class JudgedRows:
-    """What became of some rows of a Jacobian: for each the reports of all sources, until all pieces are there."""
+class JudgedPiece:
+    """What became of a piece of a capture, until all of them are there: reports by their places.
 
-    rows: tuple[tuple[GradientReport, ...], ...]
+    None where a quick look at the piece did not do.
+    """
+
+    reports: Mapping[int, tuple[GradientReport, ...]] | None
     seconds: float = 0.0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,11 +37,11 @@ class JudgedCall:
     judgements: tuple[Judgement, ...]
 
 
-def judge_call(capture: Capture, options: Options) -> JudgedCall:
-    """Judge every gradient of a call."""
+def judge_call(capture: Capture, options: Options, which: Collection[int] | None = None) -> JudgedCall:
+    """Judge every gradient of a call; of those that are not among `which`, only the facts are looked at."""
     options = options.under(capture.run.policy)
     meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
-    judgements = enumerate(by_search(meant, _judgements(meant, options)))
+    judgements = enumerate(by_search(meant, _judgements(meant, options, which)))
     return JudgedCall(meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in judgements))
 
 
@@ -61,8 +61,9 @@ def unjudged(capture: Capture, k: int) -> Judgement:
     return undecided(reason)
 
 
-def _judgements(capture: Capture, options: Options) -> Sequence[Judgement]:
-    reached = [k for k in range(len(capture.sources)) if _is_reached(capture, k)]
+def _judgements(capture: Capture, options: Options, which: Collection[int] | None) -> Sequence[Judgement]:
+    asked = range(len(capture.sources)) if which is None else which
+    reached = [k for k in asked if _is_reached(capture, k)]
     judged: dict[int, Judgement] = {}
     if capture.program is not None and reached:
         evidence = Evidence(
