@@ -15,7 +15,7 @@ from gradproof.deferred.judging import judged
 def judged_at_second_try(source: str, *rest: Any) -> bytes:
     mark = Path(source).parent / "lost"
     if source.endswith("00000002.gradproof") and not mark.exists():
-        mark.touch()
+        mark.write_text(os.environ.get("MALLOC_TRIM_THRESHOLD_", "as usual"))
         os._exit(1)  # as a crash in a library does
     return judged(source, *rest)
 
