@@ -15,7 +15,7 @@ _TEXT = "set the gradients back before each step"
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
-    """By the optimizer of the script, if it has one; else for the one leaf."""
+    """By the optimizer of the script, if it has one; else for the models and leaves that hold older gradients."""
     case, call = fault.case, fault.case.capture.call
     source = parsed(case.sources.get(call.file, ""))
     statement = None if source is None else statement_at(source, call.line)
@@ -23,8 +23,21 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     for name in _optimizers(source):
         yield Fix(_TEXT, inserted(source, statement, f"{name}.zero_grad()", call.file))
-    if case.source.name.replace(".", "").isidentifier():
-        yield Fix(_TEXT, inserted(source, statement, f"{case.source.name}.grad = None", call.file))
+    names = sorted(one.name for one in case.capture.sources if one.stale is not None)
+    models = _models(source, names)
+    leaves = [name for name in names if name not in models]
+    if names and all(part.isidentifier() for name in leaves for part in name.split(".")):
+        lines = [f"{model}.zero_grad()" for model in dict.fromkeys(models.values())]
+        lines += ["".join(f"{name}.grad = " for name in leaves) + "None"] if leaves else []
+        text = f"\n{source.indent(statement)}".join(lines)
+        yield Fix(_TEXT, inserted(source, statement, text, call.file))
+
+
+def _models(source: ParsedSource, names: list[str]) -> dict[str, str]:
+    """Of `net.0.weight` the model that the script calls `net`; nothing for what is not in one."""
+    known = {name for name, _ in _given(source)}
+    first = {name: name.partition(".")[0] for name in names if "." in name}
+    return {name: model for name, model in first.items() if model in known}
 
 
 def _optimizers(source: ParsedSource) -> list[str]:
