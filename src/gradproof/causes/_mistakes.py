@@ -74,9 +74,18 @@ def _factor(case: Case, mistake: Mistake) -> Said:
     )
     sign = " and has the wrong sign" if factor < 0 else ""
     number = words.significant(1 / factor, 10).removesuffix(".0")
+    label = f"{words.significant(factor, 10).removesuffix('.0')} times the derivative"
+    if mistake.detail == "mean":
+        return Said(
+            what + sign,
+            label,
+            f"The rule takes the mean of {number} numbers where the derivative is their sum: every one of them adds to "
+            "the result of the forward.",
+            "take the sum, not the mean",
+        )
     return Said(
         what + sign,
-        f"{words.significant(factor, 10).removesuffix('.0')} times the derivative",
+        label,
         "The rule returns the derivative of its forward times the same number at every point and entry tried: a "
         "constant factor was forgotten, or counted twice.",
         f"multiply what the rule returns by {number}",

@@ -71,7 +71,7 @@ def _patch(
     edits = []
     for part in (parts[i] for i in sorted(inputs)):
         value = ast.get_source_segment(source.text, part) or ""
-        plain = value.isidentifier() or value.replace(".", "").isdecimal()
+        plain = isinstance(part, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
         text = instead.text.replace("({value})", "{value}") if plain else instead.text
         edits.append((part, text.format(value=value, upstream=upstream, module=module)))
     is_known = not any(_is_several(part, function) for part, _ in edits)

@@ -58,6 +58,8 @@ def _can_be_run_better(case: Case) -> bool:
         return case.source.missing is not None and case.source.missing.kind in _UNSEEN
     if case.verdict is Verdict.NONFINITE:
         return case.irregular.kind in (*_ROUNDING, MASKED)
+    if case.verdict is Verdict.INACCURATE and case.irregular.kind in _ROUNDING:
+        return True  # what is divided by an infinite number is 0
     loss = find_loss(case) if case.verdict is Verdict.INACCURATE else None
     return loss is not None and loss.kind not in _RULES
 

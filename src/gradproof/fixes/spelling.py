@@ -42,6 +42,15 @@ def spell(
     text = language.spellings.get(op)
     if text is None or alias is None:
         return None
+    if "AXIS" in text:  # a single row needs no axis
+        axes = tuple(params["axes"])
+        if len(axes) != 1:
+            return None
+        text = (
+            text.replace(", axis=AXIS, keepdims=True", "")
+            if ndim == 1
+            else text.replace("AXIS", f"{axes[0]}")
+        )
     template = syntax.expression(text)
     alias_names = {language.alias: alias}
     if "A" in text.split("(", 1)[-1] and "(" in text:

@@ -5,7 +5,7 @@ from gradproof.frameworks._framework import Framework
 _SAME = (
     "exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square", "expm1", "log", "log1p", "hypot", "cbrt",
     "logaddexp", "sum", "mean", "prod",
-    "max", "min", "abs", "maximum", "minimum", "clip",
+    "max", "min", "abs", "sign", "maximum", "minimum", "clip",
 )  # fmt: skip
 
 _SLOPES = '''\

@@ -5,7 +5,7 @@ from gradproof.frameworks._framework import Framework
 _SAME = (
     "exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square", "expm1", "log", "log1p", "hypot", "cbrt",
     "logaddexp", "sum", "mean", "prod",
-    "max", "min", "abs", "maximum", "minimum", "clip",
+    "max", "min", "abs", "sign", "maximum", "minimum", "clip",
 )  # fmt: skip
 
 FRAMEWORK = Framework(
@@ -27,6 +27,8 @@ FRAMEWORK = Framework(
         "softplus": "np.logaddexp(0, A)",
         "select": "np.where",
         "logsumexp": "np.logaddexp.reduce",
+        "softmax": "np.exp(A - np.logaddexp.reduce(A, axis=AXIS, keepdims=True))",
+        "log_softmax": "A - np.logaddexp.reduce(A, axis=AXIS, keepdims=True)",
         "rsqrt": "1 / np.sqrt(A)",
         "log_sigmoid": "-np.logaddexp(0, -A)",
         "sinc": "np.sinc(A / np.pi)",

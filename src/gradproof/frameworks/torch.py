@@ -6,7 +6,7 @@ _SAME = (
     "exp", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh",
     "atanh", "sigmoid", "square", "expm1", "log", "log1p", "erf", "erfc", "lgamma", "rsqrt", "hypot", "logaddexp",
     "sum", "mean", "prod", "logsumexp", "softmax", "log_softmax",
-    "max", "min", "abs", "maximum", "minimum", "clip",
+    "max", "min", "abs", "sign", "maximum", "minimum", "clip",
 )  # fmt: skip
 
 _SLOPES = '''\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -239,7 +240,17 @@ def _factor(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | Non
     factor = constant_factor(pairs)
     if factor is None or (not trials.elsewhere and mistake.true.size == 1 and not is_simple(factor)):
         return None  # one number is always a multiple of another
-    return replace(mistake, kind="factor", numbers={"factor": factor})
+    detail = (
+        "mean" if any(math.isclose(n * factor, 1.0, rel_tol=1e-6) for n in _averaged(mistake.rule)) else ""
+    )
+    return replace(mistake, kind="factor", numbers={"factor": factor}, detail=detail)
+
+
+def _averaged(rule: HandWrittenRule) -> list[float]:
+    """How many entries each mean has that a rule takes itself."""
+    forward = {node.id for node in rule.forward.nodes}
+    means = [node for node in rule.piece.nodes if node.op == "mean" and node.id not in forward]
+    return [rule.piece[node.inputs[0]].value.size / node.value.size for node in means]
 
 
 def _copy(mistake: Mistake, trials: Trials, answer: Response) -> Mistake | None:
