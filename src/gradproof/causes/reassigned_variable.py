@@ -81,20 +81,25 @@ def _overwritten(case: Case, change: Break) -> Diagnostic:
 
 
 def _patch(case: Case, missing: Break) -> str:
-    """`w = w - step` and `w -= step` as `w.assign_sub(step)`; any other value of the whole line as `w.assign(...)`."""
+    """`w = w - step` and `w -= step` as `w.assign_sub(step)`; any other value of the whole line as `w.assign(...)`.
+
+    All such lines of a block are changed: after one that is not, the name would be a tensor.
+    """
     span, name = missing.span, case.source.name
     source = None if span is None else parsed(case.sources.get(span.file, ""))
     if span is None or source is None or not name.isidentifier():
         return ""
     lines = source.text.splitlines(keepends=True)
     here = [node for node in ast.walk(source.tree) if isinstance(node, ast.stmt) and node.lineno == span.line]
-    if len(here) != 1 or here[0].end_lineno != span.line or "#" in lines[span.line - 1]:
+    block = getattr(source.parents.get(here[0]), "body", []) if len(here) == 1 else []
+    steps = {one: call for one in block if (call := _in_place(source.text, one, name))}
+    if not here or here[0] not in steps:
         return ""
-    call = _in_place(source.text, here[0], name)
-    line = lines[span.line - 1]
-    if not call or line[: here[0].col_offset].strip():
-        return ""
-    lines[span.line - 1] = f"{line[: here[0].col_offset]}{name}.{call}\n"
+    for one, call in steps.items():
+        indent = source.indent(one)
+        if indent.strip() or one.end_lineno != one.lineno or "#" in lines[one.lineno - 1]:
+            return ""
+        lines[one.lineno - 1] = f"{indent}{name}.{call}\n"
     return diff(source, lines, span.file)
 
 
