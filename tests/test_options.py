@@ -17,7 +17,7 @@ from gradproof.options import TOLERANCES, Options
     ("given", "complaint"),
     [
         ({"tolerances": 1e-3}, "Options.tolerances maps dtypes to numbers"),
-        ({"tolerances": {"flaot32": 1e-3}}, "no dtype 'flaot32'; there is one with a similar name: float32"),
+        ({"tolerances": {"flaot32": 1e-3}}, "no dtype 'flaot32'; did you mean `float32`?"),
         ({"tolerances": {"float32": -1e-3}}, r'Options.tolerances\["float32"\] is a finite number from 0 on'),
         ({"tolerances": {"float32": math.nan}}, "it was nan"),
         ({"tolerances": {"float32": math.inf}}, "it was inf"),

@@ -1,5 +1,9 @@
 """Exceptions for wrong use of gradproof; a wrong gradient is never one."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 
 class GradproofError(Exception):
     """Base of every exception gradproof raises on purpose: it was called in a way it cannot serve."""
@@ -63,6 +67,14 @@ class NothingToRun(GradproofError):
 
 class FunctionFailed(GradproofError):
     """A function that was to be checked raised an exception; the message says which call did."""
+
+
+def did_you_mean(name: str, known: Iterable[str], least_alike: float = 0.6) -> str:
+    """`; did you mean `kink`?`, behind what says that there is no such name; empty where nothing is like it."""
+    from difflib import get_close_matches  # only where a name was not found
+
+    close = get_close_matches(name, list(known), 1, least_alike)
+    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def our_fault(what: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
-from gradproof.errors import InvalidInput
+from gradproof.errors import InvalidInput, did_you_mean
 
 # Relative error up to which a gradient counts as correct (design, section 2).
 TOLERANCES = {
@@ -81,9 +80,8 @@ def _known_dtypes(tolerances: Any) -> Mapping[str, float]:
         )
     for dtype in tolerances:
         if dtype not in TOLERANCES:
-            close = get_close_matches(str(dtype), TOLERANCES, 1)
-            similar = f"; there is one with a similar name: {close[0]}" if close else ""
-            raise InvalidInput(f"Options.tolerances has no dtype {dtype!r}{similar}")
+            meant = did_you_mean(str(dtype), TOLERANCES)
+            raise InvalidInput(f"Options.tolerances has no dtype {dtype!r}{meant}")
     return tolerances
 
 

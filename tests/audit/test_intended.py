@@ -31,7 +31,7 @@ def test_a_comment_that_names_no_cause_is_told(tmp_path: Path) -> None:
     found = audited(tmp_path, FAULTY + "# gradproof: ignore[cancelation]\n")
     assert found["status"] == 1
     assert "script.py:9 ignores `cancelation`, which is no cause" in found["stderr"].replace("\n  ", " ")
-    assert "similar name: cancellation" in found["stderr"].replace("\n  ", " ")
+    assert "did you mean `cancellation`?" in found["stderr"].replace("\n  ", " ")
 
 
 def test_a_fault_is_accepted_where_its_line_says_so_and_nowhere_else(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_the_nearest_table_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ('fail_on = "error"', "has no setting `fail_on`; there is one with a similar name: fail-on"),
+        ('fail_on = "error"', "has no setting `fail_on`; did you mean `fail-on`?"),
         ('fail-on = "sometimes"', "fail-on in [tool.gradproof] is one of error, warning, never"),
         ("checks = 5", "checks in [tool.gradproof] is `powers`"),
         ('budget = "long"', "budget in [tool.gradproof] is a number of seconds"),

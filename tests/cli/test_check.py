@@ -112,7 +112,7 @@ MISUSE = {
     "functions": "is not MODULE:FUNCTION",
     ":f": "is not MODULE:FUNCTION",
     "functions:": "is not MODULE:FUNCTION",
-    "functions:powrs": "has no function `powrs`; there is one with a similar name: `powers`",
+    "functions:powrs": "has no function `powrs`; did you mean `powers`?",
     "functions:limit": "is no function but of type float",
     "nowhere:f": "`nowhere` could not be imported",
     "nowhere.py:f": "there is no file `nowhere.py`",

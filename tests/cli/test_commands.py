@@ -31,7 +31,7 @@ def test_every_cause_can_be_explained(capsys: Capture) -> None:
 def test_an_unknown_cause_is_answered_with_the_nearest(capsys: Capture) -> None:
     assert main(["explain", "Cancelation"]) == 2
     said = capsys.readouterr().err
-    assert "there is no cause named `Cancelation`; there is one with a similar name: cancellation" in said
+    assert "there is no cause named `Cancelation`; did you mean `cancellation`?" in said
 
 
 def test_the_doctor_names_what_is_installed_without_importing_it(capsys: Capture) -> None:
@@ -53,7 +53,7 @@ def test_every_symptom_has_a_page_and_every_cause_belongs_to_one(capsys: Capture
     assert main(["explain"]) == 0
     assert all(f"{symptom.name} " in capsys.readouterr().out for symptom in SYMPTOMS[:1])
     assert main(["explain", "nans"]) == 2
-    assert "similar name: nan" in capsys.readouterr().err
+    assert "did you mean `nan`?" in capsys.readouterr().err
 
 
 def test_what_is_explained_is_what_the_cause_says() -> None:
@@ -105,7 +105,7 @@ def test_a_word_that_is_not_known_is_answered_with_the_nearest(
         status = int(str(ended.code))
     assert status == 2
     said = capsys.readouterr().err
-    assert meant is None or f"there is one with a similar name: {meant}" in said
+    assert meant is None or f"did you mean `{meant}`?" in said
 
 
 def test_the_doctor_tells_of_a_report_without_the_users_data(tmp_path: Path) -> None:

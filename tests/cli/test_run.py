@@ -138,7 +138,7 @@ def test_a_script_that_changes_its_folder_still_gets_its_report(tmp_path: Path) 
 
 MISUSE = {
     ("run",): "needs a script",
-    ("run", "scrip.py"): "there is no file `scrip.py`; there is a file with a similar name: `script.py`",
+    ("run", "scrip.py"): "there is no file `scrip.py`; did you mean `script.py`?",
     ("run", "nothing_like_it.py"): "there is no file `nothing_like_it.py`\n",
     ("run", "."): "is a folder without a `__main__.py`",
     ("run", "-m", "no.such.module"): "there is no module `no.such.module`",

@@ -76,7 +76,7 @@ def test_the_list_names_every_example(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_an_unknown_example_is_refused_with_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tour", "kinks"]) == 2
-    assert "similar name: kink" in capsys.readouterr().err
+    assert "did you mean `kink`?" in capsys.readouterr().err
 
 
 def test_copies_are_the_examples_and_nothing_is_overwritten(

@@ -437,7 +437,7 @@ def test_a_marker_that_is_not_understood_fails_its_test_alone(suite: pytest.Pyte
     result = run(suite, tests, "--gradproof")
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines_random(
-        ["*has no argument `acept`*similar name: accept*", "*accepts `knik`*similar name: kink*"]
+        ["*has no argument `acept`*did you mean `accept`?*", "*accepts `knik`*did you mean `kink`?*"]
     )
 
 

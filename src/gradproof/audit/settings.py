@@ -6,14 +6,13 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatch
 from typing import Any, cast, get_args
 
 from gradproof.audit.budget import parse_checks
 from gradproof.causes import names as names_of_causes
 from gradproof.diagnosis.report import FailOn, GradientReport, Report
-from gradproof.errors import InvalidInput
+from gradproof.errors import InvalidInput, did_you_mean
 from gradproof.judge.verdict import Verdict
 
 FILE = "pyproject.toml"
@@ -95,8 +94,7 @@ def _read(table: Mapping[str, Any], path: str) -> Settings:
     values: dict[str, Any] = {}
     for name, value in table.items():
         if name not in _READERS:
-            close = get_close_matches(name.replace("_", "-"), list(_READERS), 1)
-            meant = f"; there is one with a similar name: {close[0]}" if close else ""
+            meant = did_you_mean(name.replace("_", "-"), _READERS)
             raise InvalidInput(f"`{path}`: {TABLE} has no setting `{name}`{meant}")
         try:
             values[name.replace("-", "_")] = _READERS[name](value)
@@ -110,8 +108,7 @@ def unknown_kind(names: Iterable[str]) -> str | None:
     known = [*names_of_causes(), *(str(verdict) for verdict in Verdict)]
     for name in sorted(map(str, names)):
         if name not in known:
-            close = get_close_matches(name, known, 1)
-            meant = f"; there is one with a similar name: {close[0]}" if close else ""
+            meant = did_you_mean(name, known)
             return f"`{name}`, which is no cause (`gradproof explain` lists them) and no verdict{meant}"
     return None
 

@@ -9,12 +9,11 @@ import os
 import pkgutil
 import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
-from gradproof.errors import NothingToRun
+from gradproof.errors import NothingToRun, did_you_mean
 
 SIMILAR = 0.75  # of difflib's ratio: a letter or two in a short name; below, the remark would be noise
 
@@ -124,5 +123,4 @@ def _similar(path: str) -> str:
         names = os.listdir(folder)
     except OSError:
         return ""
-    close = get_close_matches(base, names, 1, SIMILAR)
-    return f"; there is a file with a similar name: `{close[0]}`" if close else ""
+    return did_you_mean(base, names, SIMILAR)

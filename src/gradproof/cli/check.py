@@ -8,7 +8,6 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +17,7 @@ from gradproof.cli.github import tell_github
 from gradproof.cli.progress import showing
 from gradproof.cli.values import DTYPES, parse_values
 from gradproof.diagnosis.report import Report
-from gradproof.errors import InvalidInput, NotScalar
+from gradproof.errors import InvalidInput, NotScalar, did_you_mean
 from gradproof.frontends.select import FRAMEWORKS, to_framework
 from gradproof.options import Options
 
@@ -143,9 +142,7 @@ def _function(module: ModuleType, name: str) -> Callable[..., Any]:
             else []
         )
         if not hasattr(found, part):
-            close = get_close_matches(part, names, 1)
-            similar = f"; there is one with a similar name: `{close[0]}`" if close else ""
-            raise InvalidInput(f"`{module.__name__}` has no function `{name}`{similar}")
+            raise InvalidInput(f"`{module.__name__}` has no function `{name}`{did_you_mean(part, names)}")
         found = getattr(found, part)
     if not callable(found):
         raise InvalidInput(

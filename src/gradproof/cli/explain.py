@@ -8,8 +8,7 @@ import shutil
 import sys
 
 from gradproof.causes import described, names
-from gradproof.cli.similar import similar
-from gradproof.errors import InvalidInput
+from gradproof.errors import InvalidInput, did_you_mean
 from gradproof.fixes.kinds import described as fixes_of
 from gradproof.render.encoding import encodable
 from gradproof.render.explain import explain, explain_symptom, list_causes, list_symptoms
@@ -48,7 +47,7 @@ def _page(name: str, width: int, colour: bool) -> str:
     if name not in names():
         known = [*names(), *(one.name for one in SYMPTOMS)]
         raise InvalidInput(
-            f"there is no cause named `{name}`{similar(name.lower().replace('_', '-'), known)}\n"
+            f"there is no cause named `{name}`{did_you_mean(name.lower().replace('_', '-'), known)}\n"
             "  `gradproof explain` lists all of them"
         )
     return explain(described(name), fixes_of(name), width=width, colour=colour)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from gradproof.cli.similar import similar
+from gradproof.errors import did_you_mean
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
         if rest:
             option = rest[0].partition("=")[0]
             known = [text for action in self._actions for text in action.option_strings]
-            self.error(f"unrecognized arguments: {' '.join(rest)}{similar(option, known)}")
+            self.error(f"unrecognized arguments: {' '.join(rest)}{did_you_mean(option, known)}")
         return given
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -25,4 +25,6 @@ class Parser(argparse.ArgumentParser):
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
             choices = map(str, action.choices or ())
-            raise argparse.ArgumentError(action, f"{error.message}{similar(str(value), choices)}") from None
+            raise argparse.ArgumentError(
+                action, f"{error.message}{did_you_mean(str(value), choices)}"
+            ) from None

@@ -19,8 +19,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from gradproof.cli.quiet import QUIET
-from gradproof.cli.similar import similar
-from gradproof.errors import InvalidInput
+from gradproof.errors import InvalidInput, did_you_mean
 from gradproof.frameworks import Framework, all_frameworks
 
 # A wheel carries the examples inside the package; a clone has them beside `src`.
@@ -116,7 +115,7 @@ def _chosen(examples: list[Example], which: str | None) -> list[tuple[int, Examp
     found = [(number, one) for number, one in numbered if which == str(number) or name == one.name]
     if found:
         return found
-    meant = similar(name, [one.name for one in examples])
+    meant = did_you_mean(name, [one.name for one in examples])
     raise InvalidInput(
         f"there is no example `{which}`{meant}\n  `gradproof tour --list` lists all {len(examples)} of them"
     )

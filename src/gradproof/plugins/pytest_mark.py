@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 
 from gradproof.audit.settings import unknown_kind
-from gradproof.cli.similar import similar
 from gradproof.diagnosis.report import FailOn, GradientReport
 from gradproof.diagnosis.words import comma_list
+from gradproof.errors import did_you_mean
 from gradproof.options import TOLERANCES, Options
 
 NAME = "gradproof"
@@ -62,7 +62,7 @@ def wishes_of(item: pytest.Item) -> Wishes:
     for name in given:
         if name not in known:
             raise _misuse(
-                item, f"has no argument `{name}`; there are {comma_list(known)}{similar(name, known)}"
+                item, f"has no argument `{name}`; there are {comma_list(known)}{did_you_mean(name, known)}"
             )
     return Wishes(**{name: _CHECKED.get(name, _as_it_is)(item, value) for name, value in given.items()})
 
