@@ -30,8 +30,16 @@ def test_a_comment_ignores_what_it_names_at_its_line(comment: str, is_accepted: 
 def test_a_comment_that_names_no_cause_is_told(tmp_path: Path) -> None:
     found = audited(tmp_path, FAULTY + "# gradproof: ignore[cancelation]\n")
     assert found["status"] == 1
-    assert "script.py:9 ignores `cancelation`, which is no cause" in found["stderr"].replace("\n  ", " ")
+    assert "note: script.py:9 ignores `cancelation`, which is no cause" in found["stderr"].replace("\n  ", " ")
     assert "did you mean `cancellation`?" in found["stderr"].replace("\n  ", " ")
+
+
+def test_an_accepted_zero_is_not_held_against_whoever_accepted_it(tmp_path: Path) -> None:
+    script = (
+        "import numpy as np, gradproof as gp\nx = gp.Variable(0.0, name='x')\nwith gp.GradientTape() as tape:\n"
+        "    y = np.abs(x)  # gradproof: ignore[kink]\ntape.gradient(y, x)\n"
+    )
+    assert "gradproof: 1 gradient intended; nothing to fix\n" in audited(tmp_path, script)["stderr"]
 
 
 def test_a_fault_is_accepted_where_its_line_says_so_and_nowhere_else(tmp_path: Path) -> None:

@@ -20,12 +20,18 @@ def relative_to(report: Report, folder: str) -> Report:
     def rename(file: str) -> str:
         return cell_name(file) or file.removeprefix(prefix)
 
+    def told(note: str) -> str:
+        for file in report.sources:
+            note = note.replace(file, rename(file))
+        return note
+
     gradients = _Gradients(rename)
     return dataclasses.replace(
         report,
         gradients=tuple(gradients.renamed(gradient) for gradient in report.gradients),
         unchecked=_in(report.unchecked, rename),
         script=_in(report.script, rename),
+        notes=tuple(map(told, report.notes)),
         sources={rename(file): text for file, text in report.sources.items()},
     )
 

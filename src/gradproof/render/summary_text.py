@@ -157,7 +157,8 @@ def passed_line(report: Report) -> str:
 def _is_zero(gradient: GradientReport) -> bool:
     """Whether a right gradient leaves whatever it is for as it is."""
     observed = gradient.observed
-    return gradient.order == 1 and observed is not None and observed.size > 0 and not np.any(observed)
+    is_right = gradient.verdict is Verdict.CORRECT and gradient.order == 1
+    return is_right and observed is not None and observed.size > 0 and not np.any(observed)
 
 
 def _counted(report: Report) -> str:
