@@ -94,13 +94,21 @@ def _gradients(request: Request, call: Span, options: Options) -> list[GradientR
 
 
 def _examined(capture: Capture, call: Span, options: Options) -> list[GradientReport]:
-    """Where the call is not in the user's own code, as on the command line, it is placed at the function."""
-    if capture.call.line == 0:
-        capture = replace(capture, call=call)
+    capture = _placed(capture, call)
     try:
         return examine(capture, options)
     except Exception as error:
         return unexamined(replace(capture, failure=fault_reason(error)))
+
+
+def _placed(capture: Capture, call: Span) -> Capture:
+    """Where the call is not in the user's own code, as on the command line, it is placed at the function."""
+    if capture.call.line != 0:
+        return capture
+    rows = capture.rows and replace(
+        capture.rows, captures=tuple(_placed(row, call) for row in capture.rows.captures)
+    )
+    return replace(capture, call=call, rows=rows)
 
 
 class IncorrectGradient(AssertionError):

@@ -94,6 +94,6 @@ def test_files_that_are_excluded_are_counted_and_not_checked(tmp_path: Path) -> 
 def test_the_doctor_shows_them(tmp_path: Path) -> None:
     path = settings(tmp_path, 'fail-on = "warning"', 'accept = ["kink", "jump"]')
     said = gradproof(tmp_path, "doctor").stdout
-    assert f"settings      [tool.gradproof] in {path}\n" in said
+    assert f"\n\nsettings      [tool.gradproof] in {path}\n" in said
     assert "fail-on       warning\n" in said
     assert "accept        kink, jump\n" in said

@@ -74,6 +74,7 @@ def test_names_methods_orders_and_arrays_are_understood(folder: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         report = json.loads((folder / "report.json").read_text())
         assert {gradient["verdict"] for gradient in report["gradients"]} == {"correct"}
+        assert all(gradient["line"] > 0 for gradient in report["gradients"]), words
 
 
 def test_a_wrong_gradient_written_by_hand_is_wrong(folder: Path) -> None:

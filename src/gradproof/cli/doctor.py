@@ -72,7 +72,7 @@ def _print_settings() -> None:
     if settings.path is None:
         print(f"\nsettings      none: no {FILE} at or above this folder has a table {TABLE}")
         return
-    print(printable(f"\nsettings      {TABLE} in {settings.path}"))
+    print(f"\nsettings      {TABLE} in {printable(settings.path)}")
     for name, value in settings.given.items():
         text = ", ".join(value) if isinstance(value, tuple) else value
         print(printable(f"{name:<14}{text}"))
