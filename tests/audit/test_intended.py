@@ -30,8 +30,9 @@ def test_a_comment_ignores_what_it_names_at_its_line(comment: str, is_accepted: 
 def test_a_comment_that_names_no_cause_is_told(tmp_path: Path) -> None:
     found = audited(tmp_path, FAULTY + "# gradproof: ignore[cancelation]\n")
     assert found["status"] == 1
-    assert "note: script.py:9 ignores `cancelation`, which is no cause" in found["stderr"].replace("\n  ", " ")
-    assert "did you mean `cancellation`?" in found["stderr"].replace("\n  ", " ")
+    said = found["stderr"].replace("\n  ", " ")
+    assert "note: script.py:9 ignores `cancelation`, which is no cause" in said
+    assert "did you mean `cancellation`?" in said
 
 
 def test_an_accepted_zero_is_not_held_against_whoever_accepted_it(tmp_path: Path) -> None:
