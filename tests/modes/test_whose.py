@@ -12,9 +12,10 @@ from gradproof.diagnosis.parting import Whose
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import run
 from gradproof.ir.program import Builder
+from gradproof.modes.differing import Differing
 from gradproof.modes.op_seen import exact_result
 from gradproof.modes.run_errors import with_values
-from gradproof.modes.whose import Differing, whose
+from gradproof.modes.whose import whose
 
 X = np.random.default_rng(3).normal(size=40).astype(np.float32)
 F32 = {"dtype": "float32", "shape": (40,)}
@@ -94,3 +95,29 @@ def test_sums_of_products_that_cancel_are_another_order_and_not_another_op() -> 
         return b.add("einsum", b.input(a), b.constant(b_), params={"equation": "ij,jk->ik"}, **made)
 
     assert _whose(build, np.float32([[0.0996]]), np.float32([[0.1]])).kind == "sum-order"
+
+
+def test_a_mode_with_a_dtype_of_its_own_for_an_op() -> None:
+    def build(b: Builder) -> int:
+        return b.add("exp", b.input(X), **F32)
+
+    found = _whose(build, np.exp(X).astype(ml_dtypes.bfloat16))
+    assert (found.kind, found.text) == ("narrow-inputs", "this mode computes `exp` in bfloat16, 8 bits")
+
+
+def test_what_is_rounded_once_of_other_inputs_is_no_other_order() -> None:
+    from gradproof.modes.parting import partings
+
+    builder = Builder()
+    x = builder.input(X)
+    total = builder.add("sum", builder.add("exp", x, **F32), params={"axes": (0,)}, dtype="float32", shape=())
+    program = builder.build([total])
+    _, made, output = (node.id for node in program.nodes)
+    single = {id: np.asarray(v) for id, v in run(Ieee(), program.with_outputs([x, made, output])).values.items()}
+    one = np.nextafter(single[made], np.float32(9))
+    exact = [np.float32(v.astype(np.float64).sum()) for v in (single[made], one)]
+    found = partings(program, {**single, output: exact[0]}, {**single, made: one, output: exact[1]}, output, ())
+    assert found[0].op == "exp"
+    for parting in found[1:]:
+        assert parting.whose.text.startswith("`sum` is rounded once in both runs, of inputs that differ already")
+        assert ", of inputs for which " in parting.single

@@ -53,12 +53,17 @@ _children: dict[tuple[str, Setting], _Child] = {}
 def apart(mode: Mode, setting: Setting, **facts: Any) -> Mode:
     """A mode as it runs in a child process with other settings."""
     ask = partial(_asked, setting, mode)
-    return replace(mode, values=partial(ask, "values"), gradient=partial(ask, "gradient"), **facts)
+    begin = partial(_begin, mode.framework, setting)
+    return replace(
+        mode, values=partial(ask, "values"), gradient=partial(ask, "gradient"), begin=begin, **facts
+    )
 
 
 def with_one_thread(mode: Mode) -> Mode:
     """A mode that can also be run with one thread, in a child process."""
-    return replace(mode, rethreaded=partial(_asked, Setting(has_one_thread=True), mode, "gradient"))
+    alone = Setting(has_one_thread=True)
+    begin = partial(_begin, mode.framework, alone)
+    return replace(mode, rethreaded=partial(_asked, alone, mode, "gradient"), begin=begin)
 
 
 def _asked(setting: Setting, mode: Mode, what: Ask, feed: Feed, *rest: Any) -> Any:
@@ -68,7 +73,7 @@ def _asked(setting: Setting, mode: Mode, what: Ask, feed: Feed, *rest: Any) -> A
     except Exception as error:
         raise NotRun("the program cannot be handed to a process of its own") from error
     try:
-        child = _children.get(key) or _children.setdefault(key, _started(*key))
+        child = _child(*key)
         child.line.send_bytes(text)
         left = seconds_left()
         if not child.line.poll(ANSWERS_IN if left is None else min(left, ANSWERS_IN)):
@@ -81,6 +86,17 @@ def _asked(setting: Setting, mode: Mode, what: Ask, feed: Feed, *rest: Any) -> A
     if not done:
         raise NotRun(found)
     return found
+
+
+def _child(framework: str, setting: Setting) -> _Child:
+    """The process, which is started when it is first asked for."""
+    key = (framework, setting)
+    return _children.get(key) or _children.setdefault(key, _started(*key))
+
+
+def _begin(framework: str, setting: Setting) -> None:
+    with suppress(OSError):  # it is told when the mode is asked
+        _child(framework, setting)
 
 
 def _started(framework: str, setting: Setting) -> _Child:

@@ -27,6 +27,7 @@ from gradproof.modes.rows import gap_in_ulps, same_bits
 from gradproof.modes.rule_parting import RuleSearch
 
 MOST_ALONE = 60  # values that are asked for one at a time, each a program to be compiled
+MOST_SLOW = 12  # where each takes seconds
 MOST_GRADIENTS = (
     8  # of a mode in which the op is looked for, those with the largest gaps: models have hundreds
 )
@@ -104,10 +105,9 @@ class PartingSearch:
         beside = words.framework_name(own.framework) if own.framework != mode.framework else ""
         try:
             single = self._in_sight(own)
-            for values in (self._in_sight, self._one_by_one):
-                seen = values(mode)
-                found = partings(self._fed.program, single, seen, output, index, beside) if seen else found
-                if seen and found and _is_what_ran(seen[output], gradient, before):
+            for seen in self._shown_by(mode, output, gradient, before):
+                found = partings(self._fed.program, single, seen, output, index, beside) or found
+                if found and _is_what_ran(seen[output], gradient, before):
                     return found
         except NotRun:
             return ()
@@ -154,20 +154,24 @@ class PartingSearch:
             self._seen[key] = {**fed.given, **fed.literals, **dict(zip(wanted, mode.values(fed, wanted)))}
         return self._seen[key]
 
-    def _one_by_one(self, mode: Mode) -> Values:
-        """Every value asked for alone; none where they are too many."""
-        key = (mode.framework, mode.name)
-        fed = self._fed
+    def _shown_by(self, mode: Mode, output: int, gradient: Array, before: Array | None) -> Iterator[Values]:
+        """The values of a mode, all at once; and each asked for alone, if the gradient, asked for so, has the gap."""
+        yield self._in_sight(mode)
+        fed, key = self._fed, (mode.framework, mode.name)
         wanted = _wanted(fed)
-        if len(wanted) > MOST_ALONE:
-            return {}
+        if mode.is_single or len(wanted) > (MOST_SLOW if mode.is_slow else MOST_ALONE):
+            return
         if key not in self._alone:
-            values = dict(self._in_sight(mode))
+            last = mode.values(feed(fed.program, [output]), [output])[0]
+            if not _is_what_ran(last, gradient, before):
+                return
+            values = {**self._in_sight(mode), output: last}
             for id in wanted:
-                values |= zip([id], mode.values(feed(fed.program, [id]), [id]))
-                tick()
+                if id != output:
+                    values |= zip([id], mode.values(feed(fed.program, [id]), [id]))
+                    tick()
             self._alone[key] = values
-        return self._alone[key]
+        yield self._alone[key]
 
     def _runs(self, mode: Mode) -> Iterator[Values]:
         """The values of a mode, all at once; and one by one, where they were asked for already."""

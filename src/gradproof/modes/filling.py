@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -106,6 +106,7 @@ def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None
 
     try:
         for turn in dict.fromkeys(_turn(table, modes[k]) for k in order):
+            _begin(modes[k] for k in order if _turn(table, modes[k]) == turn)
             for do, keys in (
                 (first, plain),
                 (again, plain),
@@ -120,6 +121,12 @@ def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None
     except TimeIsOver as over:
         table.over = str(over)
         table.lacking += [LackingMode(*name, str(over)) for name in _unreached(modes, list(waiting))]
+
+
+def _begin(modes: Iterable[Mode]) -> None:
+    for mode in modes:
+        if mode.begin is not None:
+            mode.begin()
 
 
 def _turn(table: ModeTable, mode: Mode) -> tuple[bool, bool]:

@@ -43,6 +43,7 @@ class Mode:
     title: str = ""  # in sentences: "XLA", "a graph"
     is_slow: bool = False  # it takes seconds where others take a moment, and comes last
     rethreaded: Callable[[Feed, int, Sequence[int]], tuple[Array, list[Array | None]]] | None = None
+    begin: Callable[[], None] | None = None  # starts what it needs besides, so that it need not be waited for
 
     @property
     def words(self) -> str:

@@ -13,11 +13,12 @@ import numpy as np
 from gradproof.diagnosis.parting import Parting
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
+from gradproof.modes.differing import Differing
 from gradproof.modes.op_seen import exact_result, exact_shown, inputs_shown, number_shown
 from gradproof.modes.rows import same_bits
 from gradproof.modes.run_errors import Values, run_errors, with_values
 from gradproof.modes.units import wide
-from gradproof.modes.whose import Differing, whose
+from gradproof.modes.whose import whose
 
 DECISIVE = 0.5  # the share of the gap from which on one op is said to be what matters
 

@@ -31,6 +31,7 @@ from gradproof.modes.rows import gradients_in, same_bits
 
 MATERIAL = 64.0  # ulp of the largest entry: less is rounding, which needs no rule of its own
 MOST_RULES = 60  # each is a program to be compiled
+MOST_SLOW = 20  # where that takes seconds
 
 Alone = tuple[Program, list[int]]  # an op as a program of its own, and what it is differentiated for
 
@@ -49,11 +50,12 @@ class RuleSearch:
     def found(self) -> tuple[Parting | None, Parting | None]:
         """The first rule that gives something else by more than rounding; and the first that rounds otherwise.
 
-        The second only where both modes run op by op: what is compiled by itself is not what ran.
+        Where each rule takes seconds, the first that differs at all has to do.
         """
-        if self.capture.program is None or len(self._rules) > MOST_RULES:
+        if self.capture.program is None or len(self._rules) > (
+            MOST_SLOW if self.other.is_slow else MOST_RULES
+        ):
             return None, None
-        both = self.single.is_single and self.other.is_single
         nearly: Parting | None = None
         for node, alone in self._alone():
             tick()
@@ -67,9 +69,11 @@ class RuleSearch:
                 self._parts.setdefault(alone[1][k], []).append(a)
                 if is_material(a, b):
                     return self._parting(node, alone, k, a, b), nearly
-                if both and nearly is None and not same_bits(a, b):
+                if nearly is None and not same_bits(a, b):
                     nearly = self._parting(node, alone, k, a, b)
-        return None, nearly or (self._added() if both else None)
+            if nearly is not None and self.other.is_slow:
+                break
+        return None, nearly or (self._added() if self.other.is_single else None)
 
     @property
     def _program(self) -> Program:
@@ -123,10 +127,18 @@ class RuleSearch:
             exact=_exact(alone, k, index),
             single=number_shown(a, index, source.dtype),
             other=number_shown(b, index, source.dtype),
-            whose=_whose(node, is_material(a, b)),
+            whose=self._whose(node, is_material(a, b)),
             share=None,
             beside=self.beside,
         )
+
+    def _whose(self, node: Node, is_another: bool) -> Whose:
+        if is_another:
+            text = f"the derivative of `{node.op}` is computed by another formula in this mode"
+            return Whose("derivative-rule", text)
+        alone = "" if self.other.is_single else ", also when it is compiled by itself"
+        text = f"the derivative of `{node.op}` is rounded in other places in this mode{alone}"
+        return Whose("derivative-rounding", text)
 
     def _added(self) -> Parting | None:
         """Every rule returns the same: then the parts that come back to a number are added in another order."""
@@ -140,21 +152,12 @@ class RuleSearch:
             numbers = [number_shown(part, index, node.dtype) for part in parts]
             exact = sum(part.astype(np.float64)[index] for part in parts)
             return Parting(
-                node.id, node.op, "backward", node.span, node.dtype, index, tuple(numbers),
+                node.id, "add", "backward", node.span, node.dtype, index, tuple(numbers),
                 words.number(float(exact)), number_shown(two, index, node.dtype),
                 Whose("sum-order", f"the {len(parts)} parts that come back to it are added in another order"), None,
                 number_shown(one, index, node.dtype), self.beside,
             )  # fmt: skip
         return None
-
-
-def _whose(node: Node, is_other: bool) -> Whose:
-    if is_other:
-        text = f"the derivative of `{node.op}` is computed by another formula in this mode"
-        return Whose("derivative-rule", text)
-    return Whose(
-        "derivative-rounding", f"the derivative of `{node.op}` is rounded in other places in this mode"
-    )
 
 
 def upstream_of(program: Program, nodes: Sequence[Node], mode: Mode) -> dict[int, Array]:

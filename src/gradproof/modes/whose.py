@@ -7,52 +7,50 @@ to it is another rounding, beyond them the op was replaced by something else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.parting import Whose
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.allowance import share, smallest
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
-from gradproof.ir.program import Node, Program, prune
+from gradproof.ir.program import prune
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
+from gradproof.modes.differing import (
+    HALF,
+    PRODUCTS,
+    SUMS,
+    Differing,
+    differs_at,
+    distance,
+    is_rounded_once,
+    is_rounding,
+    ulps_told,
+)
 from gradproof.modes.op_seen import exact_result
 from gradproof.modes.rewritings import rewritings
 from gradproof.modes.rows import same_bits
-from gradproof.modes.units import smallest_normal, unit, wide
+from gradproof.modes.units import smallest_normal, wide
 
-HALF = (
-    0.505  # ulp: what is rounded once is no farther from the exact value; a little more, for ties and bounds
-)
 _ROUNDED_RIGHT = ("add", "sub", "mul", "div", "sqrt", "neg")
-PRODUCTS = frozenset({"matmul", "einsum", "convolution", "convolution_transposed", "convolution_kernel"})
-SUMS = PRODUCTS | {"sum", "mean", "sum_to", "cumsum", "average_pool", "scatter_add", "logsumexp"}
-
-
-@dataclass(frozen=True, eq=False)
-class Differing:
-    """An op whose results differ: `single` op by op, `other` in the mode whose values `program` has."""
-
-    program: Program
-    node: Node
-    single: Array
-    other: Array
-    inputs: list[Array]
-    exact: tuple[Array, Array] | None  # midpoint and radius
-    index: tuple[int, ...]  # the entry where they differ most
-    exact_single: tuple[Array, Array] | None = None  # for the inputs that the other run had
-    is_shared: bool = True  # whether these are the same
-    beside: str = "op by op"  # where the single one ran
 
 
 def whose(seen: Differing) -> Whose:
     """The first explanation that gives the bits of the mode."""
-    for explain in (_flushed, _rewritten, _widened, _of_other_inputs, _ordered, _narrowed, _approximated):
+    for explain in (
+        _in_fewer_bits,
+        _flushed,
+        _rewritten,
+        _widened,
+        _of_other_inputs,
+        _ordered,
+        _narrowed,
+        _approximated,
+    ):
         found = explain(seen)
         if found is not None:
             return found
@@ -63,12 +61,23 @@ def whose(seen: Differing) -> Whose:
     )
 
 
+def _in_fewer_bits(seen: Differing) -> Whose | None:
+    """A mode that has a dtype of its own for the op, as mixed precision does."""
+    dtype = types.dtype_name(seen.other)
+    if not types.is_real(dtype) or not types.is_real(seen.node.dtype):
+        return None
+    bits = types.precision_bits(dtype)
+    if bits >= types.precision_bits(seen.node.dtype):
+        return None
+    return Whose("narrow-inputs", f"this mode computes `{seen.node.op}` in {dtype}, {bits} bits")
+
+
 def _flushed(seen: Differing) -> Whose | None:
     """Numbers below the smallest normal one taken for zero, on the way in or out."""
     if not types.is_real(seen.node.dtype):
         return None
     least = smallest_normal(seen.node.dtype)
-    differs = _differs(seen)
+    differs = differs_at(seen)
     single, other = wide(seen.single), wide(seen.other)
     out = (other == 0) & (np.abs(single) < least) & (single != 0)
     if bool(np.all(out[differs])):
@@ -93,7 +102,7 @@ def _flushed(seen: Differing) -> Whose | None:
 
 
 def _rewritten(seen: Differing) -> Whose | None:
-    is_odd = seen.is_shared and seen.node.op in _ROUNDED_RIGHT and not _is_rounded_once(seen, seen.single)
+    is_odd = seen.is_shared and seen.node.op in _ROUNDED_RIGHT and not is_rounded_once(seen, seen.single)
     for kind, text, value in rewritings(seen.program, seen.node):
         candidate = np.asarray(value)
         if candidate.shape != seen.other.shape:
@@ -155,12 +164,12 @@ def _narrowed(seen: Differing) -> Whose | None:
         exact = exact_result(seen.node, inputs)
         if exact is None:
             continue
-        if _is_rounding(replace(seen, inputs=inputs, exact=exact)):
+        if is_rounding(replace(seen, inputs=inputs, exact=exact)):
             text = f"the inputs of `{seen.node.op}` were rounded to {name}, {bits} bits, before they were multiplied"
             return Whose("narrow-inputs", text)
         # A result that has no more bits than the format was rounded to it as well.
         whole = replace(seen, inputs=inputs, exact=(exact[0], exact[1] + np.abs(exact[0]) * 2.0**-bits))
-        if same_bits(_rounded_to(seen.other, bits), seen.other) and _is_rounding(whole):
+        if same_bits(_rounded_to(seen.other, bits), seen.other) and is_rounding(whole):
             return Whose(
                 "narrow-inputs",
                 f"`{seen.node.op}` was computed in {whole_name}, {bits} bits, inputs and result",
@@ -183,91 +192,41 @@ def _of_other_inputs(seen: Differing) -> Whose | None:
         or not types.is_real(seen.node.dtype)
     ):
         return None
-    one, two = _distance(seen, seen.single, seen.exact_single), _distance(seen, seen.other, seen.exact)
+    one, two = distance(seen, seen.single, seen.exact_single), distance(seen, seen.other, seen.exact)
     if max(one, two) > HALF:
         return None
-    text = f"`{seen.node.op}` is rounded once in both runs, of inputs that differ already{_ulps(seen)}"
+    text = f"`{seen.node.op}` is rounded once in both runs, of inputs that differ already{ulps_told(seen)}"
     return Whose("rounding", text)
 
 
 def _ordered(seen: Differing) -> Whose | None:
     """Sums: another order, or terms that were not rounded before they were added."""
-    if seen.node.op not in SUMS or not _is_rounding(seen):
+    if seen.node.op not in SUMS or not is_rounding(seen):
         return None
     if seen.node.op in PRODUCTS:
         n = seen.inputs[0].shape[-1] if seen.node.op == "matmul" and seen.inputs[0].ndim else None
         several = "products" if n is None else words.count(n, "product")
         return Whose(
             "sum-order",
-            f"the {several} of every entry are added in another order, or unrounded{_ulps(seen)}",
+            f"the {several} of every entry are added in another order, or unrounded{ulps_told(seen)}",
         )
     n = max(int(np.prod(x.shape)) for x in seen.inputs) // max(1, int(np.prod(seen.node.shape)))
-    return Whose("sum-order", f"{words.count(n, 'number')} are added in another order{_ulps(seen)}")
+    return Whose("sum-order", f"{words.count(n, 'number')} are added in another order{ulps_told(seen)}")
 
 
 def _approximated(seen: Differing) -> Whose | None:
     """Another approximation of the same function, or another rounding of the same op."""
-    if not _is_rounding(seen):
+    if not is_rounding(seen):
         return None
     if seen.node.op in _ROUNDED_RIGHT:
-        if seen.exact is not None and _distance(seen, seen.other, seen.exact) > HALF:
+        if seen.exact is not None and distance(seen, seen.other, seen.exact) > HALF:
             return Whose(
-                "rewriting", f"`{seen.node.op}` was not computed by itself and rounded once{_ulps(seen)}"
+                "rewriting", f"`{seen.node.op}` was not computed by itself and rounded once{ulps_told(seen)}"
             )
-        return Whose("rounding", f"`{seen.node.op}` is rounded once here, and not {seen.beside}{_ulps(seen)}")
-    return Whose("approximation", f"another approximation of `{seen.node.op}`{_ulps(seen)}")
-
-
-def _is_rounding(seen: Differing) -> bool:
-    """Whether the mode's result is what the op gives on its inputs, up to the roundings that it is entitled to."""
-    if seen.exact is None or types.is_discrete(seen.node.dtype):
-        return False
-    mid, rad = seen.exact
-    try:
-        room = share(seen.node, seen.inputs)
-        least = smallest(seen.node, seen.inputs)
-    except (ValueError, KeyError):
-        return False
-    size = _term_size(seen, np.abs(mid))
-    with np.errstate(all="ignore"):
-        return bool(np.all(np.abs(wide(seen.other) - mid) <= room * size + rad + least))
-
-
-def _term_size(seen: Differing, size: Array) -> Array:
-    """A sum is entitled to roundings of its terms, which may be larger than what is left of them."""
-    if seen.node.op not in SUMS or seen.node.op == "logsumexp":
-        return size
-    whole = exact_result(seen.node, [x if x.dtype.kind in "biu" else np.abs(x) for x in seen.inputs])
-    return size if whole is None else np.maximum(size, np.abs(whole[0]))
-
-
-def _ulps(seen: Differing) -> str:
-    """How far both results lie from the exact one, in units in the last place."""
-    if seen.exact is None or not types.is_real(seen.node.dtype):
-        return ""
-    here = f": {_in_ulps(seen, seen.other, seen.exact)} ulp from the exact value here"
-    if seen.exact_single is None:
-        return here
-    return f"{here}, {_in_ulps(seen, seen.single, seen.exact_single)} {seen.beside}"
-
-
-def _in_ulps(seen: Differing, value: Array, exact: tuple[Array, Array]) -> str:
-    return words.significant(_distance(seen, value, exact), 2).removesuffix(".0")
-
-
-def _is_rounded_once(seen: Differing, value: Array) -> bool:
-    """Whether every entry is the exact result to half a unit in its last place; yes where that is not known."""
-    if seen.exact is None or not types.is_real(seen.node.dtype):
-        return True
-    mid = np.asarray(seen.exact[0], np.float64)
-    units = np.vectorize(unit, otypes=[float])(mid, seen.node.dtype)
-    return bool(np.all(np.abs(wide(value) - mid) <= HALF * units))
-
-
-def _distance(seen: Differing, value: Array, exact: tuple[Array, Array]) -> float:
-    """How far a result lies from the exact one at the entry, in units in the last place."""
-    mid = float(exact[0][seen.index])
-    return abs(float(wide(value)[seen.index]) - mid) / unit(mid, seen.node.dtype)
+        return Whose(
+            "rounding", f"`{seen.node.op}` is rounded once here, and not {seen.beside}{ulps_told(seen)}"
+        )
+    return Whose("approximation", f"another approximation of `{seen.node.op}`{ulps_told(seen)}")
 
 
 def _is_tiny(x: Array) -> Array:
@@ -282,8 +241,3 @@ def _spreads(x: Array, shape: tuple[int, ...]) -> bool:
         return joint_shape(x.shape, shape) == shape
     except ValueError:
         return False
-
-
-def _differs(seen: Differing) -> Array:
-    a, b = wide(seen.single), wide(seen.other)
-    return np.asarray(~((a == b) | (np.isnan(a) & np.isnan(b))))
