@@ -104,7 +104,7 @@ _BEFORE_START = "distributed.nanny.pre-spawn-environ"
 
 
 def _before_start(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """What Dask sets before it starts a process, but for giving memory back at once: arrays would cost twice as much."""
+    """What Dask sets before it starts a process, but for giving memory back at once: that makes arrays dear."""
     return {name: value for name, value in environment.items() if not name.startswith("MALLOC_")}
 
 
