@@ -113,11 +113,17 @@ def test_what_is_rounded_once_of_other_inputs_is_no_other_order() -> None:
     total = builder.add("sum", builder.add("exp", x, **F32), params={"axes": (0,)}, dtype="float32", shape=())
     program = builder.build([total])
     _, made, output = (node.id for node in program.nodes)
-    single = {id: np.asarray(v) for id, v in run(Ieee(), program.with_outputs([x, made, output])).values.items()}
+    single = {
+        id: np.asarray(v) for id, v in run(Ieee(), program.with_outputs([x, made, output])).values.items()
+    }
     one = np.nextafter(single[made], np.float32(9))
     exact = [np.float32(v.astype(np.float64).sum()) for v in (single[made], one)]
-    found = partings(program, {**single, output: exact[0]}, {**single, made: one, output: exact[1]}, output, ())
+    found = partings(
+        program, {**single, output: exact[0]}, {**single, made: one, output: exact[1]}, output, ()
+    )
     assert found[0].op == "exp"
     for parting in found[1:]:
-        assert parting.whose.text.startswith("`sum` is rounded once in both runs, of inputs that differ already")
+        assert parting.whose.text.startswith(
+            "`sum` is rounded once in both runs, of inputs that differ already"
+        )
         assert ", of inputs for which " in parting.single
