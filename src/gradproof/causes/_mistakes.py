@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.ir.types import Array
@@ -299,10 +298,3 @@ _WORDS: dict[str, Callable[[Case, Mistake], Said]] = {
 def entry(array: np.ndarray[tuple[int, ...], np.dtype[np.float64]], index: tuple[int, ...]) -> str:
     """One entry, to the digits that help a reader."""
     return words.significant(np.asarray(array)[index].item(), 10)
-
-
-def unless_overwritten(
-    find: Callable[[Case], Iterator[Diagnostic]],
-) -> Callable[[Case], Iterator[Diagnostic]]:
-    """Says nothing about a rule that was given other numbers than its op had: that is what is to blame."""
-    return lambda case: iter(()) if case.was_overwritten else find(case)

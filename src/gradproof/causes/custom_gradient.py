@@ -37,11 +37,12 @@ from dataclasses import replace
 
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._misfit import called, misfits, none_for_argument
-from gradproof.causes._mistakes import Said, entry, op_span, say, unless_overwritten
+from gradproof.causes._mistakes import Said, entry, op_span, say
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._remedied import remedied
 from gradproof.causes._rounding import loss_of
 from gradproof.causes._unheard_rules import forward_rule, without_history
+from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause

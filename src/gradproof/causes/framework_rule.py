@@ -31,10 +31,11 @@ import numpy as np
 
 from gradproof.causes._evidence import comparison_rows, number_at, proven_text, subject, worst
 from gradproof.causes._labels import NO_SUM, SUM_TO_1, of_labels, sum_of_labels
-from gradproof.causes._mistakes import entry, say, unless_overwritten
+from gradproof.causes._mistakes import entry, say
 from gradproof.causes._mixed_rows import mixed_rows
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of, proven_at, value_at
+from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -271,7 +272,6 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     exact = proven_at(case, node, loss.index)
     value = number_at(node.value, loss.index)
     true = exact or words.significant(value - number_at(case.rounding.local_errors[node.id], loss.index), 7)
-    computed = value_at(case, node, loss.index)
     return Diagnostic(
         kind="framework-rule",
         severity="error",
@@ -279,7 +279,7 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
         headline=f"{framework}'s {name} returns {words.significant(value, 3)}, and the exact value is {_short(true)}",
         primary=None if node.span is None else Annotation(node.span, "needs this function in its gradient"),
         subject=subject(case),
-        evidence=(*comparison_rows(case), ("computed", computed), ("exact", true)),
+        evidence=(*comparison_rows(case), ("computed", value_at(case, node, loss.index)), ("exact", true)),
         why=(
             f"The gradient of this line calls {called}. On the very numbers it was given, {framework} "
             "returns something that no rounding can explain: the implementation of the function is wrong for them."
