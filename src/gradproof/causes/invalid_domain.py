@@ -24,6 +24,7 @@ Stays silent when
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -39,7 +40,8 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, operand
 from gradproof.diagnosis.singular import Singular
-from gradproof.ir.program import Program
+from gradproof.ir.program import Node, Program
+from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
 
@@ -200,7 +202,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         return
     at = "here" if argument is None else f"at {spoken(case, program, argument)}"
     index = (0,) * len(case.source.shape)
-    yield Diagnostic(
+    found = Diagnostic(
         kind="invalid-domain",
         severity="error",
         certainty="proven",
@@ -215,6 +217,28 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         ),
         fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
         op=node.op,
+    )
+    yield _of_too_few(case, found, program, node, node.span) if node.op == "var" else found
+
+
+def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, span: Span) -> Diagnostic:
+    """A variance, or a standard deviation, of one number: it is divided by one less than there are numbers."""
+    given, less = program[node.inputs[0]].shape, node.params.get("ddof", 0)
+    count = math.prod(given[axis] for axis in node.params["axes"])
+    if count > less:
+        return found
+    numbers = "1 number" if count == 1 else f"{count} numbers"
+    return replace(
+        found,
+        headline=f"the spread of {numbers} is not defined, so `{case.capture.target}` has no gradient",
+        primary=Annotation(span, f"of {numbers} here, divided by {count} - {less}"),
+        why=(
+            f"A variance, or a standard deviation, is a sum over numbers divided by how many there are, here less "
+            f"{less}. {capital(line_of(span))} has {numbers}: there is nothing to divide by."
+        ),
+        fix=Fix(
+            "take it over an axis with more numbers, or divide by how many there are (a correction of 0)"
+        ),
     )
 
 

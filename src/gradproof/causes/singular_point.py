@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from gradproof.causes._evidence import Rows, subject
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
 from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words, spoken
@@ -142,11 +144,12 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
 
 
 def _entry(case: Case) -> tuple[int, ...]:
-    return (
-        case.irregular.nonfinite.trail[-1].index
-        if case.irregular.nonfinite is not None
-        else (0,) * len(case.source.shape)
-    )
+    """One that became NaN or infinite, or else the first that has no derivative: others may have one."""
+    if case.irregular.nonfinite is not None:
+        return case.irregular.nonfinite.trail[-1].index
+    found = case.judgement.enclosure
+    lacking = np.argwhere(~np.isfinite(found.rad)) if found is not None else np.empty((0, 0))
+    return tuple(map(int, lacking[0])) if len(lacking) else (0,) * len(case.source.shape)
 
 
 def _behaviour(case: Case) -> Rows:
