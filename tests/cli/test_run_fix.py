@@ -61,7 +61,7 @@ def test_the_files_are_changed_when_asked_and_kept(tmp_path: Path) -> None:
     script.write_text(FAULTY, encoding="utf-8")
     (tmp_path / "script.py.orig").write_text("mine", encoding="utf-8")
     done = run([sys.executable, "-m", "gradproof", "run", "--fix", "--apply", "script.py"], tmp_path)
-    assert "changed: script.py (as it was: script.py.orig2)" in done.stderr
+    assert "changed: script.py (1 fix; as it was: script.py.orig2)" in done.stderr
     assert (tmp_path / "script.py.orig").read_text(encoding="utf-8") == "mine"
     assert (tmp_path / "script.py.orig2").read_text(encoding="utf-8") == FAULTY
     assert script.read_text(encoding="utf-8") != FAULTY

@@ -7,13 +7,14 @@ import os
 from gradproof.cli import output
 from gradproof.cli.writing import write_whole
 from gradproof.diagnosis.report import Report
+from gradproof.diagnosis.words import count
 from gradproof.errors import NotWritten
-from gradproof.render.to_diff import patched_texts
+from gradproof.render.to_diff import fixes_by_file, patched_texts
 
 
 def apply_fixes(report: Report, folder: str) -> bool:
     """Whether all files could be changed. One that is no longer what was run stays as it is."""
-    is_done = True
+    is_done, n_fixes = True, fixes_by_file(report)
     for file, text in sorted(patched_texts(report).items()):
         path = os.path.join(folder, file)
         try:
@@ -29,7 +30,8 @@ def apply_fixes(report: Report, folder: str) -> bool:
             output.say_error(f"`{file}` is not changed: {error}")
             is_done = False
             continue
-        output.say(f"changed: {file} (as it was: {os.path.relpath(kept, folder)})")
+        told = count(n_fixes.get(file, 0), "fix", "fixes")
+        output.say(f"changed: {file} ({told}; as it was: {os.path.relpath(kept, folder)})")
     return is_done
 
 

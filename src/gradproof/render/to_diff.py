@@ -55,8 +55,13 @@ def patched_texts(report: Report) -> dict[str, str]:
 
 def count_fixes(report: Report) -> int:
     """How many fixes the diff of a report holds."""
+    return sum(fixes_by_file(report).values())
+
+
+def fixes_by_file(report: Report) -> dict[str, int]:
+    """How many fixes the diff of a report holds for each file that it changes."""
     found = _changes(report).items()
-    return sum(changes.count for file, changes in found if _file_diff(file, changes, report.sources))
+    return {file: changes.count for file, changes in found if _file_diff(file, changes, report.sources)}
 
 
 def _changes(report: Report) -> dict[str, _Changes]:
