@@ -54,6 +54,8 @@ def test_the_diff_is_printed_when_asked(tmp_path: Path) -> None:
     assert done.stdout.endswith(diff)
     assert "written" not in done.stderr
     assert "fixable" not in done.stderr
+    of_module = run([sys.executable, "-m", "gradproof", "run", "--fix", "--diff", "-m", "script"], tmp_path)
+    assert of_module.stdout.endswith(diff)
 
 
 def test_the_files_are_changed_when_asked_and_kept(tmp_path: Path) -> None:

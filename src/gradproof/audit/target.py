@@ -36,15 +36,15 @@ class AuditTarget:
 
     def compile(self) -> CodeType:
         """The code of the program. What is wrong with it is raised as Python raises it."""
-        if self.spec is not None:
-            code = self.loader.get_code(self.spec.name)
-            assert isinstance(code, CodeType)
-            return code
         if self.text is not None:
             # Whoever asks for the lines of the file is to see those that run; without a time the entry stays.
             lines = self.text.splitlines(keepends=True)
             linecache.cache[self.path] = (len(self.text), None, lines, self.path)
             return compile(self.text, self.path, "exec", dont_inherit=True)
+        if self.spec is not None:
+            code = self.loader.get_code(self.spec.name)
+            assert isinstance(code, CodeType)
+            return code
         # Not through the loader, which would write a `.pyc` file: Python writes none for a script.
         with io.open_code(self.path) as file:
             source = file.read()
