@@ -256,7 +256,7 @@ def _dtype(case: Case, mistake: Mistake) -> Said:
 
 
 def _not_finite(case: Case, mistake: Mistake) -> Said:
-    value = words.number(float(mistake.meant[mistake.worst]))
+    value = words.number(float(mistake.meant[mistake.worst])).replace("nan", "NaN")
     return Said(
         f"returns {value} where the derivative is an ordinary number",
         f"returns {value}",

@@ -88,8 +88,8 @@ def _not_finite(case: Case, found: Nonfinite, place: Place) -> Iterator[Diagnost
         if user.span is None
         else (Annotation(user.span, f"{slope_words(user)} is infinite here"),),
         why=(
-            f"In exact arithmetic {line_of(node.span)} gives a number beside {neighbour}. What tells the two apart is "
-            f"beyond the {round(types.digits_possible(node.dtype))} digits of a {node.dtype}. "
+            f"In exact arithmetic {line_of(node.span)} gives a number close to {neighbour}. What tells the two apart "
+            f"is beyond the {round(types.digits_possible(node.dtype))} digits of a {node.dtype}. "
             f"{capital(line_of(user.span))} is computed from it where its slope is infinite, and the chain rule "
             "multiplies by that."
         ),

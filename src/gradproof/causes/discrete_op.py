@@ -146,7 +146,7 @@ _STRAIGHT = _Said(
     "the second derivative for `{name}` is 0 everywhere: this is made of straight pieces",
     "straight pieces, such as those of `relu`: no curvature between the corners",
     "Zero is right, and of no use. The slope of a function like `relu` is the same number on a whole piece, so that "
-    "its own slope is 0 there, however the weights are. `{target}` depends on `{name}` through such slopes alone, and "
+    "its own slope is 0 there, whatever the weights are. `{target}` depends on `{name}` through such slopes alone, and "
     "training cannot move `{name}`.",
     "use a smooth function where second derivatives are needed: tanh, softplus, gelu or sin in place of relu",
 )

@@ -47,7 +47,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         label=f"grows {step} times with each of {growth.repeats} {step_of(growth)}s",
         why=(
             f"{ran(growth)} Going backward, each {step_of(growth)} multiplies the gradient by about {step}, "
-            f"and the factors multiply to {times}. The gradient is right, but a step along it goes out of all bounds."
+            f"and the factors multiply to {times}. The gradient is right, but a step along it goes far too far."
         ),
         fix=Fix("normalise the state at each step, clip the gradient, or shorten the loop"),
     )

@@ -163,7 +163,7 @@ def _hidden_stop(case: Case, stop: HiddenStop) -> Diagnostic:
         evidence=comparison_rows(case),
         why=(
             f"`{stop.function}` holds an inner value constant. To first order that is harmless: the gradient that "
-            "would pass there is proven to be zero, at this point and beside it. Here such a gradient is "
+            "would pass there is proven to be zero, at this point and near it. Here such a gradient is "
             "differentiated once more, and what the inner value contributes to that is missing. More precision does "
             "not help."
         ),
@@ -251,7 +251,7 @@ def _tied(case: Case) -> Iterator[Diagnostic]:
         kind="framework-rule",
         severity="error",
         certainty="proven",
-        headline=f"{framework} picks sides at a tie that do not go together",
+        headline=f"{framework}'s gradient mixes the two sides of a tie, and belongs to neither",
         primary=Annotation(span, f"{words.count(len(tied), 'comparison')} of equal numbers"),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("both sides", "have the proven slope")),

@@ -38,7 +38,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     yield from diagnose(
         case,
         loss,
-        headline=f"a rounding error grows {words.ratio(loss.growth)} times here, and the gradient with it",
+        headline=f"a rounding error grows {words.ratio(loss.growth)} times here, and spoils the gradient",
         label=computed_and_proven(case, loss.place, loss.index),
         lost_at=f"a relative error grows {words.ratio(loss.growth)} times",
         why=(

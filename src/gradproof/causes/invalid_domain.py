@@ -74,7 +74,7 @@ def _from_the_run(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     rows = () if argument is None else _argument_row(case, found, argument)
     why = (
         f"{capital(line_of(node.span))} asks {op_words(op)} for a value {at}, where it has none. The result is "
-        f"{number_at(found.program, found.trail[0])}, and what is computed from it stays so up to the gradient."
+        f"{_value_of(found)}, and spoils everything computed from it, up to the gradient."
     )
     if rows:
         why += " In exact arithmetic the argument is inside the domain: rounding before this line has moved it out."
@@ -94,12 +94,17 @@ def _from_the_run(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     )
 
 
+def _value_of(found: Nonfinite) -> str:
+    """`NaN` or `inf`: what the first bad number is, in a sentence."""
+    return number_at(found.program, found.trail[0]).replace("nan", "NaN")
+
+
 def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     """The number was NaN or infinite before anything was computed from it."""
     if len(found.trail) < 2 or not found.is_forward:  # what a rule puts in is the rule's
         return
     first, second = found.trail[0], found.trail[1]
-    value, named = number_at(found.program, first).replace("nan", "NaN"), name_of(case, found.program, first)
+    value, named = _value_of(found), name_of(case, found.program, first)
     node = found.program[second.id]
     what = f"`{named}`" if named is not None else "an input"
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
@@ -118,8 +123,8 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
         headline=f"{what} is {value} before anything is computed from it",
         label=f"{value} comes in here{entry}",
         why=(
-            f"No op of the program has made this {value}: {line_of(node.span)} was given it{entry}. What is computed "
-            "from it stays without a value, up to the gradient."
+            f"No op of the program has made this {value}: {line_of(node.span)} was given it{entry}. Everything "
+            "computed from it has no value either, up to the gradient."
         ),
         fix=Fix(_FIX_TRAINED if is_trained else _FIX_DATA),
     )

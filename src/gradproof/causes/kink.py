@@ -62,7 +62,7 @@ def _at_the_kink(case: Case) -> Diagnostic:
         why=(
             f"{_meeting(node)} Two branches meet here, with the same value and different slopes, so there is no "
             f"derivative. The number that {words.framework_name(case.capture.framework)} returns is a convention; "
-            "beside this point the gradient is one slope or the other."
+            "next to this point the gradient is one slope or the other."
         ),
         fix=Fix("move the point off the kink, or use a smooth function with a width that suits the scale"),
         op=node.op,

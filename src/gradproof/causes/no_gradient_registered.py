@@ -35,7 +35,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     framework, op = words.framework_name(case.capture.framework), missing.facts.get("op", "")
     op = f"`{op}`" if op and "`" not in op else op
-    what = f"{op} has none for this argument" if op else "a function between them has none"
+    what = (
+        f"{op} has none for this argument"
+        if op
+        else f"a function on the path to `{case.capture.target}` has none"
+    )
     if "text" in missing.facts:
         what = f"{op} makes text of the numbers"
     exists = " The derivative does exist, and its value is given above." if case.true is not None else ""

@@ -138,8 +138,8 @@ def _special(case: Case, missing: Break) -> tuple[str, str, str] | None:
         return (
             f"`{name}` was computed from `{facts['exchanged']}`, and not the other way round",
             f"The first argument is what is differentiated, the second what it is differentiated by. `{name}` depends "
-            f"on `{target}`, so the two look exchanged.",
-            f"exchange the arguments: `gradient({name}, {target})`",
+            f"on `{target}`, so the two look swapped.",
+            f"swap the arguments: `gradient({name}, {target})`",
         )
     if "plain" in facts:
         return (

@@ -143,7 +143,7 @@ def _diagnose(case: Case, mistake: Mistake, name: str, span: Span | None) -> Dia
 
 
 def _said(mistake: Mistake) -> tuple[str, str, str]:
-    end = "The number returned is not the derivative of what ran, and is reported so."
+    end = "The number returned is not the derivative of what ran, and so it is reported."
     if mistake.kind == "straight-through":
         passes = "passes the gradient through" if mistake.detail != "surrogate" else "invents a gradient for"
         return (
