@@ -4,18 +4,23 @@
 
 Unchecked steps: blocks of plain and observed steps take turns, so that a busy machine slows both; plain against plain
 is the noise. Checked step: a network of so many float32 parameters, one step with its verdict for every entry, in plain
-steps of the same network. Times are of the processor, so that a busy machine counts as little as it can; memory is the
-growth of the process's largest size during the check.
+steps of the same network. Times are of the processor on one thread, so that a busy machine counts as little as it can;
+memory is the growth of the process's largest size during the check.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import resource
 import statistics
 import time
 from collections.abc import Callable
+
+os.environ.update(
+    OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"
+)  # threads that wait for each other count as time
 
 import torch
 from torch import nn

@@ -11,6 +11,8 @@ torch = pytest.importorskip("torch")
 from tests.frontends.torch.seen import assert_all_correct, audited
 from torch.autograd import forward_ad, functional
 
+from gradproof.frontends.torch.record.observation import observe
+
 pytestmark = pytest.mark.torch
 
 
@@ -254,3 +256,32 @@ def test_in_forward_mode_a_tensor_that_is_also_a_constant_is_not_judged() -> Non
     assert [str(one.verdict) for one in report.gradients] == ["unverified", "unverified"]
     assert all("as a constant" in (one.reason or "") for one in report.gradients)
     assert_all_correct(audited(lambda: torch.func.jvp(by_v, (v.clone(),), (t,))))
+
+
+def test_steps_that_nobody_looks_at_are_counted_and_a_bad_one_is_noticed() -> None:
+    x = torch.ones(3, requires_grad=True)
+    calls: list[Any] = []
+    with observe(calls.append, lambda occurrence: occurrence == 1) as observation:
+        for step in range(40):
+            factor = float("nan") if step == 30 else 1.0
+            (x * factor).sum().backward()
+    assert [call.occurrence for call in calls] == [1, 32]
+    (site,) = observation.sites.table.values()
+    assert (site.executions, site.skipped, site.nonfinite_unchecked) == (40, 38, 1)
+    assert observation.failures == []
+
+
+def test_a_line_that_only_sometimes_reaches_the_engine_itself_is_not_taken_for_another() -> None:
+    """The same instruction calls `backward` of a tensor and of an object of the user's, which has a line of its own."""
+
+    class Own:
+        def backward(self) -> None:
+            torch.autograd.grad((x * 2).sum(), x)
+
+    x = torch.ones(3, requires_grad=True)
+    calls: list[Any] = []
+    with observe(calls.append, lambda occurrence: occurrence == 1):
+        for step in range(12):
+            loss = Own() if step == 9 else x.sum()
+            loss.backward()
+    assert [call.occurrence for call in calls] == [1, 1]

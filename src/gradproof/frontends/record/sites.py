@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 Policy = Callable[[int], bool]
-"""Whether the n-th execution (counted from 1) of a call site is looked at."""
+"""Whether the n-th execution (counted from 1) of a call site is looked at. What it refuses it does not take back."""
+
+AHEAD = 64  # executions of which a policy is asked at once
 
 
 def by_powers_of_ten(occurrence: int) -> bool:
@@ -36,6 +38,18 @@ class Site:
     skipped: int = 0
     nonfinite_unchecked: int = 0
     suspicious: bool = False
+    quiet_until: int = 0  # the policy wants no execution up to this one
+
+    def pass_by(self) -> bool:
+        """Count one more execution, if it is known already that neither it nor the next is to be looked at.
+
+        Two threads at one line may lose a count by this; what is looked at then is the execution after.
+        """
+        if self.suspicious or self.executions + 2 > self.quiet_until:
+            return False
+        self.executions += 1
+        self.skipped += 1
+        return True
 
 
 @dataclass
@@ -56,12 +70,19 @@ class Sites:
                 site.suspicious = False
             else:
                 site.skipped += 1
+                self._look_ahead(site)
         return site, wanted
+
+    def _look_ahead(self, site: Site) -> None:
+        end = site.executions + 1
+        while end <= site.executions + AHEAD and not self.policy(end):
+            end += 1
+        site.quiet_until = end - 1
 
     def recount(self) -> None:
         """The next execution of every site is a first one; what was skipped stays so."""
         for site in self.table.values():
-            site.executions = 0
+            site.executions = site.quiet_until = 0
 
     def wants_next(self, site: Site) -> bool:
         return site.suspicious or self.policy(site.executions + 1)

@@ -6,7 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
+from functools import wraps
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -15,12 +16,11 @@ from torch.autograd import graph as autograd_graph
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import first_user_frame
+from gradproof.frontends.torch.record.graph import walk
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import have_numbers
 from gradproof.frontends.torch.record.recorder import TorchRecorder, numbers
 from gradproof.frontends.torch.record.transforms import are_batched, plain
-
-MOST_NODES = 100_000  # a graph with more of them is not walked, and its gradients are not judged
 
 
 @dataclass(eq=False)
@@ -63,6 +63,9 @@ class EngineRun:
     error: BaseException | None = None
 
 
+_BACKWARD, _TENSOR_BACKWARD = torch.autograd.backward.__code__, torch.Tensor.backward.__code__
+
+
 class Engine:
     """The hooks on the engine. `wanted` is asked for every call; `finished` takes the runs that were looked at."""
 
@@ -71,14 +74,20 @@ class Engine:
         recorder: TorchRecorder,
         begin: Callable[[FrameType], tuple[Site, bool]],
         finished: Callable[[EngineRun], None],
-        unseen: Callable[[Site, FrameType, Sequence[Any]], None],
+        unseen: Callable[[Site, Sequence[Any]], None],
         failed: Callable[[], Any],
     ) -> None:
         self._recorder = recorder
+        self._known: dict[
+            tuple[int, int], tuple[CodeType, Site]
+        ] = {}  # the code is held, so that its id stays its own
         self._begin, self._finished, self._unseen, self._failed = begin, finished, unseen, failed
 
     def patches(self) -> list[Patch]:
-        runs = [wrap(owner, "_engine_run_backward", self._run) for owner in (autograd_graph, torch.autograd)]
+        name = "_engine_run_backward"
+        runs = [
+            (owner, name, self._heard(getattr(owner, name))) for owner in (autograd_graph, torch.autograd)
+        ]
         batches = wrap(torch._vmap_internals, "_vmap", self._for_many)
         return [*runs, batches, wrap(torch.autograd, "_make_grads", self._weighed)]
 
@@ -138,18 +147,49 @@ class Engine:
     def _asking(self, caller: FrameType) -> FrameType | None:
         return first_user_frame(caller) or (caller if self._recorder.is_check else None)
 
-    def _run(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
-        recorder = self._recorder
-        frame = self._asking(sys._getframe(2))
-        if recorder.quiet or frame is None or not have_numbers(outputs):
+    def _heard(self, original: Any) -> Callable[..., Any]:
+        """The engine with ears.
+
+        Nearly all calls of a training are looked at by nobody and take the short way in here. Behind a kernel every
+        call of a function is dear, so that there is none but what must be asked.
+        """
+        recorder, known = self._recorder, self._known
+
+        @wraps(original)
+        def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            caller = frame = sys._getframe(1)
+            if known and not (recorder.is_on or recorder.quiet or recorder.transforms) and len(outputs) == 1:
+                if frame.f_code is _BACKWARD:
+                    frame = frame.f_back or frame
+                if frame.f_code is _TENSOR_BACKWARD:
+                    frame = frame.f_back or frame
+                one, passing = outputs[0], known.get((id(frame.f_code), frame.f_lasti))
+                if passing is not None and type(one) is torch.Tensor and passing[1].pass_by():
+                    result = original(outputs, *args, **kwargs)
+                    try:
+                        if one.numel() == 1 and one.is_floating_point() and not math.isfinite(one.item()):
+                            self._unseen(passing[1], outputs)
+                    except Exception:
+                        self._failed()
+                    return result
+            return self._looked_at(original, caller, outputs, args, kwargs)
+
+        return run
+
+    def _looked_at(self, original: Any, caller: FrameType, outputs: Any, args: Any, kwargs: Any) -> Any:
+        frame = self._asking(caller)
+        if self._recorder.quiet or frame is None or not have_numbers(outputs):
             return original(outputs, *args, **kwargs)
         site, wanted = self._begin(frame)
-        if not wanted:
-            try:
-                return original(outputs, *args, **kwargs)
-            finally:
-                self._unseen(site, frame, outputs)
-        return self._observed(original, site, frame, outputs, args, kwargs)
+        if wanted:
+            self._known.clear()
+            return self._observed(original, site, frame, outputs, args, kwargs)
+        if not self._recorder.is_on:
+            self._known[id(frame.f_code), frame.f_lasti] = frame.f_code, site
+        try:
+            return original(outputs, *args, **kwargs)
+        finally:
+            self._unseen(site, outputs)
 
     def _observed(
         self, original: Any, site: Site, frame: FrameType, outputs: Any, args: Any, kwargs: Any
@@ -249,28 +289,3 @@ class Engine:
     def _cells(self, tensors: Any) -> tuple[Cell | None, ...]:
         read = self._recorder.memory.read
         return tuple(read(plain(one), True) if isinstance(one, torch.Tensor) else None for one in tensors)
-
-
-def walk(roots: Sequence[Any]) -> Iterator[Any]:
-    """All nodes behind some, each once."""
-    seen: set[Any] = set()
-    waiting = [root for root in roots if root is not None]
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if len(seen) > MOST_NODES:
-            raise ValueError(f"the graph has more than {MOST_NODES:,} nodes")
-        yield node
-        waiting += [following for following, _ in node.next_functions if following is not None]
-
-
-def is_finite(tensors: Sequence[Any]) -> bool:
-    """Whether the targets of a call that nobody looks at are numbers; large ones are not asked."""
-    small = (
-        one
-        for one in tensors
-        if isinstance(one, torch.Tensor) and one.numel() == 1 and one.is_floating_point()
-    )
-    return all(math.isfinite(one.item()) for one in small)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import math
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ from gradproof.frontends.record.patches import Patch, apply, wrap
 from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_ten
 from gradproof.frontends.torch.record import transforms
 from gradproof.frontends.torch.record.batched import as_jacobians, as_rows
-from gradproof.frontends.torch.record.engine import Engine, EngineRun, is_finite
+from gradproof.frontends.torch.record.engine import Engine, EngineRun
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.forward import ForwardMode
 from gradproof.frontends.torch.record.hooks import Hooks
@@ -181,7 +182,7 @@ class TorchObservation:
             with self.recorder.silence(), torch.no_grad():
                 self._deliver(waiting.settled(self.recorder.leftovers))
 
-    def _unseen(self, site: Site, frame: FrameType, outputs: Sequence[Any]) -> None:
+    def _unseen(self, site: Site, outputs: Sequence[Any]) -> None:
         """After a call that nobody looked at: is the next one wanted?"""
         try:
             if not self.recorder.is_on and not is_finite(outputs):
@@ -221,6 +222,15 @@ def _hide_from_compiler() -> None:
         Exception
     ):  # another version may call it otherwise: then it compiles some of our code
         importlib.import_module("torch._dynamo.trace_rules").add("gradproof")
+
+
+def is_finite(tensors: Sequence[Any]) -> bool:
+    """Whether the targets of a call that nobody looks at are numbers; large ones are not asked."""
+    for one in tensors:
+        is_small = isinstance(one, torch.Tensor) and one.numel() == 1 and one.is_floating_point()
+        if is_small and not math.isfinite(one.item()):
+            return False
+    return True
 
 
 @contextmanager
