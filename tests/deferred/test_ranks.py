@@ -15,7 +15,8 @@ import pytest
 
 from gradproof.deferred.folder import parts_of
 from gradproof.deferred.keeping import keeper_in
-from gradproof.deferred.ranks import MOST_NAMED, disagreements, joined_ranks
+from gradproof.deferred.ranks import joined_ranks
+from gradproof.diagnosis.disagreement import MOST_NAMED, between_ranks, between_replicas
 from gradproof.diagnosis.report import GradientReport, Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
@@ -60,16 +61,30 @@ def test_a_verdict_that_differs_is_named_with_its_ranks() -> None:
 
 def test_a_gradient_that_a_rank_lacks_is_named() -> None:
     second = replace(RIGHT, occurrence=2)
-    (said,) = disagreements([("rank-0", Report((RIGHT, second))), ("rank-1", Report((RIGHT,)))])
+    (said,) = between_ranks([("rank-0", Report((RIGHT, second))), ("rank-1", Report((RIGHT,)))])
     assert said.endswith("at train.py:7 (2nd run): correct on rank-0 and not computed on rank-1")
 
 
 def test_of_many_disagreements_some_are_told() -> None:
     many = [replace(RIGHT, source=f"w{k}") for k in range(MOST_NAMED + 3)]
     first, second = Report(tuple(many)), Report(tuple(replace(one, verdict=Verdict.WRONG) for one in many))
-    said = list(disagreements([("rank-0", first), ("rank-1", second)]))
+    said = list(between_ranks([("rank-0", first), ("rank-1", second)]))
     assert len(said) == MOST_NAMED + 1
     assert said[-1] == "the ranks disagree on 3 more gradients"
+
+
+def test_replicas_of_one_process_are_held_against_each_other_step_by_step() -> None:
+    runs = [replace(RIGHT, occurrence=1 + k, replica=k % 2) for k in range(5)]
+    assert between_replicas(runs) == []
+    runs[3] = replace(WRONG, occurrence=4, replica=1)
+    (said,) = between_replicas(runs)
+    assert said == (
+        "the replicas disagree on d loss / d w at train.py:7 (2nd run): correct on replica 0 and wrong on replica 1"
+    )
+
+
+def test_executions_of_one_process_are_no_replicas() -> None:
+    assert between_replicas([RIGHT, replace(WRONG, occurrence=2), replace(RIGHT, occurrence=3)]) == []
 
 
 def test_the_exit_status_is_that_of_a_rank_that_failed() -> None:

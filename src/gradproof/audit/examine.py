@@ -227,6 +227,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
         target_value=_target_value(case.capture),
         budget=_budget(case),
         drawing=drawing_of(case, diagnostics),
+        replica=case.capture.run.replica,
         faults=case.capture.faults,
     )
 

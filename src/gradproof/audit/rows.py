@@ -195,6 +195,7 @@ def _without_rows(whole: Capture, k: int, n_rows: int) -> GradientReport:
         dtype=source.dtype,
         verdict=judgement.verdict,
         occurrence=whole.run.occurrence,
+        replica=whole.run.replica,
         order=whole.run.order,
         reason=judgement.reason,
         observed=source.observed,

@@ -9,6 +9,7 @@ from gradproof.audit.crash import ProgramEnd, explained
 from gradproof.audit.facts import Heard, report_of
 from gradproof.audit.relocate import relative_to
 from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.disagreement import between_replicas
 from gradproof.diagnosis.report import GradientReport, Report, Script
 
 
@@ -23,7 +24,8 @@ def run_report(
 ) -> Report:
     """`seconds` are the program's own; files are named from the folder that it was started in."""
     report = report_of(gradients, heard, script, {"script": seconds})
-    return relative_to(explained(report, ending, crash), folder)
+    named = relative_to(explained(report, ending, crash), folder)
+    return replace(named, notes=(*named.notes, *between_replicas(named.gradients)))
 
 
 def not_looked_at(report: Report, withheld: Sequence[str]) -> Report:

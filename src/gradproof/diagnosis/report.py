@@ -80,6 +80,7 @@ class GradientReport:
     computed: bool = True
     target_value: Array | None = None  # what was differentiated, where that is one number
     drawing: Callable[[], Figures] | None = None
+    replica: int = 0  # of several that one process runs
     faults: tuple[str, ...] = ()  # of gradproof itself, a sentence each; told once for the whole report
 
     def under(self, judgement: Judgement, diagnostics: tuple[Diagnostic, ...]) -> GradientReport:

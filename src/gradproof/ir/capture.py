@@ -180,6 +180,7 @@ class CallRun:
     was_tried: bool = False
     targets: tuple[int, ...] = ()
     made_of: frozenset[int] = frozenset()
+    replica: int = 0  # of several that one process runs
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def unread(call: GradientCall, reason: str) -> Capture:
         _target_name(call),
         sources,
         None,
-        run=CallRun(call.occurrence, exception=call.exception),
+        run=CallRun(call.occurrence, exception=call.exception, replica=call.replica),
         failure=reason,
     )
 
@@ -142,7 +142,9 @@ def _with_program(
             tuple(inner_of(made, program if copies is None else copies.of)),
             hidden_stops(made, whole),
         ),
-        run=CallRun(call.occurrence, _order(call), call.mode, call.policy, call.exception),
+        run=CallRun(
+            call.occurrence, _order(call), call.mode, call.policy, call.exception, replica=call.replica
+        ),
         around=Surroundings(
             open_tape=OpenRecord(call.tape.entered, call.tape.held) if call.tape.held else None,
             differences=call.differences,

@@ -266,6 +266,7 @@ class GradientCall:
     overwritten: Break | None = None  # where numbers were changed that the backward pass goes on with
     doubt: str | None = None  # why what was recorded may not be what ran
     framework: str = "tensorflow"
+    replica: int = 0  # of a strategy that runs several in one process
     is_rest: bool = False  # its sources are those that a call gave nothing to, where others got a gradient
 
     @property

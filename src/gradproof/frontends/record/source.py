@@ -51,26 +51,28 @@ def is_users(filename: str) -> bool:
 
 def user_places(frame: FrameType | None) -> tuple[Place, ...]:
     """The user's frames, innermost first."""
+    return _places_in(frame) or _places_of_starter()
+
+
+def _places_in(frame: FrameType | None) -> tuple[Place, ...]:
     places: list[Place] = []
     while frame is not None and len(places) < MAX_STACK:
         code = frame.f_code
         if is_users(code.co_filename):
             places.append((code, frame.f_lasti))
         frame = frame.f_back
-    return tuple(places) if places else _places_of_starter()
+    return tuple(places)
 
 
 def _places_of_starter() -> tuple[Place, ...]:
     """The user's frames of the thread that waits for this one, where this one is a replica of a strategy."""
     if _REPLICA not in type(threading.current_thread()).__name__:
         return ()
-    for thread, frame in sys._current_frames().items():
-        if thread != threading.get_ident() and _waits_for_replicas(frame):
-            return user_places(frame)
-    return ()
+    waiting = (_places_in(frame) for frame in sys._current_frames().values() if _is_of_a_strategy(frame))
+    return next((places for places in waiting if places), ())  # another replica has no frame of the user's
 
 
-def _waits_for_replicas(frame: FrameType | None) -> bool:
+def _is_of_a_strategy(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_filename.endswith(_REPLICA_FILE):
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,13 @@ from gradproof.frontends.tensorflow.traced.autograph import spans_at
 from gradproof.frontends.tensorflow.traced.tracing import TracedRule, TracedScope, Traces, n_ops
 
 
+class TracingThread(threading.local):
+    """The custom gradients that a thread is tracing, the innermost last: replicas of a strategy wait for each other."""
+
+    def __init__(self) -> None:
+        self.scopes: list[TracedScope] = []
+
+
 class Customs:
     """The hooks on `tf.custom_gradient` and on the gradient rules of graphs."""
 
@@ -28,7 +36,7 @@ class Customs:
         self._observation = observation
         self._recorder = observation.recorder
         self._traces = traces
-        self._traced_scopes: list[TracedScope] = []
+        self._traced = TracingThread()
 
     def patches(self) -> list[Patch]:
         return [
@@ -65,8 +73,8 @@ class Customs:
         caller = sys._getframe(2).f_code
         if caller.co_filename.endswith("custom_gradient.py") and len(args) == 4:
             op_type, outputs, inputs, rule = args
-            if caller.co_name == "_graph_mode_decorator" and self._traced_scopes:
-                rule = self._traced_rule(self._traced_scopes[-1], rule)
+            if caller.co_name == "_graph_mode_decorator" and self._traced.scopes:
+                rule = self._traced_rule(self._traced.scopes[-1], rule)
             elif self._recorder.scopes and not self._recorder.scopes[-1].complete:
                 scope = self._recorder.scopes[-1]
                 scope.inputs, scope.outputs, scope.complete = tuple(inputs), tuple(outputs), True
@@ -111,11 +119,11 @@ class Customs:
         kind, name, described = _described(function)
         spans = spans_at(sys._getframe(2))
         scope = TracedScope("", name, kind, spans, definition_of(described), n_ops(graph), function=described)
-        self._traced_scopes.append(scope)
+        self._traced.scopes.append(scope)
         try:
             result = original(function, args, kwargs)
         finally:
-            self._traced_scopes.remove(scope)
+            self._traced.scopes.remove(scope)
         try:
             self._close(graph, scope, result)
         except Exception:
@@ -130,8 +138,8 @@ class Customs:
     def _register(self, original: Any, decorator: Any, function: Any) -> Any:
         """The rule of a custom gradient in a graph is registered under a name of its own."""
         key = decorator._op_type
-        if key.startswith("CustomGradient-") and self._traced_scopes:
-            scope = self._traced_scopes[-1]
+        if key.startswith("CustomGradient-") and self._traced.scopes:
+            scope = self._traced.scopes[-1]
             scope.key = key
             rule = _closed_over(function, "tape_grad_fn")
             scope.n_variables = len(_closed_over(rule, "variables") or ()) if rule else 0

@@ -42,6 +42,7 @@ from gradproof.frontends.tensorflow.eager.recorder import (
     Ring,
     in_order,
 )
+from gradproof.frontends.tensorflow.replicas import replica_here
 from gradproof.frontends.tensorflow.traced.autograph import own_spans
 from gradproof.frontends.tensorflow.traced.tracing import Traces
 from gradproof.frontends.tensorflow.values import observed_of, optional_value_of, variable_of, variable_value
@@ -103,6 +104,7 @@ def build_call(ending: TapeEnding, collection: Collection, ring: Ring, traces: T
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=collection.failure,
         doubt=program.doubt,
+        replica=replica_here(),
     )
 
 
@@ -137,6 +139,7 @@ def failed_call(ending: TapeEnding, reason: str) -> GradientCall:
         exception=None if ending.error is None else f"{type(ending.error).__name__}: {ending.error}",
         failure=reason,
         doubt=reason if sources else None,
+        replica=replica_here(),
     )
 
 

@@ -19,6 +19,7 @@ from gradproof.frontends.tensorflow.eager.events import EventProgram
 from gradproof.frontends.tensorflow.eager.freeze import older, unseen, variables
 from gradproof.frontends.tensorflow.eager.recorder import RawEvent, numbers
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
+from gradproof.frontends.tensorflow.replicas import replica_of
 from gradproof.frontends.tensorflow.traced.functions import Expansion, FunctionRun, expand
 from gradproof.frontends.tensorflow.traced.graph_operands import read, source_in, value_in
 from gradproof.frontends.tensorflow.traced.interpret import Frame, Step
@@ -191,6 +192,7 @@ def build(
         inner=tuple(program.inner),
         variables=variables(sources),
         failure=_failure(seen, expansion),
+        replica=max(map(replica_of, gradient.targets), default=0),
         stopped=frozenset(value_in(frame.get(symbol), expansion).id for symbol in gradient.stopped),
     )
 
