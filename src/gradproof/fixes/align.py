@@ -94,7 +94,7 @@ class Alignment:
                 yield from zip((left, right), node.inputs)
             case ast.Call(func=function, args=args):
                 method = (
-                    [function.value] if _is_method(function) and isinstance(function, ast.Attribute) else []
+                    [function.value] if is_method(function) and isinstance(function, ast.Attribute) else []
                 )
                 yield from self._arguments([*method, *args], self._inputs(node))
 
@@ -162,7 +162,7 @@ def _may_be_inside(span: Span | None, part: ast.expr) -> bool:
     return (part.lineno, part.col_offset) <= begin and end <= last
 
 
-def _is_method(function: ast.expr) -> bool:
+def is_method(function: ast.expr) -> bool:
     """`x.sum`, as against `np.sum` or `tf.math.log`: what stands before the point is not a module."""
     if not isinstance(function, ast.Attribute):
         return False

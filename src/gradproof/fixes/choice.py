@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.case import Case
-from gradproof.fixes.edit import enclosed, replaced
+from gradproof.fixes.align import is_method
+from gradproof.fixes.edit import enclosed
+from gradproof.fixes.lines import replaced_alone
 from gradproof.fixes.rewrite import bound_array, finished, tracing, with_nodes
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of, spell
@@ -18,18 +20,20 @@ from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
 
 _MEAN = "use the mean index under softmax instead of the argmax"
+_TABLE = "use the mean of the table under softmax instead of its entry at the argmax"
 _HITS = "count the probability that softmax gives to the right class, instead of hits by argmax"
 _MEANING = "every class counts with its probability, so the value is no longer a whole number of choices"
 
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """A choice that is used as a number: `labels` are what it is compared with, where it is."""
+    """A choice that is used as a number: `labels` are what it is compared with, `table` what it chooses from."""
 
     node: Node
     argmax: Node
     compared: Node | None = None
     labels: int | None = None
+    table: int | None = None
 
     def axis(self, program: Program) -> int:
         ndim = len(program[self.argmax.inputs[0]].shape)
@@ -40,13 +44,17 @@ def soft_choices(case: Case, program: Program) -> Iterator[tuple[Program, tuple[
     """The changed program with the nodes, the words, and the patch that are its change."""
     for choice in _choices(program):
         made = _made(program, choice)
-        text = _HITS if choice.labels is not None else _MEAN
+        text = _HITS if choice.labels is not None else _MEAN if choice.table is None else _TABLE
         patch = _patch(case, program, choice)
         yield with_nodes(program, {choice.node.id: made}), (choice.node.id,), text, _MEANING, patch
 
 
 def _choices(program: Program) -> Iterator[_Choice]:
     for node in program.nodes:
+        if node.op == "take" and not node.is_discrete and len(program[node.inputs[0]].shape) == 1:
+            index = _behind(program, node.inputs[1])
+            if index.op == "argmax" and index.shape == node.shape:
+                yield _Choice(node, index, table=node.inputs[0])
         if node.op != "cast" or node.is_discrete:
             continue
         inner = _behind(program, node.inputs[0])
@@ -75,7 +83,8 @@ def _made(program: Program, choice: _Choice) -> list[Node]:
     if choice.labels is None:
         shape = [1] * x.ndim
         shape[axis] = n
-        weights = np.arange(n).reshape(shape)
+        entries = np.arange(n) if choice.table is None else np.asarray(program[choice.table].value)
+        weights = entries.reshape(shape)
     else:
         labels = np.broadcast_to(program[choice.labels].value, choice.argmax.shape)  # one for all, or each
         weights = np.moveaxis(np.arange(n) == labels[..., None], -1, axis)
@@ -92,10 +101,12 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
     alias = None if source is None else alias_of(source.tree, language.name)
     if span is None or source is None or alias is None or not language.one_hot:
         return ""
-    if not isinstance(place, ast.Call) or not isinstance(call, ast.Call) or not call.args:
+    scores = _first(call)
+    if not isinstance(place, ast.Call | ast.Subscript) or scores is None:
         return ""
-    parts = [call.args[0], *_labels(source, choice)]
-    if len(parts) != (1 if choice.labels is None else 2) or not all(
+    other = [*_labels(source, choice), *_table(place, choice)]
+    parts = [scores, *other]
+    if len(other) != (choice.labels is not None or choice.table is not None) or not all(
         _reach(source, one, place) for one in parts
     ):
         return ""
@@ -106,6 +117,7 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
     if along and (choice.labels is None or "{axis}" not in language.one_hot):
         return ""
     named = language.places if choice.labels is None else language.one_hot
+    named = named if choice.table is None else "{labels}"
     weights = named.format(n=n, axis=along, labels=written[-1]).replace(f"{language.alias}.", f"{alias}.")
     chances = spell(language.name, alias, "softmax", [ast.Name("SCORES")], {"axes": (axis,)}, ndim)
     if chances is None:
@@ -113,7 +125,22 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
     total = spell(language.name, alias, "sum", [ast.Name("PRODUCT")], {"axes": (axis,)}, ndim)
     product = f"{ast.unparse(chances).replace('SCORES', written[0])} * {weights}"
     text = "" if total is None else ast.unparse(total).replace("PRODUCT", product)
-    return replaced(source, [(place, enclosed(source, place, text))], span.file)
+    return replaced_alone(source, place, enclosed(source, place, text), span.file)
+
+
+def _first(call: ast.expr | None) -> ast.expr | None:
+    """The array that a function or a method takes first."""
+    if not isinstance(call, ast.Call):
+        return None
+    if is_method(call.func) and isinstance(call.func, ast.Attribute):
+        return call.func.value
+    return call.args[0] if call.args else None
+
+
+def _table(place: ast.expr, choice: _Choice) -> list[ast.expr]:
+    first = place.value if isinstance(place, ast.Subscript) else _first(place)
+    is_plain = isinstance(first, ast.Name | ast.Attribute)
+    return [first] if choice.table is not None and first is not None and is_plain else []
 
 
 def _labels(source: ParsedSource, choice: _Choice) -> list[ast.expr]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
-from gradproof.fixes.edit import diff
+from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.source import ParsedSource
 
 
@@ -103,6 +104,24 @@ def left_out(
     lines = source.text.splitlines(keepends=True)
     after = [(kept or {}).get(k, "" if k in gone else line) for k, line in enumerate(lines, 1)]
     return diff(source, [line for line in after if line], file)
+
+
+def replaced_alone(source: ParsedSource, place: ast.expr, text: str, file: str) -> str:
+    """An expression with another text, and without the lines that only gave names to what stood in it."""
+    lines = with_texts(source, [(place, text)])
+    if lines is None:
+        return ""
+    inside = {one for one in ast.walk(place) if isinstance(one, ast.Name)}
+    names = {one.id: one for one in inside if re.search(rf"\b{one.id}\b", text) is None}
+    given = [
+        source.definition(use)
+        for name, use in names.items()
+        if all(one in inside for one in source.names(source.tree, name) if isinstance(one.ctx, ast.Load))
+    ]
+    gone = lines_without(source, [one for one in given if one is not None])
+    is_known = len(lines) == len(source.text.splitlines())
+    kept = [line for k, line in enumerate(lines, 1) if not is_known or k not in gone]
+    return diff(source, kept, file)
 
 
 def lines_without(source: ParsedSource, statements: Sequence[ast.stmt]) -> set[int]:
