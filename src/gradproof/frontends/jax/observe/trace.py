@@ -100,6 +100,13 @@ class RecordTrace(core.EvalTrace):  # type: ignore[misc]  # JAX's internals have
         with core.set_current_trace(self):
             return fun.call_wrapped(*tracers)
 
+    def process_shard_map(self, primitive: Any, f: Any, tracers: Any, /, **params: Any) -> Any:
+        """Its devices run by themselves, where nobody hears them: what went in and came out is known."""
+        with core.set_current_trace(core.eval_trace):
+            outputs = super().process_shard_map(primitive, f, tracers, **params)
+        self._note(primitive, tracers, {}, outputs)
+        return outputs
+
 
 def places_here(depth: int) -> tuple[Place, ...]:
     """The user's line that is being executed; going backward, the line that is being differentiated."""

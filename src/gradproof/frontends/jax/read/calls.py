@@ -20,9 +20,10 @@ from gradproof.frontends.jax.observe.notes import Ending, JaxExit
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxEvent, numbers
 from gradproof.frontends.jax.read.bare import as_observed, bare_call, names_of_sources, names_of_targets
+from gradproof.frontends.jax.read.devices import is_mapped, total_of
 from gradproof.frontends.jax.read.flow import given_results, needed_for, phased
 from gradproof.frontends.jax.read.inside import Inside
-from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, SeenEnough, Where
+from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter, SeenEnough
 from gradproof.frontends.jax.read.odd import is_odd
 from gradproof.frontends.jax.read.parts import Parts
 from gradproof.frontends.jax.read.regions import with_regions
@@ -30,6 +31,7 @@ from gradproof.frontends.jax.read.replay import Find, replayed
 from gradproof.frontends.jax.read.rules import JaxRules, attributed, is_users_own, require_seen, rules_of
 from gradproof.frontends.jax.read.values import Values
 from gradproof.frontends.jax.read.views import JaxView, views
+from gradproof.frontends.jax.read.where import Where
 from gradproof.frontends.record.model import (
     RETURN_OP,
     Exit,
@@ -54,7 +56,7 @@ def captures_of(ending: Ending) -> list[Capture]:
         return [unread_of(ending, f"{FAULT} ({error!r}): " + traceback.format_exc(limit=-3))]
     # Many pullbacks at once are no rule alone.
     is_batched = any(one.batch_axes for one in (*ending.of.sources, *ending.weights))
-    is_plain = not (ending.is_forward or ending.is_heard or is_batched)
+    is_plain = not (ending.is_forward or ending.is_heard or is_batched or is_mapped(ending.linear))
     if not is_plain or not (any(map(is_odd, found)) or any(map(is_users_own, ending.of.pieces))):
         return found
     try:
@@ -149,6 +151,7 @@ def _run_again(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]
         sources, targets, weights, results = (
             tuple(_seen(run, one, turn) for one in group) for group in _ends(ending)
         )
+        targets = total_of(run, ending, targets, where)
         own = tuple(
             _as_returned(run, one, value, returned, where) for one, value in zip(ending.results, results)
         )

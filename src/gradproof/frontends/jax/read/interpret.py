@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,16 @@ from gradproof.clock import tick
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.kernels import PRIMITIVE
 from gradproof.frontends.jax.lower import TABLE
-from gradproof.frontends.jax.lower.library import ANY_NUMBER, PREFIX, Known, known_function, region_of
+from gradproof.frontends.jax.lower.library import ANY_NUMBER, PREFIX, known_function
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.observe.twin import apart, twin
+from gradproof.frontends.jax.read.devices import shard_map, without_mesh
+from gradproof.frontends.jax.read.inlined import INLINED, opened
 from gradproof.frontends.jax.read.inside import Inside
-from gradproof.frontends.jax.read.loops import among_devices, cond, linear_solve, scan, shard_map, while_loop
+from gradproof.frontends.jax.read.loops import cond, linear_solve, scan, while_loop
 from gradproof.frontends.jax.read.regions import MARK
 from gradproof.frontends.jax.read.values import Values
+from gradproof.frontends.jax.read.where import Where, here_of
 from gradproof.frontends.jax.read.written_out import (
     of_a_library,
     ragged_product,
@@ -27,33 +29,15 @@ from gradproof.frontends.jax.read.written_out import (
     window_reduction,
     written_out,
 )
-from gradproof.frontends.record.model import RETURN_OP, OpEvent, Phase, Value
-from gradproof.frontends.record.source import Place, is_users, spans_of
-from gradproof.ir.span import Span
+from gradproof.frontends.record.model import RETURN_OP, OpEvent, Value
 
 PLAIN_NUMBERS = (
     "`{name}` was given a plain Python number, and Python computed with it where JAX sees nothing; pass an array, as "
     "`jnp.float32(...)`, and it can be judged"
 )
 MOST_EVENTS = 200_000  # a program with more ops is not judged, and says so
-_BOUNDARY = frozenset({"trace_to_jaxpr", "trace_to_jaxpr_dynamic", "_trace_to_jaxpr"})
 
-Bodies = Callable[["JaxprInterpreter", Any, list[Value], "Where"], list[Value]]
-
-
-@dataclass(frozen=True)
-class Where:
-    """What the ops of a body inherit from the call of it."""
-
-    stack: tuple[Span, ...]
-    phase: Phase
-    scope: int | None = None
-    pullback: int | None = None
-    within: tuple[int, ...] = ()
-    loop: tuple[int, ...] = ()
-    is_transposed: bool = False
-    region: Known | None = None
-    call: int | None = None  # the compiled function whose own results are to be met
+Bodies = Callable[["JaxprInterpreter", Any, list[Value], Where], list[Value]]
 
 
 class SeenEnough(Exception):
@@ -63,7 +47,8 @@ class SeenEnough(Exception):
 class JaxprInterpreter:
     """Collects op events; `seen` holds, for every variable of a jaxpr, the values it had, one per turn.
 
-    `twins` are the values inside of what is cut out, by those outside; `makers` the events by what they made.
+    `twins` are the values inside of what is cut out, by those outside; `makers` the events by what they made;
+    `everywhere` the values that a variable had on several devices, `is_typed` if types say who shares them.
     """
 
     def __init__(
@@ -75,6 +60,8 @@ class JaxprInterpreter:
         self._inside = inside or Inside()
         self.events: list[OpEvent] = []
         self.seen: dict[Any, list[Value]] = {}
+        self.everywhere: dict[Any, tuple[Value, ...]] = {}
+        self.is_typed = True
         self.makers: dict[int, OpEvent] = {}
 
     def end_turn(self) -> None:
@@ -125,7 +112,7 @@ class JaxprInterpreter:
         where: Where,
     ) -> list[Value]:
         """One equation: `outputs` are the arrays that it returned in the user's run, None where it is run here."""
-        body = among_devices(primitive.name, params) or BODIES.get(primitive.name)
+        body = BODIES.get(primitive.name)
         if body is None and primitive.name not in TABLE and isinstance(primitive, core.Primitive):
             body = self._of_a_library(primitive, params, inputs)
         if body is not None:
@@ -144,7 +131,8 @@ class JaxprInterpreter:
             return results
         if outputs is None:
             tick()
-            made = primitive.bind(*map(self.values.array, inputs), **primitive.get_bind_params(params))
+            own = primitive.get_bind_params(without_mesh(params))
+            made = primitive.bind(*map(self.values.array, inputs), **own)
             arrays = [self.values.array(value) for value in inputs]
             outputs = apart(list(made) if primitive.multiple_results else [made], arrays)
             results = [self.values.new(array) for array in outputs]
@@ -188,10 +176,7 @@ class JaxprInterpreter:
 
         def bind(var: Any, value: Value) -> None:
             env[var] = value
-            self.seen.setdefault(var, []).append(value)
-            if var in self._inside.sources and value.id not in self.twins:
-                self.twins[value.id] = self.values.new(twin(self.values.array(value)))
-                self.emit("copy", [value], [self.twins[value.id]], {}, where)
+            self.see(var, value, where)
 
         variables = (*jaxpr.constvars, *jaxpr.invars)
         given = (*(self.values.of(const) for const in consts), *inputs)
@@ -199,27 +184,33 @@ class JaxprInterpreter:
             bind(var, value)
 
         def read(atom: Any) -> Value:
-            return self._literal(atom) if isinstance(atom, core.Literal) else env[atom]
+            return self.literal(atom) if isinstance(atom, core.Literal) else env[atom]
 
         for equation in jaxpr.eqns:
-            information = equation.source_info
-            here = replace(
-                where,
-                stack=(*own_stack(information.traceback), *where.stack),
-                is_transposed=where.is_transposed or "transpose" in str(information.name_stack),
-                region=where.region or region_of(_codes(information.traceback)),
-            )
-            inputs = [read(atom) for atom in equation.invars]
-            constants = self._inside.constants_of(equation)
-            if constants is not None:
-                inputs = [x if k in constants else self.twins.get(x.id, x) for k, x in enumerate(inputs)]
+            own = self.inside(equation, [read(atom) for atom in equation.invars])
             with equation.ctx.manager:
-                results = self.execute(equation.primitive, equation.params, inputs, None, here)
+                results = self.execute(
+                    equation.primitive, equation.params, own, None, here_of(equation, where)
+                )
             for var, value in zip(equation.outvars, results, strict=True):
                 bind(var, value)
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _literal(self, atom: Any) -> Value:
+    def see(self, var: Any, value: Value, where: Where) -> None:
+        """A variable has a value."""
+        self.seen.setdefault(var, []).append(value)
+        if var in self._inside.sources and value.id not in self.twins:
+            self.twins[value.id] = self.values.new(twin(self.values.array(value)))
+            self.emit("copy", [value], [self.twins[value.id]], {}, where)
+
+    def inside(self, equation: Any, inputs: Sequence[Value]) -> list[Value]:
+        """What an equation takes, if it is a part of the function that is differentiated."""
+        constants = self._inside.constants_of(equation)
+        if constants is None:
+            return list(inputs)
+        return [x if k in constants else self.twins.get(x.id, x) for k, x in enumerate(inputs)]
+
+    def literal(self, atom: Any) -> Value:
         """A constant. What was known while tracing is written into the jaxpr as the very object that it was: the
         gradient that a rule is given, or a Python number that a loop computes with."""
         number = atom.val
@@ -239,50 +230,15 @@ def _described(params: Any) -> str | None:
     return None if information is None else str(information.func_src_info)
 
 
-def own_stack(traceback: Any) -> tuple[Span, ...]:
-    """The user's lines inside the body that an equation stands in.
-
-    What is outside of it is the line that had the body traced first, which need not be the one that runs it now.
-    """
-    return spans_of(_own_places(traceback))
-
-
-def _codes(traceback: Any) -> Sequence[Any]:
-    return () if traceback is None else traceback.raw_frames()[0]
-
-
-def _own_places(traceback: Any) -> Iterator[Place]:
-    codes, offsets = ([], []) if traceback is None else traceback.raw_frames()
-    for code, offset in zip(codes, offsets):
-        if code.co_name in _BOUNDARY:
-            return
-        if is_users(code.co_filename):
-            yield code, offset
-
-
 def _inline(key: str) -> Bodies:
     def body(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
-        jaxpr = params[key]
-        if isinstance(jaxpr, core.ClosedJaxpr):
-            return run.run_closed(jaxpr, inputs, where)
-        return run.run(jaxpr, (), inputs, where)
+        return run.run(*opened(params[key]), inputs, where)
 
     return body
 
 
 BODIES: dict[str, Bodies] = {
-    "jit": _inline("jaxpr"),
-    "pjit": _inline("jaxpr"),
-    "closed_call": _inline("call_jaxpr"),
-    "core_call": _inline("call_jaxpr"),
-    "call": _inline("call_jaxpr"),
-    "remat2": _inline("jaxpr"),
-    "checkpoint": _inline("jaxpr"),
-    "custom_jvp_call": _inline("call_jaxpr"),
-    "custom_vjp_call": _inline("call_jaxpr"),
-    "custom_vjp_call_jaxpr": _inline("call_jaxpr"),
-    "custom_vmap_call": _inline("call"),
-    "composite": _inline("jaxpr"),
+    **{name: _inline(key) for name, key in INLINED.items()},
     "scan": scan,
     "while": while_loop,
     "cond": cond,

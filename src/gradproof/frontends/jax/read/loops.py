@@ -18,10 +18,10 @@ from gradproof.frontends.record.model import Value
 from gradproof.ir import types
 
 if TYPE_CHECKING:
-    from gradproof.frontends.jax.read.interpret import Bodies, JaxprInterpreter, Where
+    from gradproof.frontends.jax.read.interpret import JaxprInterpreter
+    from gradproof.frontends.jax.read.where import Where
 
 SOLVED = 1e-2  # of the right-hand side: what iterations leave is smaller, another equation's solution is not
-_ACROSS = frozenset({"psum", "psum_invariant", "pvary", "pmax", "pmin"})
 LARGEST_EQUATION = 64  # unknowns of a linear equation whose matrix is written out column by column
 
 
@@ -32,23 +32,23 @@ def scan(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) 
     columns: list[dict[int, Value]] = [{} for _ in params["jaxpr"].out_avals[n_carry:]]
     for turn in turns:
         here = replace(where, loop=(*where.loop, turn))
-        slices = [_row(run, x, turn, here) for x in xs]
+        slices = [row_of(run, x, turn, here) for x in xs]
         results = run.run_closed(params["jaxpr"], [*consts, *carry, *slices], here)
         carry = results[:n_carry]
         for column, value in zip(columns, results[n_carry:]):
             column[turn] = value
         run.end_turn()
     avals = params["jaxpr"].out_avals[n_carry:]
-    return [*carry, *(_stacked(run, column, aval, where) for column, aval in zip(columns, avals))]
+    return [*carry, *(stacked(run, column, aval, where) for column, aval in zip(columns, avals))]
 
 
-def _row(run: JaxprInterpreter, x: Value, turn: int, where: Where) -> Value:
+def row_of(run: JaxprInterpreter, x: Value, turn: int, where: Where) -> Value:
     result = run.values.new(run.values.array(x)[turn])
     run.emit("gradproof.row", [x], [result], {"row": turn}, where)
     return result
 
 
-def _stacked(run: JaxprInterpreter, rows: dict[int, Value], aval: Any, where: Where) -> Value:
+def stacked(run: JaxprInterpreter, rows: dict[int, Value], aval: Any, where: Where) -> Value:
     items = [rows[turn] for turn in range(len(rows))]
     if not items:
         return run.values.new(jnp.zeros((0, *aval.shape), aval.dtype))
@@ -98,26 +98,6 @@ def _selected(
     result = run.values.new(twin(run.values.array(taken)))
     run.emit("select_n", [index, *cases], [result], {}, where)
     return result
-
-
-def shard_map(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
-    """On a mesh of one device every part is the whole."""
-    if params["mesh"].size != 1:
-        raise GradproofError("what several devices compute together is not followed")
-    return run.run(params["jaxpr"], (), inputs, where)
-
-
-def among_devices(name: str, params: Any) -> Bodies | None:
-    """What puts the parts of devices together; among one of them, that is what it has."""
-    is_named = any(isinstance(axis, str) for axis in params.get("axes", ()))
-    return _handed_on if is_named and name in _ACROSS else None
-
-
-def _handed_on(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:
-    results = [run.values.new(twin(run.values.array(value))) for value in inputs]
-    for value, result in zip(inputs, results):
-        run.emit("copy", [value], [result], {}, where)
-    return results
 
 
 def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) -> list[Value]:

@@ -21,7 +21,8 @@ from jax._src.lax.lax import _ragged_dot_general_impl
 from gradproof.frontends.record.model import Value
 
 if TYPE_CHECKING:
-    from gradproof.frontends.jax.read.interpret import JaxprInterpreter, Where
+    from gradproof.frontends.jax.read.interpret import JaxprInterpreter
+    from gradproof.frontends.jax.read.where import Where
 
 
 def written_out(function: Callable[..., Any]) -> Callable[..., list[Value]]:
