@@ -89,7 +89,7 @@ class RecordTrace(core.EvalTrace):  # type: ignore[misc]  # JAX's internals have
         for result, output in zip(results, outputs):
             if output is not result:
                 self._note(copy_p, (result,), {}, (output,))
-        params = {"function": fun.debug_info.func_src_info, "name": fun.debug_info.func_name}
+        params = {"function": fun.debug_info.func_src_info, "name": fun.debug_info.func_name, "rule": jvp}
         params["is_heard"] = not (any(isinstance(x, float) for x in tracers) and computes_elsewhere(fun.f))
         self._note(JaxCall(), tracers, params, outputs)
         return outputs

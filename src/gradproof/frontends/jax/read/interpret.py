@@ -20,6 +20,7 @@ from gradproof.frontends.jax.read.inlined import INLINED, opened
 from gradproof.frontends.jax.read.inside import Inside
 from gradproof.frontends.jax.read.loops import cond, linear_solve, scan, while_loop
 from gradproof.frontends.jax.read.regions import MARK
+from gradproof.frontends.jax.read.roots import ROOT, root_in
 from gradproof.frontends.jax.read.values import Values
 from gradproof.frontends.jax.read.where import Where, here_of
 from gradproof.frontends.jax.read.written_out import (
@@ -121,13 +122,13 @@ class JaxprInterpreter:
                 inner, results = results, [self.values.of(array) for array in outputs]
                 for own, result in zip(inner, results, strict=True):
                     self.emit(RETURN_OP, [own], [result], {}, where)
-            self._know(_described(params), inputs, results, where)
+            self._know(_described(params), inputs, results, where, params.get("jvp_jaxpr_fun"))
             return results
         if primitive.name == "gradproof.call":
-            if not params["is_heard"]:
-                raise GradproofError(PLAIN_NUMBERS.format(name=params["name"]))
             results = [self.values.of(array) for array in outputs or ()]
-            self._know(params["function"], inputs, results, where)
+            is_known = self._know(params["function"], inputs, results, where, params["rule"])
+            if not is_known and not params["is_heard"]:
+                raise GradproofError(PLAIN_NUMBERS.format(name=params["name"]))
             return results
         if outputs is None:
             tick()
@@ -145,19 +146,38 @@ class JaxprInterpreter:
         closed = of_a_library(primitive, params, [self.values.array(value) for value in inputs])
         return None if closed is None else lambda run, _, given, where: run.run_closed(closed, given, where)
 
-    def _know(self, described: Any, inputs: Sequence[Value], results: Sequence[Value], where: Where) -> None:
-        """A function of the library that has a meaning as a whole: that stands for its first results.
+    def _know(
+        self, described: Any, inputs: Sequence[Value], results: Sequence[Value], where: Where, rule: Any
+    ) -> bool:
+        """Whether it is a function of the library that has a meaning as a whole, which stands for its first results.
 
         Behind them there may be slopes for the backward pass. Transposed, it has the same name and is something else.
         """
         known = None if described is None else known_function(described)
         if known is None or where.is_transposed or len(results) < known.n_outputs:
-            return
-        if known.n_inputs in (len(inputs), ANY_NUMBER):
-            op = PREFIX + known.name
-            self.emit(
-                op if op in TABLE else known.name.strip("_"), inputs, results[: known.n_outputs], {}, where
-            )
+            return False
+        if known.name == ROOT and self._solve(inputs, results, where, rule):
+            return True
+        if known.n_inputs not in (len(inputs), ANY_NUMBER):
+            return False
+        op = PREFIX + known.name
+        is_listed = op in TABLE
+        name = op if is_listed else known.name.strip("_")
+        self.emit(name, inputs, results[: known.n_outputs], {}, where)
+        return is_listed
+
+    def _solve(self, inputs: Sequence[Value], results: Sequence[Value], where: Where, rule: Any) -> bool:
+        """Whether what was found is the root of an equation: it is known by that, then."""
+        root = root_in(rule)
+        arrays = [[self.values.array(one) for one in group] for group in (inputs, results)]
+        closed = None if root is None else root.solved(*arrays)
+        if root is None or closed is None:
+            return False
+        found = [self.values.new(twin(self.values.array(one))) for one in results]
+        given = [*inputs[: root.n_own], *found[: len(closed.jaxpr.outvars)]]
+        for own, result in zip(self.run_closed(closed, given, where), results):
+            self.emit(RETURN_OP, [own], [result], {}, where)
+        return True
 
     def _told_apart(self, variables: Sequence[Any], given: Sequence[Value], where: Where) -> list[Value]:
         """What is differentiated for is one argument, though the same array may be another, too, or a constant."""
