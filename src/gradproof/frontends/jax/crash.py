@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from jax import errors
 
 from gradproof.diagnosis.diagnostic import CRASH, Annotation, Diagnostic, Fix
@@ -81,6 +83,16 @@ _BY_CLASS: tuple[tuple[type[BaseException], ExplainedError], ...] = (
         ),
     ),
 )
+_SHAPE = ExplainedError(
+    _LEFT,
+    "how long an array is has to be known while tracing, and a traced array decides it here",
+    "needs plain integers for a shape",
+    f"{_TRACED} Every array needs a shape, and a count, a size or the end of a slice that is traced gives none.",
+    "name the argument in `static_argnums`; where it depends on the data, pass `size=`, or choose with `jnp.where`",
+)
+_SHAPES = ("Shapes must be 1D sequences of concrete values", "Slice entries must be static integers")
+_PYTHONS = "The problem arose with the `"
+_FUNCTION = re.compile(r"\b(?:jnp|jax)\.")
 _NO_RULE = ExplainedError(
     "no-gradient-registered",
     "JAX has no derivative of this function for this argument",
@@ -186,9 +198,20 @@ def break_of(error: BaseException, call: Span) -> Break | None:
 
 
 def _kind(error: BaseException) -> ExplainedError | None:
+    if _is_about_a_shape(error):
+        return _SHAPE
     known = next((known for kind, known in _BY_CLASS if isinstance(error, kind)), None)
     known = known or next((known for text, known in _BY_TEXT if text in str(error)), None)
     return known or next((known for text, known in MISUSES if text in str(error)), None)
+
+
+def _is_about_a_shape(error: BaseException) -> bool:
+    """One of JAX's own functions asks for plain integers, and is named; or Python does, by `float()` and the like."""
+    lines = str(error).splitlines()
+    if isinstance(error, errors.ConcretizationTypeError):
+        named = lines[1] if len(lines) > 1 else ""
+        return not named.startswith(_PYTHONS) and _FUNCTION.search(named) is not None
+    return bool(lines) and lines[0].startswith(_SHAPES)
 
 
 def _known(error: BaseException) -> tuple[ExplainedError, Span] | None:

@@ -168,6 +168,38 @@ MISUSES: tuple[tuple[str, ExplainedError], ...] = (
         ),
     ),
     (
+        "vmap got inconsistent sizes for array axes to be mapped",
+        ExplainedError(
+            CRASH,
+            "`vmap` is to take its arguments apart, and they are not equally long",
+            "takes them apart",
+            "By default `vmap` takes every argument apart along its first axis, and calls the function with one entry "
+            "of each: parameters are cut up, too, unless they are excepted.",
+            "give `None` in `in_axes` for what all examples share, as in `in_axes=(None, 0, 0)`",
+        ),
+    ),
+    (
+        "float0",
+        ExplainedError(
+            CRASH,
+            "the gradient of an integer is an array of dtype float0, which holds no numbers",
+            "computes with it",
+            "`allow_int=True` lets a function be differentiated for integers, and what comes back for them is a place "
+            "that is kept empty.",
+            "keep integers out of what is differentiated and updated: pass them as another argument",
+        ),
+    ),
+    (
+        "Non-hashable static arguments are not supported",
+        ExplainedError(
+            CRASH,
+            "a static argument has to be hashable, and a list, a dict or an array is not",
+            "is called with it",
+            "`jit` keeps one compiled function for every value of its static arguments, and looks it up by their hash.",
+            "pass a tuple, or leave the argument out of `static_argnums`",
+        ),
+    ),
+    (
         "Expected a callable value, got",
         ExplainedError(
             CRASH,

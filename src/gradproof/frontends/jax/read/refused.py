@@ -15,6 +15,7 @@ from gradproof.ir.span import Span
 
 _BEFORE = (NO_ARGUMENT, NO_TANGENTS, "jvp called with different")
 _PRIMAL = re.compile(r"Got primal dtype (\w+)")
+_ARGUMENT = re.compile(NO_ARGUMENT + r"(.*?) requires")
 _END = re.compile(r"(?<!e\.g|i\.e)\.(?= [A-Z]|$)")  # of a sentence
 
 
@@ -44,7 +45,8 @@ def capture_before(error: BaseException) -> Capture | None:
     if place is None or not (isinstance(error, TypeError | ValueError) and said.startswith(_BEFORE)):
         return None
     call, text = span_of(place), _told(error)
-    name = said.removeprefix(NO_ARGUMENT).split()[0] if said.startswith(NO_ARGUMENT) else "primals"
+    named = _ARGUMENT.match(said)
+    name = "primals" if named is None else named[1]
     dtype = _PRIMAL.search(said)
     kind = "none" if dtype is None else dtype[1]
     meant = Source(name, (), kind, None, None, missing=_why(name, kind, call) if dtype else None)
