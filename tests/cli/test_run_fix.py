@@ -78,3 +78,6 @@ def test_fixes_can_be_left_out(tmp_path: Path) -> None:
     assert "error[" in done.stderr and "fixable" not in done.stderr
     refused = run([*start, "--fix", "--quiet", "script.py"], tmp_path)
     assert "`--fix` needs `--diff`, `--apply` or a file" in refused.stderr
+    alone = run([*start, "--fix", "script.py"], tmp_path)
+    assert "gradproof run --fix --diff script.py" in alone.stderr
+    assert (tmp_path / "script.py").read_text(encoding="utf-8") == FAULTY

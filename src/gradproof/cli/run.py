@@ -215,8 +215,6 @@ class _Audit:
 
 def execute(given: argparse.Namespace) -> int:
     folder = os.getcwd()
-    if given.fix == "" and not (given.apply or given.diff):
-        raise InvalidInput("`--fix` needs `--diff`, `--apply` or a file: gradproof run --fix --diff SCRIPT")
     paths, fix = output.writable_paths(given), output.writable_path(given.fix or None)
     target, arguments = _target(given)
     _demand_deferrable(given)
@@ -283,6 +281,10 @@ def _target(given: argparse.Namespace) -> tuple[AuditTarget, list[str]]:
     words = [*(given.module or ()), *given.script]
     if words[:1] == ["--"]:
         del words[0]
+    says_where = given.fix or given.apply or given.diff
+    if given.fix is not None and not (words and says_where):  # a word that it took was meant as the script
+        example = f"gradproof run --fix --diff {given.fix or 'SCRIPT'}"
+        raise InvalidInput(f"`--fix` needs `--diff`, `--apply` or a file: {example}")
     if not words:
         raise InvalidInput("`gradproof run` needs a script: gradproof run SCRIPT [ARGS...]")
     find = find_script if given.module is None else find_module

@@ -27,7 +27,7 @@ _DEEPEST = 9  # closures that JAX puts around the arguments of a rule
 
 
 @dataclass(frozen=True)
-class Root:
+class RootEquation:
     """The equation of one call: its jaxpr, how many of the arguments are constants of it, and of the call in all."""
 
     equation: Any
@@ -78,12 +78,12 @@ def _batch(part: Any, aval: Any) -> Any:
     return 0 if shape[1:] == aval.shape else NotImplemented
 
 
-def root_in(held: Any) -> Root | None:
+def root_in(held: Any) -> RootEquation | None:
     """The equation that a call of `custom_root` keeps in its rule."""
     tuples = [one for one in _kept(held, _DEEPEST, set()) if isinstance(one, _RootTuple)]
     lengths = next((one for one in tuples if isinstance(one.f, int)), None)
     jaxprs = next((one for one in tuples if isinstance(one.f, core.ClosedJaxpr)), None)
-    return None if lengths is None or jaxprs is None else Root(jaxprs.f, lengths.f, sum(lengths))
+    return None if lengths is None or jaxprs is None else RootEquation(jaxprs.f, lengths.f, sum(lengths))
 
 
 def _kept(held: Any, depth: int, seen: set[int]) -> Iterator[Any]:
