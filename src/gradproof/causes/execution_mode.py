@@ -33,7 +33,7 @@ from gradproof.ir import types
 from gradproof.ir.surroundings import ModeGap
 from gradproof.judge.verdict import Verdict
 
-_NAMES = {"xla": "XLA", "graph": "a graph"}
+_NAMES = {"xla": "XLA", "graph": "a graph", "parts": "compiled code"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:

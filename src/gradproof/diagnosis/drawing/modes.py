@@ -23,7 +23,7 @@ Replay = Callable[[Program, int], Array | None]  # runs a forward program, retur
 
 PRECISIONS = ("bfloat16", "float16", "float32", "float64")
 _REDECIDED = Policy(redecide=True)
-_GAP_MODES = {"xla": "XLA", "graph": "a graph"}
+_GAP_MODES = {"xla": "XLA", "graph": "a graph", "parts": "compiled code"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,8 @@ def _matches(made: Assembly, whole: Program) -> dict[int, int | None]:
     for scope in made.call.scopes:
         uses.setdefault((scope.name, scope.span, scope.definition), []).append(scope)
     for same in uses.values():
-        if len(same) == 1 or (made.call.mode in ("eager", "parts") and not made.call.calls):
+        is_heard = all(one.mode == "parts" for one in made.call.calls)
+        if len(same) == 1 or (made.call.mode in ("eager", "parts") and is_heard):
             continue  # a rule that was heard knows its forward
         of = {scope.id: _belonging(made, whole, scope) for scope in same}
         for turn, rule in enumerate(rule for rule in made.call.pullbacks if rule.scope in of):

@@ -9,6 +9,7 @@ from gradproof.frontends.assemble.dialect import Role
 from gradproof.ir import types
 
 _ROLES: dict[str, Role] = {
+    "Return": "pass-on",  # of compiled code, as what its ops lead to
     **dict.fromkeys(("detach", "detach_copy"), "stop"),
     **dict.fromkeys(("_to_copy", "to", "convert_element_type"), "cast"),
     **dict.fromkeys(

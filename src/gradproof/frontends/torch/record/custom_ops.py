@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
+from linecache import getline
 from types import SimpleNamespace
 from typing import Any
 
 from torch._library import custom_ops
 from torch._library.custom_ops import CustomOpDef
+from torch.autograd import Function
 from torch.utils._python_dispatch import _pop_mode, _push_mode
+
+from gradproof.frontends.record.source import Place, span_of
 
 _GENERATED = "GeneratedBackwardFor_{}_{}_{}"  # how PyTorch calls the function that it makes of an op
 
@@ -29,6 +35,25 @@ def written_as(cls: Any) -> tuple[str, Any]:
             if cls.__name__ == _GENERATED.format(op._namespace, op._opname, op._overloadname):
                 return op._opname, SimpleNamespace(forward=one._init_fn, backward=one._backward_fn)
     return cls.__name__, cls
+
+
+def is_traced(cls: Any) -> bool:
+    """Whether it is a function of the user's as a compiler's graph has it."""
+    return bool(cls.__qualname__.startswith("AutogradFunctionApply."))
+
+
+def traced_as(places: Sequence[Place]) -> tuple[str, Any]:
+    """The name and the class of such a function, by what is called at the line that it was traced from."""
+    span = span_of(places[0]) if places else None
+    text = "" if span is None else getline(span.file, span.line)[span.column or 0 :]
+    called = re.match(r"[\w.]+(?=\()", text.strip())
+    for module in list(sys.modules.values()) if called is not None and span is not None else ():
+        if getattr(module, "__file__", None) == span.file:
+            apply = reduce(lambda one, name: getattr(one, name, None), called[0].split("."), module)
+            cls = getattr(apply, "__self__", None)
+            if isinstance(cls, type) and issubclass(cls, Function):
+                return cls.__name__, cls
+    return "autograd.Function", SimpleNamespace(forward=None, backward=None)
 
 
 @contextmanager

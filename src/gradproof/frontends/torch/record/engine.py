@@ -16,10 +16,11 @@ from torch.autograd import graph as autograd_graph
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import first_user_frame
+from gradproof.frontends.torch.record.compiled import back
 from gradproof.frontends.torch.record.graph import walk
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import have_numbers
-from gradproof.frontends.torch.record.recorder import TorchRecorder, numbers
+from gradproof.frontends.torch.record.recorder import CompiledCall, TorchRecorder, numbers
 from gradproof.frontends.torch.record.transforms import are_batched, plain
 
 
@@ -249,17 +250,20 @@ class Engine:
     def _listen(self, run: EngineRun) -> Iterator[Any]:
         """Walk the graph and hang an ear on every node; yields what takes them off again."""
         for node in walk([tensor.grad_fn for tensor in run.outputs if isinstance(tensor, torch.Tensor)]):
-            if node.name() == "torch::autograd::AccumulateGrad":
+            if node.name() == LEAF:
                 leaf = node.variable
                 run.leaves[id(leaf)] = leaf
                 run.before[id(leaf)] = leaf.grad
                 yield node.register_prehook(self._at_leaf(run, leaf))
             else:
-                run.nodes[node] = NodeRun(next(numbers), node)
-                yield node.register_hook(self._at_node(run, run.nodes[node]))
+                yield self._listen_at(run, node)
         for tensor in run.outputs:
             if isinstance(tensor, torch.Tensor) and tensor.grad_fn is None and tensor.requires_grad:
                 run.leaves[id(tensor)] = tensor  # a leaf is its own target
+
+    def _listen_at(self, run: EngineRun, node: Any) -> Any:
+        run.nodes[node] = NodeRun(next(numbers), node)
+        return node.register_hook(self._at_node(run, run.nodes[node]))
 
     def _at_leaf(self, run: EngineRun, leaf: Any) -> Callable[[Any], None]:
         def seen(gradients: Any) -> None:
@@ -274,8 +278,23 @@ class Engine:
             with self._recorder.silence(), torch.no_grad():
                 node.upstream, node.results = self._cells(upstream), self._cells(results)
                 node.done = True
+            call = self._recorder.compiled.get(node.node)
+            if call is not None:
+                self._beside_compiled(run, call, node.node, upstream, results)
 
         return self._guarded(seen)
+
+    def _beside_compiled(
+        self, run: EngineRun, call: CompiledCall, node: Any, upstream: Any, results: Any
+    ) -> None:
+        """The derivative of compiled code has run: the rules of its ops, one by one, are heard like those of others."""
+        behind = walk([one.grad_fn for one in call.made.values()])
+        handles = [self._listen_at(run, one) for one in behind if one.name() != LEAF]
+        try:
+            back(self._recorder, call, node, upstream, results, run.keeps_graph)
+        finally:
+            for handle in handles:
+                handle.remove()
 
     def _guarded(self, seen: Callable[..., None]) -> Callable[..., None]:
         def guarded(*args: Any) -> None:

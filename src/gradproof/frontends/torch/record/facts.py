@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradproof.frontends.exits.evidence import is_only_shown
-from gradproof.frontends.record.model import Exit, Value
+from gradproof.frontends.record.model import Exit, FunctionCall, Value
+from gradproof.frontends.record.source import span_of
 from gradproof.frontends.torch.record.asked import is_plain
+from gradproof.frontends.torch.record.compiled import NODE
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
-from gradproof.frontends.torch.record.recorder import TorchEvent, TorchExit, TorchRecorder
+from gradproof.frontends.torch.record.recorder import CompiledCall, TorchEvent, TorchExit, TorchRecorder
 from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, plain
 from gradproof.ir import types
 from gradproof.ir.span import Span
@@ -18,10 +20,8 @@ from gradproof.ir.span import Span
 OLDER = "a part of the target was computed before this line was listened to, so that its ops are not known"
 HIDDEN = "a part of the target was computed inside of `{op}`, where the ops are not heard"
 
-COMPILED = (
-    "a part of the target was computed by compiled code, whose ops are not heard; they are with "
-    '`torch.compile(..., backend="aot_eager")`'
-)
+COMPILED = "a part of the target was computed by compiled code, {reason}"
+UNHEARD = 'whose ops are not heard; they are with `torch.compile(..., backend="aot_eager")`'
 
 
 def going_back(run: EngineRun, recorder: TorchRecorder) -> list[TorchEvent]:
@@ -29,7 +29,7 @@ def going_back(run: EngineRun, recorder: TorchRecorder) -> list[TorchEvent]:
 
     Others serve what happens to gradients afterwards, as DDP's buckets do, which other threads write into.
     """
-    own = [event for event in recorder.events if run.id in event.within]
+    own = [e for e in recorder.events if run.id in e.within and e.node not in recorder.compiled]
     if run.error is not None or run.held or run.is_batched:
         return own
     rules = [cell for rule in run.nodes.values() for cell in (*rule.upstream, *rule.results)]
@@ -63,7 +63,7 @@ def policy_of(events: Sequence[TorchEvent]) -> str | None:
     return min(real, key=types.precision_bits, default=None)
 
 
-def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None) -> str | None:
+def doubt_of(run: EngineRun, events: Sequence[TorchEvent], recorder: TorchRecorder) -> str | None:
     """What has a history that nobody recorded cannot be taken for a constant."""
     made = {cell.id for event in events for cell in event.outputs}
     used = {cell.id: cell for cell in run.targets}
@@ -72,9 +72,12 @@ def doubt_of(run: EngineRun, events: Sequence[TorchEvent], hidden_in: str | None
             used.update((cell.id, cell) for cell in event.inputs)
     if not any(cell.unseen and cell.id not in made for cell in used.values()):
         return IN_VMAP if run.is_batched or are_batched(run.results) else None
-    if hidden_in is not None:
-        return HIDDEN.format(op=hidden_in)
-    return COMPILED if any(node.name() == "CompiledFunctionBackward" for node in run.nodes) else OLDER
+    if recorder.hidden_in is not None:
+        return HIDDEN.format(op=recorder.hidden_in)
+    compiled = [node for node in run.nodes if node.name() == NODE]
+    known = [recorder.compiled[node].refused for node in compiled if node in recorder.compiled]
+    reason = next((one for one in known if one is not None), UNHEARD)
+    return COMPILED.format(reason=reason) if compiled else OLDER
 
 
 def freed_of(
@@ -114,3 +117,15 @@ def followed(cell: Cell, backward: Sequence[TorchEvent]) -> Cell:
     before = cell.before
     is_own = before is not None and any(before in event.outputs for event in backward)
     return before if is_own and before is not None else cell
+
+
+def compiled_in(events: Sequence[TorchEvent], recorder: TorchRecorder) -> tuple[FunctionCall, ...]:
+    """The calls of compiled code whose graphs these events were heard in."""
+    heard = {event.call for event in events}
+    known = {one.id: one for one in recorder.compiled.values() if one.id in heard}
+    return tuple(_function_call(one) for one in known.values())
+
+
+def _function_call(call: CompiledCall) -> FunctionCall:
+    span = span_of(call.places[0]) if call.places else None
+    return FunctionCall(call.id, call.name, "parts", span, (), ())

@@ -22,6 +22,7 @@ from gradproof.frontends.torch.record.definitions import code_of, head_of, resul
 from gradproof.frontends.torch.record.engine import EngineRun
 from gradproof.frontends.torch.record.exits import with_numbers
 from gradproof.frontends.torch.record.facts import (
+    compiled_in,
     doubt_of,
     followed,
     freed_of,
@@ -92,7 +93,8 @@ class Finish:
         hooks = self.hooks
         before = self.n_older(events)
         made = tuple(self.events(events, versions, before))
-        doubt = doubt_of(run, events, self.recorder.hidden_in)
+        calls = compiled_in(events, self.recorder)
+        doubt = doubt_of(run, events, self.recorder)
         return GradientCall(
             id=run.id,
             api="gradient",
@@ -100,7 +102,7 @@ class Finish:
             stack=spans,
             through="",
             occurrence=run.occurrence,
-            mode="eager",
+            mode="parts" if calls else "eager",
             tape=Tape(0, "tape", None, watched=tuple(self._watched(asked, sources))),
             targets=tuple(self._targets(names, span)),
             sources=tuple(sources),
@@ -112,6 +114,7 @@ class Finish:
             pullbacks=(*self.rules.pullbacks(events), *hooks.pullbacks),
             scopes=(*self._scopes(events), *hooks.scopes),
             leaves=tuple(self.leaves()),
+            calls=calls,
             exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
             failure=None,
             freed=freed_of(run, events, self.recorder.freed),
@@ -251,6 +254,7 @@ class Finish:
             within=raw.within,
             scope=raw.scope,
             pullback=rules.get(raw.node),
+            call=raw.call,
             heard=raw.heard,
         )
         return with_numbers(event) if self.exits and not is_backward else event

@@ -122,6 +122,13 @@ class Memory:
         self._know(tensor, cell)
         return cell
 
+    def freeze(self, tensor: Any) -> None:
+        """Keep the numbers in the memory of a tensor: it may change where nobody hears of it."""
+        store = self._store(tensor)
+        for cells in () if store is None else store.cells.values():
+            for cell in cells:
+                cell.freeze()
+
     def before_write(self, tensor: Any) -> Cover | None:
         """Keep what is about to be changed; returns the largest other view of it, with a tensor of its layout."""
         store = self._store(tensor)

@@ -21,6 +21,7 @@ from gradproof.frontends.record.patches import Patch, apply, wrap
 from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_ten
 from gradproof.frontends.torch.record import transforms
 from gradproof.frontends.torch.record.batched import as_jacobians, as_rows
+from gradproof.frontends.torch.record.compiled import CompiledCode
 from gradproof.frontends.torch.record.engine import Engine, EngineRun
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.forward import ForwardMode
@@ -46,7 +47,9 @@ class TorchObservation:
         self.failures: list[str] = []
         self._ear = Ear(self.recorder, self.note_failure)
         self._unhide: Callable[[], None] = lambda: None
+        self._unlisten: Callable[[], None] = lambda: None
         self._remove: Callable[[], None] | None = None
+        self._compiled = CompiledCode(self.recorder, self.note_failure)
         self._calls = WholeCalls()
         self._lost = Lost(self._deliver_silently, self._guarded)
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
@@ -69,6 +72,7 @@ class TorchObservation:
             ]
         )
         self._unhide = on_import(_hide_from_compiler, "torch._dynamo")
+        self._unlisten = self._compiled.listen()
         self._switch(True)
         _INSTALLED.append(self)
         return self.uninstall
@@ -104,6 +108,7 @@ class TorchObservation:
         _INSTALLED[:] = [one for one in _INSTALLED if one is not self]
         self.tell_the_rest()
         self._unhide()
+        self._unlisten()
         self._switch(False)
         if self._remove is not None:
             self._remove()

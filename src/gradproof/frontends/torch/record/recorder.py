@@ -42,6 +42,19 @@ class TorchEvent:
     scope: int | None
     node: Any = None  # the node of the graph whose derivative this op computes a part of
     sequence: int | None = None  # the number of the node that the graph has for this op
+    call: int | None = None  # the call of compiled code that it was run for
+
+
+@dataclass(slots=True, eq=False)
+class CompiledCall:
+    """One call of compiled code; `given` and `made` are copies that its graph was run on, and what came out of that."""
+
+    id: int
+    name: str
+    places: tuple[Place, ...]
+    refused: str | None = None  # why its ops are not known
+    given: dict[tuple[Any, int], Any] = field(default_factory=dict)  # by the edge of the program's own tensor
+    made: dict[int, Any] = field(default_factory=dict)  # by the place among the outputs of the compiled node
 
 
 @dataclass(slots=True, eq=False)
@@ -100,6 +113,8 @@ class TorchRecorder(threading.local):
         self.scopes: list[TorchScope] = []  # under way, the innermost last
         self.all_scopes: dict[int, TorchScope] = {}
         self.nodes: dict[Any, int] = {}  # of Python functions: which scope a node of the graph belongs to
+        self.compiled: dict[Any, CompiledCall] = {}  # by the node of the graph that stands for the call
+        self.call: int | None = None  # of compiled code, whose graph is being run beside it
         self.within: list[int] = []
         self.leaves: list[TorchExit] = []
         self.hooks: list[Any] = []  # runs of hooks that changed a gradient
@@ -142,7 +157,7 @@ class TorchRecorder(threading.local):
     def clear(self) -> None:
         self.freed, self.hooks, self.applied, self.hidden_in = {}, [], [], None
         self.memory.clear()
-        self.events, self.leaves, self.all_scopes, self.nodes = [], [], {}, {}
+        self.events, self.leaves, self.all_scopes, self.nodes, self.compiled = [], [], {}, {}, {}
         self.complete = False
 
     def before(
@@ -227,7 +242,7 @@ class TorchRecorder(threading.local):
             op = PASS_ON  # its rule is all the history that a forward has: here a `detach` cuts nothing
         event = TorchEvent(
             next(numbers), op, inputs, [], attrs, places_of(sys._getframe(2)), heard,
-            tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(node), node,
+            tuple(self.within), self.scopes[-1].id if self.scopes else self.nodes.get(node), node, None, self.call,
         )  # fmt: skip
         self.events.append(event)
         return event

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from gradproof.frontends.record.patches import Patch, wrap
-from gradproof.frontends.record.source import user_places
-from gradproof.frontends.torch.record.custom_ops import written_as
+from gradproof.frontends.torch.record.custom_ops import is_traced, traced_as, written_as
 from gradproof.frontends.torch.record.memory import PASS_ON, Cell
 from gradproof.frontends.torch.record.mode import tensors_in
 from gradproof.frontends.torch.record.recorder import TorchRecorder, TorchScope, numbers
+from gradproof.frontends.torch.record.traced_lines import places_of
 from gradproof.frontends.torch.record.transforms import plain
 
 _MADE_BY_TRANSFORMS = "torch._functorch.autograd_function"  # whose functions stand for one of the user's
@@ -60,7 +60,8 @@ class Scopes:
                 self._recorder.memory.alias(plain(after), made_by_rule[0])
 
     def _heard(self, original: Any, cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._recorder.quiet or not self._is_on() or cls.__module__ == _MADE_BY_TRANSFORMS:
+        stands_for_another = cls.__module__ == _MADE_BY_TRANSFORMS and not is_traced(cls)
+        if self._recorder.quiet or not self._is_on() or stands_for_another:
             return original(cls, *args, **kwargs)
         return self._applied(original, cls, args, kwargs)
 
@@ -69,8 +70,9 @@ class Scopes:
         scope = None
         try:
             parent = recorder.scopes[-1].id if recorder.scopes else None
-            name, function = written_as(cls)
-            scope = TorchScope(next(numbers), name, parent, user_places(sys._getframe(3)), function)
+            places = places_of(sys._getframe(3))
+            name, function = traced_as(places) if is_traced(cls) else written_as(cls)
+            scope = TorchScope(next(numbers), name, parent, places, function)
             with recorder.silence(), torch.no_grad():
                 scope.inputs = tuple(recorder.memory.read(plain(tensor)) for tensor in tensors_in(args))
             scope.runs_what_it_is_given = any(callable(one) for one in args)

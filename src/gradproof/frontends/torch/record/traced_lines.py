@@ -8,11 +8,14 @@ from linecache import getline
 from types import FrameType
 from typing import Any
 
+from torch.fx import Interpreter
+
 from gradproof.frontends.record.source import WRITTEN_FROM_A_GRAPH, Place, is_users, place_at, user_places
 
 _FRAME = re.compile(
     r'  File "(?P<file>.+)", line (?P<line>\d+), in (?P<function>.+)\n(?:    .*\n)?(?:    (?P<marks> *\^+))?'
 )
+_STEP = Interpreter.run_node.__code__  # runs one node of a graph that no code was written from
 
 
 def places_of(frame: FrameType | None) -> tuple[Place, ...]:
@@ -24,6 +27,8 @@ def _traced(frame: FrameType | None) -> tuple[Place, ...]:
     while frame is not None and not is_users(frame.f_code.co_filename):
         if frame.f_code.co_filename.startswith(WRITTEN_FROM_A_GRAPH):
             return _places(_history(frame.f_locals.get("self"), frame.f_lineno))
+        if frame.f_code is _STEP:
+            return _places(frame.f_locals["n"].stack_trace or "")
         frame = frame.f_back
     return ()
 
@@ -34,6 +39,11 @@ def _history(module: Any, line: int) -> str:
     k = nodes.get(line - (getattr(module, "_prologue_start", None) or 0))
     known = [] if k is None else list(module.graph.nodes)[k : k + 1]
     return (known[0].stack_trace or "") if known else ""
+
+
+def functions_in(history: str) -> list[str]:
+    """The functions of the user's in a printed stack, the outermost first."""
+    return [frame["function"] for frame in _FRAME.finditer(history) if is_users(frame["file"])]
 
 
 @lru_cache(maxsize=4096)
