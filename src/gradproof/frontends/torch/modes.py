@@ -148,7 +148,13 @@ MODES = (
     _autocast("bfloat16"),
     _autocast("float16"),
     _mode("compiled, aot_eager", {"backend": "aot_eager"}, title="compiled by aot_eager"),
-    _mode("compiled, inductor", {"backend": "inductor"}, title="compiled by inductor", runs_as="parts", is_slow=True),
+    _mode(
+        "compiled, inductor",
+        {"backend": "inductor"},
+        title="compiled by inductor",
+        runs_as="parts",
+        is_slow=True,
+    ),
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 from gradproof.frontends.record.model import RETURN_OP
 from gradproof.frontends.record.on_import import on_import
 from gradproof.frontends.record.patches import apply, wrap
-from gradproof.frontends.torch.record.compiled_graph import CHANGES, RANDOM, VIEWS, CompiledGraph
+from gradproof.frontends.torch.record.compiled_graph import CHANGES, FAILS, RANDOM, VIEWS, CompiledGraph
 from gradproof.frontends.torch.record.mode import have_numbers, tensors_in
 from gradproof.frontends.torch.record.recorder import CompiledCall, TorchRecorder, numbers
 from gradproof.frontends.torch.record.traced_lines import places_of
@@ -63,8 +64,8 @@ class CompiledCode:
             except Exception:
                 self._failed()
         compiled = original(module, *args, **kwargs)
-        is_ours = getattr(compiled, "is_told_to_gradproof", False)
-        return compiled if graph is None or is_ours or type(compiled) is not FunctionType else _told(compiled, graph)
+        is_new = type(compiled) is FunctionType and not hasattr(compiled, "is_told_to_gradproof")
+        return _told(compiled, graph) if graph is not None and is_new else compiled
 
     def run(self, compiled: Any, graph: CompiledGraph, given: Sequence[Any], frame: FrameType) -> Any:
         recorder = self._recorder
@@ -98,7 +99,9 @@ def _told(compiled: Any, graph: CompiledGraph) -> Any:
         return _LISTENING[-1].run(compiled, graph, given, sys._getframe(1))
 
     # What the compiler says about itself stays true, but that it is not to be compiled: that is said of this one anew.
-    ran.__dict__.update({key: one for key, one in vars(compiled).items() if not key.startswith("_torchdynamo")})
+    ran.__dict__.update(
+        {key: one for key, one in vars(compiled).items() if not key.startswith("_torchdynamo")}
+    )
     ran.__dict__.pop("__wrapped__", None)
     ran.is_told_to_gradproof = True  # type: ignore[attr-defined]
     return ran
@@ -134,21 +137,35 @@ class Beside:
         copies = [self._copy(one) if isinstance(one, torch.Tensor) else one for one in given]
         tensors = [one for one in copies if isinstance(one, torch.Tensor)]
         versions = [one._version for one in tensors]
-        before = torch.get_rng_state()
-        recorder.call = self.call.id
-        try:
-            with torch.set_grad_enabled(True):
-                self._made = list(tensors_in(graph.module(*copies)))
-        finally:
-            recorder.call = None
-            is_random = not torch.equal(before, torch.get_rng_state())
-            torch.set_rng_state(before)
+        with self._nothing_left() as drawn:
+            try:
+                self._made = list(tensors_in(graph.module.forward(*copies)))
+            except Exception as error:
+                self.call.refused = FAILS.format(error=f"{type(error).__name__}: {error}".splitlines()[0])
         changed = [a for a, b, n in zip(self._given, tensors, versions) if b._version != n]
-        if is_random:
+        if drawn:
             self.call.refused = RANDOM
         elif any(one.requires_grad for one in changed):
             self.call.refused = CHANGES
         self.call.given = {edge: b for a, b in zip(self._given, tensors) for edge in edge_of(a)}
+
+    @contextmanager
+    def _nothing_left(self) -> Iterator[list[str]]:
+        """What runs in here leaves no trace; what is yielded says afterwards whether it has drawn random numbers."""
+        recorder, drawn = self._recorder, list[str]()
+        random, autocasts = torch.get_rng_state(), recorder.autocasts
+        casting = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+        recorder.call = self.call.id
+        try:
+            with torch.set_grad_enabled(True):
+                yield drawn
+        finally:
+            recorder.call, recorder.autocasts = None, autocasts
+            torch.set_autocast_enabled("cpu", casting[0])
+            torch.set_autocast_dtype("cpu", casting[1])
+            if not torch.equal(random, torch.get_rng_state()):
+                drawn.append(RANDOM)
+            torch.set_rng_state(random)
 
     def _copy(self, tensor: Any) -> Any:
         """The same numbers with a history of their own, which is known to be that of the program's tensor."""
@@ -175,8 +192,8 @@ class Beside:
         if self.call.refused is not None or len(self._made) != len(results) or not self._made:
             return
         outside = {id(one) for one in self._given}
-        tracked = [one for one in results if one.requires_grad and id(one) not in outside and not one._is_view()]
-        if len(nodes) > 1 or any(node not in nodes for one in tracked for node, _ in edge_of(one)):
+        own = [one for one in results if id(one) not in outside and not one._is_view()]
+        if len(nodes) > 1 or any(node not in nodes for one in own for node, _ in edge_of(one)):
             self.call.refused = VIEWS
             return
         for single, compiled in zip(self._made, results):

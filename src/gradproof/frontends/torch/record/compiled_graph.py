@@ -14,9 +14,10 @@ RANDOM = "which draws random numbers that the same ops, one by one, would not dr
 CHANGES = "which changes tensors that a gradient goes through"
 VIEWS = "which returns views of what it has computed"
 STATE = "which keeps tensors of its own"
+FAILS = "whose ops cannot be run one by one ({error})"
 OWN_OP = "which calls `{op}`: what that does beside its result is not known, so that it is not run twice"
 
-_HARMLESS = ("torch", "_operator", "operator", "math", "builtins", "einops")  # modules of functions that only compute
+_ONLY_COMPUTE = ("torch", "_operator", "operator", "math", "builtins")  # modules of such functions
 _OF_TORCH = ("aten", "prims", "higher_order")
 _WRITERS = ("setitem", "iadd", "isub", "imul", "itruediv", "ipow", "batch_norm", "instance_norm")
 
@@ -29,7 +30,7 @@ class CompiledGraph:
         self.name = _name_of(module)
         self.may_write = any(_may_write(node) for node in _nodes(module))
         # The compiler takes the module over, and changes it.
-        self.module = None if self.refused is not None else copy.deepcopy(module)
+        self.module: Any = None if self.refused is not None else copy.deepcopy(module)
 
 
 def _nodes(module: Any) -> Iterator[Any]:
@@ -58,7 +59,7 @@ def _refusal(module: Any) -> str | None:
 def _is_harmless(target: Any) -> bool:
     if isinstance(target, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
         return str(target).partition(".")[0] in _OF_TORCH
-    return (getattr(target, "__module__", None) or "torch").partition(".")[0] in _HARMLESS
+    return (getattr(target, "__module__", None) or "torch").partition(".")[0] in _ONLY_COMPUTE
 
 
 def _may_write(node: Any) -> bool:

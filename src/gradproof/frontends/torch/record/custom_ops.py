@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial, reduce
+from functools import partial
 from linecache import getline
 from types import SimpleNamespace
 from typing import Any
@@ -44,16 +44,20 @@ def is_traced(cls: Any) -> bool:
 
 def traced_as(places: Sequence[Place]) -> tuple[str, Any]:
     """The name and the class of such a function, by what is called at the line that it was traced from."""
-    span = span_of(places[0]) if places else None
-    text = "" if span is None else getline(span.file, span.line)[span.column or 0 :]
-    called = re.match(r"[\w.]+(?=\()", text.strip())
-    for module in list(sys.modules.values()) if called is not None and span is not None else ():
-        if getattr(module, "__file__", None) == span.file:
-            apply = reduce(lambda one, name: getattr(one, name, None), called[0].split("."), module)
-            cls = getattr(apply, "__self__", None)
-            if isinstance(cls, type) and issubclass(cls, Function):
-                return cls.__name__, cls
+    for span in map(span_of, places[:1]):
+        called = re.match(r"[\w.]+(?=\()", getline(span.file, span.line)[span.column or 0 :].strip())
+        for module in list(sys.modules.values()) if called else ():
+            if called and getattr(module, "__file__", None) == span.file:
+                cls = getattr(_found(module, called[0].split(".")), "__self__", None)
+                if isinstance(cls, type) and issubclass(cls, Function):
+                    return cls.__name__, cls
     return "autograd.Function", SimpleNamespace(forward=None, backward=None)
+
+
+def _found(one: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        one = getattr(one, name, None)
+    return one
 
 
 @contextmanager

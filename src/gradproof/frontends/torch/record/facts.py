@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradproof.frontends.exits.evidence import is_only_shown
-from gradproof.frontends.record.model import Exit, FunctionCall, Value
+from gradproof.frontends.record.model import RETURN_OP, Exit, FunctionCall, Mode, Value
 from gradproof.frontends.record.source import span_of
 from gradproof.frontends.torch.record.asked import is_plain
 from gradproof.frontends.torch.record.compiled import NODE
@@ -22,6 +24,7 @@ HIDDEN = "a part of the target was computed inside of `{op}`, where the ops are 
 
 COMPILED = "a part of the target was computed by compiled code, {reason}"
 UNHEARD = 'whose ops are not heard; they are with `torch.compile(..., backend="aot_eager")`'
+_ROUNDINGS = 64
 
 
 def going_back(run: EngineRun, recorder: TorchRecorder) -> list[TorchEvent]:
@@ -74,7 +77,7 @@ def doubt_of(run: EngineRun, events: Sequence[TorchEvent], recorder: TorchRecord
         return IN_VMAP if run.is_batched or are_batched(run.results) else None
     if recorder.hidden_in is not None:
         return HIDDEN.format(op=recorder.hidden_in)
-    compiled = [node for node in run.nodes if node.name() == NODE]
+    compiled = [one for one in run.nodes if one.name() == NODE and one._sequence_nr() >= recorder.since]
     known = [recorder.compiled[node].refused for node in compiled if node in recorder.compiled]
     reason = next((one for one in known if one is not None), UNHEARD)
     return COMPILED.format(reason=reason) if compiled else OLDER
@@ -124,6 +127,21 @@ def compiled_in(events: Sequence[TorchEvent], recorder: TorchRecorder) -> tuple[
     heard = {event.call for event in events}
     known = {one.id: one for one in recorder.compiled.values() if one.id in heard}
     return tuple(_function_call(one) for one in known.values())
+
+
+def mode_of(events: Sequence[TorchEvent]) -> Mode:
+    """In parts only where compiled code gave other numbers than its ops: elsewhere nothing was spoilt by compiling."""
+    returned = [zip(event.inputs, event.outputs) for event in events if event.op == RETURN_OP]
+    pairs = ((single.array(), compiled.array()) for one in returned for single, compiled in one)
+    return "eager" if all(_are_one(*pair) for pair in pairs) else "parts"
+
+
+def _are_one(a: Any, b: Any) -> bool:
+    """Up to a few roundings of the largest entry, as another order of the same sums has."""
+    if a.dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    largest = np.max(np.abs(a[np.isfinite(a)]), initial=0)
+    return bool(np.allclose(a, b, rtol=0, atol=_ROUNDINGS * np.finfo(a.dtype).eps * largest, equal_nan=True))
 
 
 def _function_call(call: CompiledCall) -> FunctionCall:

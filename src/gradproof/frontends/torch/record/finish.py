@@ -28,6 +28,7 @@ from gradproof.frontends.torch.record.facts import (
     freed_of,
     going_back,
     made_of,
+    mode_of,
     policy_of,
     retained,
     weights_of,
@@ -79,7 +80,6 @@ class Finish:
     def call(self) -> GradientCall:
         run = self.run
         named = named_in(run.frame)
-        names = {key: one.name for key, one in named.items()}
         spans = tuple(span_of(place) for place in user_places(run.frame))
         span = spans[0] if spans else None
         events = self.relevant
@@ -90,10 +90,8 @@ class Finish:
         )
         sources, observed = self._sources(asked, versions)
         self.lost = unreached(run, named)[:MOST_LEAVES]
-        hooks = self.hooks
         before = self.n_older(events)
         made = tuple(self.events(events, versions, before))
-        calls = compiled_in(events, self.recorder)
         doubt = doubt_of(run, events, self.recorder)
         return GradientCall(
             id=run.id,
@@ -102,21 +100,20 @@ class Finish:
             stack=spans,
             through="",
             occurrence=run.occurrence,
-            mode="parts" if calls else "eager",
+            mode=mode_of(events),
             tape=Tape(0, "tape", None, watched=tuple(self._watched(asked, sources))),
-            targets=tuple(self._targets(names, span)),
+            targets=tuple(self._targets({key: one.name for key, one in named.items()}, span)),
             sources=tuple(sources),
             observed=() if run.error is not None else tuple(observed),
             observed_from="returned",
             output_gradients=tuple(weights_of(run, self.recorder.memory.read, self.value)) or None,
             events=made[before:],
             older=made[:before],
-            pullbacks=(*self.rules.pullbacks(events), *hooks.pullbacks),
-            scopes=(*self._scopes(events), *hooks.scopes),
+            pullbacks=(*self.rules.pullbacks(events), *self.hooks.pullbacks),
+            scopes=(*self._scopes(events), *self.hooks.scopes),
             leaves=tuple(self.leaves()),
-            calls=calls,
+            calls=compiled_in(events, self.recorder),
             exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
-            failure=None,
             freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
             overwritten=overwritten(run, self.recorder, events),

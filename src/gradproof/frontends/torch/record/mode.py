@@ -55,7 +55,7 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
         if recorder.quiet or recorder.legacy_batches or (types and any(map(_has_own_ops, types))):
             return func(*args, **kwargs)  # what such a tensor becomes was not seen, and is not judged
         pending = None
-        recorder.quiet += 1
+        compiler = recorder.hush()
         try:
             tensors: list[Any] = []
             attrs: dict[str, Any] = {"args": _referred(args, tensors), "kwargs": _referred(kwargs, tensors)}
@@ -71,7 +71,7 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
         except Exception:
             self._failed()
         finally:
-            recorder.quiet -= 1
+            recorder.speak(compiler)
         own = None if pending is None or func.namespace in _OF_TORCH else definition_of(func)
         if own is None:
             result = func(*args, **kwargs)
@@ -79,7 +79,7 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             with heard_inside(own, self):
                 result = func(*args, **kwargs)
         if pending is not None:
-            recorder.quiet += 1
+            compiler = recorder.hush()
             try:
                 with torch.no_grad():
                     outputs = list(tensors_in(result))
@@ -91,7 +91,7 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             except Exception:
                 self._failed()
             finally:
-                recorder.quiet -= 1
+                recorder.speak(compiler)
         return result
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._C._dynamo.eval_frame import set_eval_frame
 
 from gradproof.frontends.record.source import Place, is_users
 from gradproof.frontends.torch.record.leftover import Leftovers
@@ -136,23 +137,33 @@ class TorchRecorder(threading.local):
         self.previous = 0  # the event at which the previous gradient call began
         self.hidden_in: str | None = None  # an op that has run others where nobody hears them
         self.complete = True  # until something was forgotten
+        self.since = 0  # the number of the first node of a graph whose op may have been heard
         self._sequence = 0
         self._backward: Any = None
 
     @contextmanager
     def silence(self) -> Iterator[None]:
         """What runs in here is not the program's: no transformation of `torch.func` goes through it either."""
-        self.quiet += 1
+        compiler = self.hush()
         try:
             with torch._C._DisableFuncTorch():
                 yield
         finally:
-            self.quiet -= 1
+            self.speak(compiler)
+
+    def hush(self) -> Any:
+        """Nobody hears what follows, and nobody compiles it: returns the compiler that the program is followed by."""
+        self.quiet += 1
+        return set_eval_frame(None)
+
+    def speak(self, compiler: Any) -> None:
+        set_eval_frame(compiler)
+        self.quiet -= 1
 
     def begin(self) -> None:
         """Begin to listen: what ran until now is not known."""
         self.clear()
-        self._sequence = torch.autograd._get_sequence_nr()
+        self._sequence = self.since = torch.autograd._get_sequence_nr()
 
     def clear(self) -> None:
         self.freed, self.hooks, self.applied, self.hidden_in = {}, [], [], None
