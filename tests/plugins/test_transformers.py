@@ -53,6 +53,25 @@ def test_chosen_steps_are_audited_and_the_weights_stay_the_same(tmp_path: Path) 
     assert all(torch.equal(a, b) for a, b in zip(plain.parameters(), seen.parameters()))
 
 
+def test_a_language_model_of_the_library_is_judged(tmp_path: Path) -> None:
+    """Attention, embeddings, dropout and the loss as the library writes them; no weights are fetched."""
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=11, n_positions=4, n_embd=4, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    net = transformers.GPT2LMHeadModel(config)
+    words = torch.randint(0, 11, (4, 4))
+    data = [{"input_ids": row, "labels": row} for row in words]
+    audit = GradientAudit(checks="1")
+    arguments = transformers.TrainingArguments(
+        str(tmp_path), max_steps=1, per_device_train_batch_size=4, use_cpu=True, report_to=[], save_strategy="no",
+        disable_tqdm=True,
+    )  # fmt: skip
+    transformers.Trainer(net, arguments, train_dataset=data, callbacks=[audit]).train()
+    assert {g.source for g in audit.report.gradients} == {name for name, _ in net.named_parameters()}
+    assert {g.verdict for g in audit.report.gradients} == {Verdict.CORRECT}
+
+
 def test_a_warning_ends_the_training_if_wanted(tmp_path: Path) -> None:
     audit = GradientAudit(checks="all", stop_on="warning")
     _, trainer = trained(tmp_path, audit, is_wrong=True)

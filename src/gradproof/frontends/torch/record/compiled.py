@@ -73,7 +73,7 @@ class CompiledCode:
             return compiled(*given)
         beside = None
         try:
-            beside = Beside(recorder, graph, given, frame)
+            beside = GraphRun(recorder, graph, given, frame)
         except Exception:
             self._failed()
         recorder.quiet += 1
@@ -113,7 +113,7 @@ def _are_plain(given: Sequence[Any]) -> bool:
     return are_known and have_numbers(tensors)
 
 
-class Beside:
+class GraphRun:
     """One run of the graph, op by op, beside that of the compiled code."""
 
     def __init__(
