@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from gradproof.frontends.record.source import argument, call_at, names_of
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.grad_reads import grad_reads, reads_beside, reads_over
 from gradproof.frontends.torch.record.memory import Cell, is_leaf
 from gradproof.frontends.torch.record.names import Named, tensors_in_frames

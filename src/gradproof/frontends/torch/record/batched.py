@@ -11,7 +11,7 @@ import numpy as np
 
 from gradproof.frontends.record.model import GradientCall, Observed, Value
 from gradproof.frontends.torch.record.arrays import array_of
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.recorder import numbers
 from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, batch_place, plain
 

@@ -133,7 +133,6 @@ class GraphRun:
             self._run(graph, given)
 
     def _run(self, graph: CompiledGraph, given: Sequence[Any]) -> None:
-        recorder = self._recorder
         copies = [self._copy(one) if isinstance(one, torch.Tensor) else one for one in given]
         tensors = [one for one in copies if isinstance(one, torch.Tensor)]
         versions = [one._version for one in tensors]

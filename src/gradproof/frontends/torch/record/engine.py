@@ -1,11 +1,10 @@
-"""Gradient calls: every run of PyTorch's engine, with the nodes it went through and what each was given and gave."""
+"""Gradient calls: the hooks that hear every run of PyTorch's engine."""
 
 from __future__ import annotations
 
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import wraps
 from types import CodeType, FrameType
 from typing import Any
@@ -17,52 +16,12 @@ from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import first_user_frame
 from gradproof.frontends.torch.record.compiled import back
-from gradproof.frontends.torch.record.graph import walk
+from gradproof.frontends.torch.record.engine_run import EngineRun, NodeRun
+from gradproof.frontends.torch.record.graph import LEAF, walk
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import have_numbers
 from gradproof.frontends.torch.record.recorder import CompiledCall, TorchRecorder, numbers
 from gradproof.frontends.torch.record.transforms import are_batched, plain
-
-
-@dataclass(eq=False)
-class NodeRun:
-    """One node of the graph that the engine went through."""
-
-    id: int
-    node: Any
-    upstream: tuple[Cell | None, ...] = ()
-    results: tuple[Cell | None, ...] = ()
-    done: bool = False
-
-
-@dataclass(eq=False)
-class EngineRun:
-    """One run of the engine; `gradients` are what reached the leaves, by the id of the leaf."""
-
-    id: int
-    frame: FrameType
-    site: Site
-    outputs: tuple[Any, ...]
-    weights: tuple[Any, ...]
-    inputs: tuple[Any, ...]  # what `autograd.grad` was asked for; empty for `backward`
-    accumulates: bool
-    create_graph: bool
-    keeps_graph: bool
-    occurrence: int = 1
-    targets: tuple[Cell, ...] = ()
-    nodes: dict[Any, NodeRun] = field(default_factory=dict)
-    leaves: dict[int, Any] = field(default_factory=dict)
-    gradients: dict[int, Cell] = field(default_factory=dict)
-    before: dict[int, Any] = field(default_factory=dict)  # what `.grad` held, by the id of the leaf
-    first: int = 0
-    is_inside: bool = False  # of another run, as where a checkpoint computes a part again
-    is_batched: bool = False
-    is_opaque: bool = False  # for many examples at once, in tensors that cannot be looked into
-    held: dict[int, Any] = field(default_factory=dict)  # gradients that leaves still had from steps before
-    rows: tuple[Any, ...] = ()  # weights of many calls in one, a row for each
-    results: tuple[Any, ...] = ()
-    error: BaseException | None = None
-
 
 _BACKWARD, _TENSOR_BACKWARD = torch.autograd.backward.__code__, torch.Tensor.backward.__code__
 

@@ -12,7 +12,7 @@ from gradproof.frontends.record.model import RETURN_OP, Exit, FunctionCall, Mode
 from gradproof.frontends.record.source import span_of
 from gradproof.frontends.torch.record.asked import is_plain
 from gradproof.frontends.torch.record.compiled import NODE
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import CompiledCall, TorchEvent, TorchExit, TorchRecorder
 from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, plain

@@ -19,7 +19,7 @@ from gradproof.frontends.record.model import (
 from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.exits import with_numbers
 from gradproof.frontends.torch.record.facts import (
     compiled_in,
@@ -189,9 +189,7 @@ class Finish:
         for k, one in enumerate(asked):
             own = versions.get(id(one.tensor))
             cell = one.used or (own[0] if own else self.recorder.memory.read(plain(one.tensor)))
-            value = (
-                self.value(cell) if self.twice is None else self.twice.source(one.tensor, self.value(cell))
-            )
+            value = self.twice.source(one.tensor, self.value(cell))
             sources.append(Operand(one.name, value, is_collected=not one.bystander))
             observed.append(None if one.bystander else self._observed(k, one.tensor))
         return sources, observed

@@ -17,7 +17,7 @@ from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import call_at, first_user_frame, span_of
 from gradproof.frontends.torch.record.asked import differentiated
 from gradproof.frontends.torch.record.batched import as_columns, value_of
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.given_twice import ALSO_CONSTANT, taken_from_outside
 from gradproof.frontends.torch.record.memory import Cell

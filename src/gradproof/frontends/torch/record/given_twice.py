@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from gradproof.frontends.record.model import OpEvent, Value
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.memory import Cell, Memory
 from gradproof.frontends.torch.record.recorder import TorchEvent, numbers
 from gradproof.frontends.torch.record.transforms import plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+LEAF = "torch::autograd::AccumulateGrad"  # what the node is called that collects the gradients of a leaf
 MOST_NODES = 100_000  # a graph with more of them is not walked, and its gradients are not judged
 
 

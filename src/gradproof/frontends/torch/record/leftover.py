@@ -12,7 +12,7 @@ from gradproof.frontends.torch.record.arrays import array_of
 from gradproof.ir.check_sum import check_sum
 
 if TYPE_CHECKING:
-    from gradproof.frontends.torch.record.engine import EngineRun
+    from gradproof.frontends.torch.record.engine_run import EngineRun
 
 _OF_NUMPY = (torch.float32, torch.float64)
 

@@ -22,7 +22,8 @@ from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_t
 from gradproof.frontends.torch.record import transforms
 from gradproof.frontends.torch.record.batched import as_jacobians, as_rows
 from gradproof.frontends.torch.record.compiled import CompiledCode
-from gradproof.frontends.torch.record.engine import Engine, EngineRun
+from gradproof.frontends.torch.record.engine import Engine
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.forward import ForwardMode
 from gradproof.frontends.torch.record.hooks import Hooks

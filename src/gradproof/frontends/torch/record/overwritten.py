@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gradproof.frontends.record.source import span_of
-from gradproof.frontends.torch.record.engine import EngineRun
+from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder
 from gradproof.frontends.torch.roles import plain_name

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradproof.frontends.record.model import RuleRun, Value
 from gradproof.frontends.record.source import span_of, users_place
-from gradproof.frontends.torch.record.engine import EngineRun, NodeRun
+from gradproof.frontends.torch.record.engine_run import EngineRun, NodeRun
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder, numbers
 from gradproof.frontends.torch.roles import differentiable_inputs
