@@ -51,7 +51,9 @@ def test_how_many_there_are_is_said_and_how_to_get_them(tmp_path: Path) -> None:
 def test_the_diff_is_printed_when_asked(tmp_path: Path) -> None:
     diff = _run(tmp_path, FAULTY)
     done = run([sys.executable, "-m", "gradproof", "run", "--fix", "--diff", "script.py"], tmp_path)
-    assert done.stdout.endswith(diff)
+    alone = run([sys.executable, "-m", "gradproof", "run", "--fix", "script.py"], tmp_path)
+    assert done.stdout.endswith(diff) and alone.stdout == done.stdout
+    assert alone.stderr.endswith("printed: a diff (1 fix); --fix --apply changes the files\n")
     assert "written" not in done.stderr
     assert "fixable" not in done.stderr
     of_module = run([sys.executable, "-m", "gradproof", "run", "--fix", "--diff", "-m", "script"], tmp_path)
@@ -71,13 +73,17 @@ def test_the_files_are_changed_when_asked_and_kept(tmp_path: Path) -> None:
     assert "nothing to fix" in again.stderr
 
 
+def test_what_comes_after_the_script_is_the_scripts_own(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(f"{FAULTY}import sys\nprint(sys.argv[1:])\n", encoding="utf-8")
+    start = [sys.executable, "-m", "gradproof", "run", "--no-fix"]
+    for words in (["--fix"], ["--fix", "all.patch", "--quiet"]):
+        done = run([*start, *words, "script.py", "--fix", "its.diff", "--diff"], tmp_path)
+        assert done.stdout.endswith("['--fix', 'its.diff', '--diff']\n"), done.stderr
+    assert (tmp_path / "all.patch").exists() and not (tmp_path / "its.diff").exists()
+
+
 def test_fixes_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FAULTY, encoding="utf-8")
     start = [sys.executable, "-m", "gradproof", "run"]
     done = run([*start, "--no-fix", "script.py"], tmp_path)
     assert "error[" in done.stderr and "fixable" not in done.stderr
-    refused = run([*start, "--fix", "--quiet", "script.py"], tmp_path)
-    assert "`--fix` needs `--diff`, `--apply` or a file" in refused.stderr
-    alone = run([*start, "--fix", "script.py"], tmp_path)
-    assert "gradproof run --fix --diff script.py" in alone.stderr
-    assert (tmp_path / "script.py").read_text(encoding="utf-8") == FAULTY

@@ -1,15 +1,26 @@
-"""`--apply`: the fixes of a report written into the user's files, each of which is kept beside itself first."""
+"""`--fix`: the fixes of a report printed, or written into the user's files, each kept beside itself first."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from gradproof.cli import output
 from gradproof.cli.writing import write_whole
 from gradproof.diagnosis.report import Report
 from gradproof.diagnosis.words import count
 from gradproof.errors import NotWritten
-from gradproof.render.to_diff import fixes_by_file, patched_texts
+from gradproof.render.to_diff import count_fixes, fixes_by_file, patched_texts, to_diff
+
+
+def print_fixes(report: Report, is_applied: bool) -> None:
+    """The diff on the standard output, and how to have it applied where it is not."""
+    n_fixes = count_fixes(report)
+    if sys.__stdout__ is None or not n_fixes:
+        return
+    output.print_text(to_diff(report), sys.__stdout__)
+    if not is_applied:
+        output.say(f"printed: a diff ({count(n_fixes, 'fix', 'fixes')}); --fix --apply changes the files")
 
 
 def apply_fixes(report: Report, folder: str) -> bool:

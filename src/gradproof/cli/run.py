@@ -20,7 +20,7 @@ from gradproof.audit.session import Session
 from gradproof.audit.settings import Settings, find_settings
 from gradproof.audit.target import AuditTarget, find_module, find_script
 from gradproof.cli import output
-from gradproof.cli.apply import apply_fixes
+from gradproof.cli.apply import apply_fixes, print_fixes
 from gradproof.cli.github import tell_github
 from gradproof.cli.progress import on_errors
 from gradproof.cli.run_arguments import configure
@@ -101,8 +101,8 @@ class _Audit:
             is_told &= self._print(report)
         if self.given.detail != "quiet":
             output.say_written(self.written, self.folder, self.fix, count_fixes(report) if self.fix else 0)
-        if self.given.diff and sys.__stdout__ is not None and not is_interrupted:
-            output.print_text(to_diff(report), sys.__stdout__)
+        if self.given.diff and not is_interrupted:
+            print_fixes(report, self.given.apply)
         if self.given.apply and not is_interrupted:
             is_told &= apply_fixes(report, self.folder)
         if is_interrupted:
@@ -215,6 +215,7 @@ class _Audit:
 
 def execute(given: argparse.Namespace) -> int:
     folder = os.getcwd()
+    given.diff |= given.fix == "" and not given.apply
     paths, fix = output.writable_paths(given), output.writable_path(given.fix or None)
     target, arguments = _target(given)
     _demand_deferrable(given)
@@ -237,7 +238,7 @@ def execute(given: argparse.Namespace) -> int:
 def _demand_deferrable(given: argparse.Namespace) -> None:
     """What is made of a report is asked of the command that makes the report."""
     names = (*output.FORMATS, "fix", "diff", "apply", "rerun", "jobs")
-    asked = [f"--{name}" for name in names if getattr(given, name)]
+    asked = [f"--{name}" for name in names if getattr(given, name) not in (None, False)]
     if given.defer is not None and asked:
         raise InvalidInput(f"--defer makes no report; {asked[0]} is for `gradproof examine {given.defer}`")
 
@@ -281,10 +282,6 @@ def _target(given: argparse.Namespace) -> tuple[AuditTarget, list[str]]:
     words = [*(given.module or ()), *given.script]
     if words[:1] == ["--"]:
         del words[0]
-    says_where = given.fix or given.apply or given.diff
-    if given.fix is not None and not (words and says_where):  # a word that it took was meant as the script
-        example = f"gradproof run --fix --diff {given.fix or 'SCRIPT'}"
-        raise InvalidInput(f"`--fix` needs `--diff`, `--apply` or a file: {example}")
     if not words:
         raise InvalidInput("`gradproof run` needs a script: gradproof run SCRIPT [ARGS...]")
     find = find_script if given.module is None else find_module

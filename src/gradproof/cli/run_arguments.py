@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+from typing import Any
 
 from gradproof.audit.budget import Policy, parse_checks
 from gradproof.cli import output
 from gradproof.errors import InvalidInput
+
+DIFFS = (".diff", ".patch")  # how the name of a diff ends: `--fix train.py` is about a script
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,13 +57,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fix",
-        metavar="FILE",
-        nargs="?",
+        action="store_const",
         const="",
-        help="write the changes that fix what was found as a diff for `patch -p1`; no source is changed. The script "
-        "is run with them in a child process without network and with files read-only, where the system allows it",
+        help="print the changes that fix what was found as a diff for `patch -p1`; `--fix NAME.diff` writes them. The "
+        "script is run with them first, in a child process without network and with files read-only, where the system "
+        "allows it",
     )
-    parser.add_argument("--diff", action="store_true", help="with --fix: print the diff, and write no file")
+    parser.add_argument(
+        "--diff", action="store_true", help="print the diff, also where --fix does something else"
+    )
     parser.add_argument(
         "--apply",
         action="store_true",
@@ -71,8 +76,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as `python -m MODULE`"
     )
     parser.add_argument(
-        "script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS...]", help=argparse.SUPPRESS
+        "script",
+        nargs=argparse.REMAINDER,
+        action=_ScriptWords,
+        metavar="SCRIPT [ARGS...]",
+        help=argparse.SUPPRESS,
     )
+
+
+class _ScriptWords(argparse.Action):
+    """The script and its arguments. A diff right after `--fix` is where the fixes go, and the script comes later."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: Any = None
+    ) -> None:
+        del option
+        if namespace.fix == "" and values and values[0].endswith(DIFFS):
+            namespace.fix = values[0]
+            parser.parse_args(values[1:], namespace)
+        else:
+            namespace.script = values
 
 
 def _checks(text: str) -> Policy:
