@@ -95,6 +95,14 @@ def main_cause(gradient: GradientReport) -> str:
     return "" if main is None else main.kind
 
 
+def told_cause(report: Report, gradient: GradientReport) -> str:
+    """As `main_cause`; what is told as the end of the program is called by that."""
+    crash, main = None if report.script is None else report.script.crash, main_diagnostic(gradient)
+    if crash is None or crash.fix is None or main is None or main.span != crash.span:
+        return main_cause(gradient)
+    return crash.kind
+
+
 def estimated(report: Report) -> list[GradientReport]:
     """Gradients that are correct by an estimate, of which the reader has to know what it rests on."""
     return [

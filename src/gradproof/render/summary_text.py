@@ -25,9 +25,9 @@ from gradproof.render.executions import merged, said
 from gradproof.render.faults import (
     gravest_first,
     left_behind,
-    main_cause,
     main_span,
     roots,
+    told_cause,
     unexplained,
 )
 from gradproof.render.line import Line, Piece, cut_middle, line
@@ -57,7 +57,10 @@ def table_lines(report: Report, width: int, is_complete: bool) -> Iterator[Line]
     if not shown:
         return
     one_file = len({main_span(gradient).file for gradient, _ in shown}) == 1
-    rows = [_row(gradient, n_runs, one_file, width < NARROW) for gradient, n_runs in shown]
+    rows = [
+        _row(gradient, n_runs, told_cause(report, gradient), one_file, width < NARROW)
+        for gradient, n_runs in shown
+    ]
     widths = _widths(rows, width)
     yield _table_line([Piece(heading, "faint") for heading in _HEADINGS], widths)
     for (gradient, _), row in zip(shown, rows):
@@ -186,11 +189,10 @@ def _word(verdict: Verdict) -> str:
     return "NaN/inf" if verdict is Verdict.NONFINITE else str(verdict)
 
 
-def _row(gradient: GradientReport, n_runs: int, one_file: bool, narrow: bool) -> list[str]:
+def _row(gradient: GradientReport, n_runs: int, cause: str, one_file: bool, narrow: bool) -> list[str]:
     known = gradient.known_digits
     text = whole_digits_text if narrow else digits_text
     digits = "" if known is None else text(*known).removesuffix(" digits")
-    cause = main_cause(gradient)
     span = main_span(gradient)
     place = str(span.line) if one_file else f"{os.path.basename(span.file)}:{span.line}"
     called = gradient.source if narrow else name(gradient)

@@ -10,7 +10,7 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import count, digits_text, printable
 from gradproof.ir.span import Span
 from gradproof.render.diagnostic_text import diagnostic_lines
-from gradproof.render.faults import gravest_first, main_cause, main_span
+from gradproof.render.faults import gravest_first, main_span, told_cause
 from gradproof.render.findings import Finding, findings, paragraphs
 from gradproof.render.line import cut_middle, plain
 from gradproof.render.sentence import name
@@ -48,7 +48,7 @@ def to_summary(report: Report) -> str:
     blocks = [
         "### Gradproof",
         _text(last_line(report).removeprefix("gradproof: ")),
-        _table(gravest_first(report)),
+        _table(report),
         *_details(_to_mend(report), report.sources),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n\n"
@@ -85,20 +85,25 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _table(gradients: Sequence[GradientReport]) -> str:
+def _table(report: Report) -> str:
+    gradients = gravest_first(report)
     if not gradients:
         return ""
-    rows = [_HEADINGS, ("---",) * len(_HEADINGS), *(_row(gradient) for gradient in gradients[:MOST_ROWS])]
+    rows = [
+        _HEADINGS,
+        ("---",) * len(_HEADINGS),
+        *(_row(report, gradient) for gradient in gradients[:MOST_ROWS]),
+    ]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     left = len(gradients) - MOST_ROWS
     return f"{table}\n\nand {count(left, 'more gradient')}" if left > 0 else table
 
 
-def _row(gradient: GradientReport) -> tuple[str, ...]:
+def _row(report: Report, gradient: GradientReport) -> tuple[str, ...]:
     known = gradient.known_digits
     digits = "" if known is None else digits_text(*known).removesuffix(" digits")
     place = str(main_span(gradient))
-    cells = (name(gradient), str(gradient.verdict), digits, main_cause(gradient), place)
+    cells = (name(gradient), str(gradient.verdict), digits, told_cause(report, gradient), place)
     return tuple(_text(cut_middle(printable(cell), _CELL)) for cell in cells)
 
 

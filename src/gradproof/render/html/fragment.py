@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import digits_text
-from gradproof.render.faults import gravest_first, main_cause, main_span, ordered_diagnostics
+from gradproof.render.faults import gravest_first, main_span, ordered_diagnostics, told_cause
 from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.diagnostic import diagnostic_article
 from gradproof.render.html.markup import Html, join, prose, tag
@@ -42,12 +42,12 @@ def fragment(report: Report) -> Html:
 def _table(report: Report) -> Html:
     ordered = gravest_first(report)
     heads = [tag("th", label, scope="col") for label in ("gradient", "verdict", "digits", "cause", "line")]
-    rows = [_row(gradient) for gradient in ordered[:MOST_ROWS]]
+    rows = [_row(report, gradient) for gradient in ordered[:MOST_ROWS]]
     table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows))
     return join([tag("div", table, class_="scroll"), _more(len(ordered) - MOST_ROWS, "gradients")])
 
 
-def _row(gradient: GradientReport) -> Html:
+def _row(report: Report, gradient: GradientReport) -> Html:
     known = gradient.known_digits
     span = main_span(gradient)
     return tag(
@@ -55,7 +55,7 @@ def _row(gradient: GradientReport) -> Html:
         tag("th", tag("code", name(gradient)), scope="row"),
         tag("td", verdict_badge(gradient.verdict, gradient.intended)),
         tag("td", "" if known is None else digits_text(*known).removesuffix(" digits")),
-        tag("td", main_cause(gradient)),
+        tag("td", told_cause(report, gradient)),
         tag("td", str(span.line)),
     )
 

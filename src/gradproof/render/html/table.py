@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import count, digits_text, gradient_name
 from gradproof.render.executions import CallRows, Followed, calls, runs_text
-from gradproof.render.faults import main_cause, main_span
+from gradproof.render.faults import main_span, told_cause
 from gradproof.render.html.badges import verdict_badge
 from gradproof.render.html.markup import Html, join, path, tag
 from gradproof.render.html.source import Places
@@ -27,6 +27,7 @@ def table_section(report: Report, places: Places) -> Html:
         return tag("section", head, empty, id="gradients", aria_labelledby="gradients-heading")
     found = calls(report)
     shown = _Shown(
+        report,
         places,
         numbers={id(gradient): k for k, gradient in enumerate(report.gradients)},
         n_runs=max(len(call.runs) for call in found),
@@ -65,6 +66,7 @@ def _controls(report: Report) -> Iterator[Html]:
 class _Shown:
     """What every row has to know. With one execution of every call, verdict and digits have a column each."""
 
+    report: Report
     places: Places
     numbers: Mapping[int, int]
     n_runs: int
@@ -120,7 +122,7 @@ def _row(followed: Followed, call: CallRows, shown: _Shown) -> Html:
     file = os.path.basename(span.file)
     line = join([None if shown.one_file else tag("span", f"{file}:", class_="file"), str(span.line)])
     called = name(gravest) if len(call.runs) == 1 else gradient_name(gravest.target, gravest.source)
-    cause = tag("td", main_cause(gravest))
+    cause = tag("td", told_cause(shown.report, gravest))
     key = f"{file}:{span.line:09d}"
     place = tag("td", shown.places.link(span, line), data_sort=key, title=str(span))
     if shown.n_runs == 1:
