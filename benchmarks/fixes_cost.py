@@ -61,7 +61,7 @@ def main() -> None:
             f"{statistics.median(searches):.2f} | {sum(checks):.1f} | {sum(searches):.1f} | {n_longer} |"
         )
     print(
-        "| | scripts | check, median s | search, median s | checks, all | searches, all | search is longer in |"
+        "| | scripts | check, median | search, median | checks, all | searches, all | search is longer in |"
     )
     print("\n".join(["|---|---|---|---|---|---|---|", *rows]))
 

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from gradproof.fixes import allowance, find, search, verify
-from gradproof.fixes.allowance import LEAST_SECONDS, SearchTime, checking, cut_short, deadline, searching
+from gradproof.fixes.allowance import (
+    LEAST_SECONDS,
+    MOST_IN_VAIN,
+    SearchTime,
+    checking,
+    cut_short,
+    deadline,
+    searching,
+)
 from gradproof.ir.program import Program
 from tests.fixes.patched import audited
 
@@ -96,3 +104,19 @@ def test_searches_that_take_long_end_and_the_report_says_so(
     )  # each search tries one before it looks at the clock
     notes = [note for one in faulty[-1].diagnostics for note in one.notes]
     assert any("fixes were looked for" in note for note in notes)
+
+
+def test_a_place_at_which_nothing_was_found_twice_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched, reached = [], find.reached
+    monkeypatch.setattr(
+        find, "reached", lambda *given, **named: searched.append(1) or reached(*given, **named)
+    )
+    monkeypatch.setattr(allowance, "LEAST_SECONDS", 1e3)
+    path = tmp_path / "script.py"
+    path.write_text(MANY, encoding="utf-8")
+    report = audited(path)
+    assert len([one for one in report.gradients if one.level == "error"]) > 3
+    places = {one.diagnostics[0].primary for one in report.gradients if one.diagnostics}
+    assert len(searched) <= MOST_IN_VAIN * max(len(places), 2)

@@ -1,16 +1,19 @@
-"""How long fixes are looked for: together as long as the checks of the same run took, and at least five seconds."""
+"""How long fixes are looked for: together as long as the checks of the same run took, and at least three seconds."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-# A search of a second is the rule; the first of a program must not end before its checks add up.
-LEAST_SECONDS = 5.0
+# A search of a second is the rule; the first of a program must not end before its checks add up. To load the program
+# and to listen to it costs as much as this, too, and is no part of what is counted.
+LEAST_SECONDS = 3.0
+MOST_IN_VAIN = 2  # searches at one place of the source; a third would try the same ways of writing once more
 
 
 @dataclass
@@ -19,6 +22,7 @@ class SearchTime:
 
     checked: float = 0.0
     searched: float = 0.0
+    in_vain: Counter[object] = field(default_factory=Counter)  # by place
 
     @property
     def left(self) -> float:
@@ -76,6 +80,19 @@ def deadline() -> float:
     """On the clock of computing of this thread."""
     watch = _WATCH.get()
     return math.inf if watch is None else watch.ends
+
+
+def is_in_vain(place: object) -> bool:
+    """Whether a formula was looked for at a place before, for other gradients, and none was found."""
+    watch = _WATCH.get()
+    return watch is not None and watch.total.in_vain[place] >= MOST_IN_VAIN
+
+
+def note_in_vain(place: object) -> None:
+    """That a search at a place has come to its end and found nothing."""
+    watch = _WATCH.get()
+    if watch is not None:
+        watch.total.in_vain[place] += 1
 
 
 def cut_short() -> str:

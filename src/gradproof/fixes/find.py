@@ -14,7 +14,7 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.loss import find_loss
 from gradproof.engine.refine import entry_count
 from gradproof.fixes.aim import EQUAL, EQUAL_PART, MASKED, aim_of, checked_digits
-from gradproof.fixes.allowance import deadline
+from gradproof.fixes.allowance import deadline, is_in_vain, note_in_vain
 from gradproof.fixes.conditioning import is_sensitive
 from gradproof.fixes.derivative import derived
 from gradproof.fixes.neighbourhood import around, in_the_whole
@@ -61,11 +61,20 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
 
 def best_formula(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
     """The formula with the most digits; one that can be shown in the user's own lines is worth a little accuracy."""
+    # A call that asks for many gradients has one formula, and the ways of writing it at one place are the same for all.
+    suspects = frozenset(node.span for node in program.nodes if node.id in aim.places)
+    place = case.capture.call, case.capture.run.occurrence, suspects
+    if is_in_vain(place):
+        return None
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
     now = time.thread_time()
     until = now + min(seconds, (deadline() - now) / 2)  # the other half is for the proof
     found = list(_offers(case, program, aim, replay, until))
-    return max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1] if found else None
+    if found:
+        return max(found, key=lambda offer: offer[0] + WORTH * bool(offer[1].patch))[1]
+    if time.thread_time() < until:
+        note_in_vain(place)
+    return None
 
 
 def _is_small(program: Program) -> bool:

@@ -39,6 +39,7 @@ class Graph:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._numbers: dict[int, float | None] = {}
+        self._shown: dict[int, tuple[Shown, ...]] = {}
         self._same: dict[int, int] = {}
         first: dict[Any, int] = {}
         for node in program.nodes:
@@ -84,14 +85,18 @@ class Graph:
             id = behind.id
         return id
 
-    def shown(self, term: Term) -> Iterator[Shown]:
+    def shown(self, term: Term) -> tuple[Shown, ...]:
         """The op a term is the result of, in every spelling that a pattern may use."""
         if isinstance(term, Shown):
-            yield term
-            return
+            return (term,)
         if not isinstance(term, Id):
-            return
-        node = self.program[self._skipped(term.id)]
+            return ()
+        if term.id not in self._shown:  # every rule asks
+            self._shown[term.id] = tuple(self._spellings(term.id))
+        return self._shown[term.id]
+
+    def _spellings(self, id: int) -> Iterator[Shown]:
+        node = self.program[self._skipped(id)]
         if node.is_opaque or node.op in ("input", "constant", "item"):
             return
         shown = Shown(node.op, tuple(map(Id, node.inputs)), node.params)
