@@ -192,7 +192,7 @@ RULES = {
     "NaN": ("tf.sin(x)", "up * tf.cos(x) * float('nan')", "up * tf.cos(x)"),
     "the sign": ("tf.sin(x)", "-up * tf.cos(x)", "-(-up * tf.cos(x))"),
     "a factor": ("x ** 2", "up * x", "2 * (up * x)"),
-    "the upstream gradient": ("tf.sin(x)", "tf.cos(x)", "up * (tf.cos(x))"),
+    "the upstream gradient": ("tf.sin(x)", "tf.cos(x)", "up * tf.cos(x)"),
 }
 _NUMPY_HEAD = "import numpy as np\nimport gradproof as gp\nx = gp.Variable(np.array({start}))\n"
 _TENSORFLOW_HEAD = "import numpy as np\nimport tensorflow as tf\nx = tf.Variable({start})\n"

@@ -1,7 +1,7 @@
 """The guilty expression in float64, and back: the last resort for digits that rounding costs.
 
-First the expression alone, then its statement, then all statements from the first that loses digits to the result:
-what a narrow number in between would round away again is kept.
+First the expression alone, then its statement, then all statements from the first that loses digits to the result,
+then those of the function that calls it: what a narrow number in between would round away again is kept.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     if case.source.dtype == WIDE:
         return
-    for place in _places(fault, span):
+    places = _places(fault, span)
+    for place in (*places, *(call for one in places for call in _calls(source, one))):
         expression = source.at(place)
         if expression is not None and expression.lineno == expression.end_lineno:
             region = WideRegion(source, (), language, alias)
@@ -59,6 +60,15 @@ def _places(fault: Fault, span: Span) -> list[Span]:
     if span.line != fault.case.capture.call.line:
         return [span]
     return [one.span for one in fault.found.secondary if one.span.file == span.file and one.span != span]
+
+
+def _calls(source: ParsedSource, span: Span) -> Iterator[Span]:
+    """Where the function is called that a line stands in: its result may have to stay wide."""
+    within = [one for one in source.tree.body if isinstance(one, ast.FunctionDef) and _covers(one, span.line)]
+    names = {one.name for one in within}
+    for one in ast.walk(source.tree):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in names:
+            yield Span(span.file, one.lineno, one.col_offset, one.end_lineno, one.end_col_offset)
 
 
 def _regions(fault: Fault, source: ParsedSource, span: Span) -> Iterator[Sequence[ast.stmt]]:
