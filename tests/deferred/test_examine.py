@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from gradproof.audit.budget import Budget
 from gradproof.cli.main import INTERRUPTED, main
 from gradproof.deferred import examine
 from gradproof.deferred.examine import judge_all, opened
-from gradproof.deferred.folder import ProcessFolder
+from gradproof.deferred.folder import ProcessFolder, read, write
 from gradproof.deferred.following import follow
 from gradproof.deferred.joined import joined
+from gradproof.deferred.model import KeptCall
 from gradproof.render.from_json import from_json
 from tests.cli.running import FAULTY, RIGHT, gradproof
 from tests.deferred.recording import comparable
@@ -175,6 +177,7 @@ def test_an_examination_that_was_interrupted_goes_on_where_it_was(
     judge = examine.judged
     monkeypatch.setattr(examine, "judged", interrupted)
     assert main(["examine", str(kept)]) == INTERRUPTED
+    assert "the same command goes on from there" in capsys.readouterr().err
     assert main(["examine", str(kept)]) == 0
     assert asked == [f"{k:08}.gradproof" for k in (1, 2, 2, 3)]
     assert main(["examine", str(kept)]) == 0
@@ -237,6 +240,22 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_judged(tmp_path:
     report = json.loads((tmp_path / "report.json").read_text())
     assert [row["occurrence"] for row in report["gradients"]] == [1, 10]
     assert any("cut short" in note for note in report["notes"])
+
+
+def test_a_forged_place_brings_no_file_of_this_machine_into_the_report(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("nobody is to know\n")
+    kept = _deferred(tmp_path, FAULTY)
+    path = kept / "main" / "00000001.gradproof"
+    call = read(str(path), KeptCall)
+    moved = tuple(replace(one, call=one.call.in_file(str(secret))) for one in call.captures)
+    write(replace(call, captures=moved), str(path))
+    done = gradproof(tmp_path, "examine", "kept", "--json", "report.json", "--html", "report.html")
+    assert done.returncode == 1
+    for name in ("report.json", "report.html"):
+        text = (tmp_path / name).read_text()
+        assert "secret.txt" in text
+        assert "nobody is to know" not in text
 
 
 def test_a_program_that_did_not_end_is_judged_as_far_as_it_came(tmp_path: Path) -> None:

@@ -51,7 +51,11 @@ def execute(given: argparse.Namespace) -> int:
     if given.jobs > 1 and given.detail != "quiet":
         demand_cluster(given.jobs)
         output.say(f"{given.jobs} processes, each may use {memory_of_each(given.jobs) / 1e9:.1f} GB")
-    _watched(judge_all(work, given.jobs, given.scheduler), given.detail == "quiet")
+    try:
+        _watched(judge_all(work, given.jobs, given.scheduler), given.detail == "quiet")
+    except KeyboardInterrupt:
+        print("interrupted; what was judged is kept: the same command goes on from there", file=sys.stderr)
+        raise
     report = joined(work)
     written = output.write_files(report, paths, given.full)
     if fix is not None and output.write_text(lambda: to_diff(report), fix):

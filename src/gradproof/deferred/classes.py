@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -84,6 +85,14 @@ def _program(*parts: Any) -> program.Program:
     return made
 
 
+def _span(*parts: Any) -> span.Span:
+    """A place in a file whose text was kept: none is looked for here, where another file may have its name."""
+    made = span.Span(*parts)
+    check_fields(made)
+    linecache.cache.setdefault(made.file, (0, None, [], made.file))
+    return made
+
+
 _SPECIAL = (
     dataclasses.replace(plain(program.Program), make=_program),
     Packing(
@@ -111,7 +120,7 @@ class ClassTable:
             saw(place.file)
             return places.take(place)
 
-        known = (*map(plain, _PLAIN), *_SPECIAL, dataclasses.replace(places, take=noted))
+        known = (*map(plain, _PLAIN), *_SPECIAL, dataclasses.replace(places, take=noted, make=_span))
         self._by_name = {packing.cls.__name__: packing for packing in known}
         self._names = {packing.cls: packing.cls.__name__ for packing in known}
 
