@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from gradproof.audit.budget import Budget
 from gradproof.cli.main import INTERRUPTED, main
 from gradproof.deferred import examine
-from gradproof.deferred.examine import judge_all, opened
+from gradproof.deferred.examine import judge_all, open_tasks, opened, results
 from gradproof.deferred.folder import ProcessFolder, read, write
 from gradproof.deferred.following import follow
 from gradproof.deferred.joined import joined
@@ -228,6 +229,27 @@ def test_a_scheduler_that_does_not_answer_is_said(
     kept = _deferred(tmp_path, FAULTY)
     assert main(["examine", str(kept), "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_an_answer_of_another_version_costs_its_capture_and_is_said(tmp_path: Path) -> None:
+    work = opened(str(_deferred(tmp_path, RIGHT)))
+
+    def done(function: Any, tasks: Any) -> Iterator[tuple[str, Any]]:
+        for k, (name, arguments) in enumerate(tasks.items()):
+            block = bytearray(function(*arguments()))
+            block[7] += k == 1  # another version of the format
+            yield name, bytes(block)
+
+    for are_sent in (True, False):
+        found = list(results(done, open_tasks(work), are_sent))
+        assert ["another version of the format" in (one.reports[0].reason or "") for one in found] == [
+            False,
+            True,
+            False,
+        ]
+        work = opened(str(tmp_path / "kept"))
+        for path in (tmp_path / "kept" / "main" / "results").iterdir():
+            path.unlink()
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_judged(tmp_path: Path) -> None:

@@ -198,7 +198,10 @@ def _put_together(task: Task, parts: Sequence[bytes | Failed]) -> bytes | Failed
     failed = next((part for part in parts if isinstance(part, Failed)), None)
     if failed is not None:
         return failed
-    found = [read_block(part, JudgedPiece) for part in parts]
+    try:
+        found = [read_block(part, JudgedPiece) for part in parts if not isinstance(part, Failed)]
+    except UnreadableCapture as error:
+        return Failed(f"what the worker has answered cannot be read: {error}")
     if any(one.reports is None for one in found):
         return None
     by_place = {place: reports for one in found for place, reports in (one.reports or {}).items()}
@@ -212,10 +215,14 @@ def _taken(task: Task, outcome: bytes | Failed, are_sent: bool) -> Judged:
     """What became of a task; a worker that can has written it down itself."""
     if isinstance(outcome, Failed):
         return _stored(task, _given_up(task, outcome.reason))
-    if are_sent or task.piece is not None:
-        return _stored(task, outcome)
+    try:
+        if are_sent or task.piece is not None:
+            return _stored(task, outcome)
+        result = read_block(outcome, Judged)
+    except UnreadableCapture as error:  # a machine of the cluster may have another gradproof
+        return _stored(task, _given_up(task, f"what the worker has answered cannot be read: {error}"))
     task.call.done.add(task.index)
-    return read_block(outcome, Judged)
+    return result
 
 
 def give_up(tasks: Mapping[str, Task], reason: str) -> None:
