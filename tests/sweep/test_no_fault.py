@@ -9,12 +9,14 @@ import pytest
 
 from gradproof.frontends.library.model import OpCall, SweptLibrary
 from gradproof.options import Options
+from gradproof.sweep.domain import is_outside_of_its_domain
 from gradproof.sweep.find import Find, is_beyond
 from gradproof.sweep.no_fault import (
     AS_GOOD,
     BELOW_A_ROUNDING,
     FLUSHED,
     OTHER_SHAPE,
+    OUTSIDE,
     RANDOM,
     Doubts,
     is_below_a_rounding,
@@ -51,6 +53,29 @@ def test_a_plain_error_is_a_fault() -> None:
 
 def test_an_op_that_draws_is_not_compared_with_itself() -> None:
     assert _reason(_find("x * np.random.choice([1.0, 2.0])")) == RANDOM
+
+
+@pytest.mark.parametrize(
+    ("op", "call", "given", "is_outside"),
+    [
+        ("lib.scipy.stats.pareto.cdf", "lib.scipy.stats.pareto.cdf(y, x)", 0.0, True),
+        ("lib.scipy.stats.pareto.cdf", "lib.scipy.stats.pareto.cdf(y, x)", 1.0, False),
+        ("lib.scipy.stats.pareto.cdf", "lib.scipy.stats.pareto.cdf(y, 2.0, 0.0, x)", -1.0, True),
+        ("lib.scipy.stats.norm.cdf", "lib.scipy.stats.norm.cdf(y, scale=x)", 0.0, True),
+        ("lib.scipy.stats.norm.cdf", "lib.scipy.stats.norm.cdf(y, x)", 0.0, False),
+        ("lib.scipy.stats.geom.pmf", "lib.scipy.stats.geom.pmf(1, x)", 1.0, False),
+        ("lib.scipy.stats.nosuch.pmf", "lib.scipy.stats.nosuch.pmf(1, x)", 0.0, False),
+        ("lib.pareto", "lib.pareto(y, x)", 0.0, False),
+    ],
+)
+def test_parameters_that_a_distribution_does_not_have_are_no_fault(
+    op: str, call: str, given: float, is_outside: bool
+) -> None:
+    arrays = {"x": np.array(given), "y": np.array([0.5, 2.0])}
+    find = _find()
+    sample = replace(find.sample, op=op, call=call, arrays=arrays)
+    assert is_outside_of_its_domain(sample) is is_outside
+    assert not is_outside or _reason(replace(find, sample=sample)) == OUTSIDE
 
 
 def test_a_result_of_another_shape_is_not_weighed_as_before() -> None:
@@ -128,6 +153,11 @@ def test_roundings_of_an_op_are_one_root_and_so_are_its_names() -> None:
     assert root.ops == ["lib.exp", "lib.raw.Exp"]
     beyond = {"op": "lib.exp", "faults": [_fault(cause="overflow", script="v")]}
     assert len(roots_of([first, beyond])) == 2
+
+
+def test_two_distributions_have_two_roots() -> None:
+    names = ("lib.scipy.stats.geom.cdf", "lib.scipy.stats.pareto.cdf")
+    assert len(roots_of([{"op": name, "faults": [_fault(script=name)]} for name in names])) == 2
 
 
 def test_an_op_that_draws_at_one_point_has_no_finds_at_another(monkeypatch: pytest.MonkeyPatch) -> None:

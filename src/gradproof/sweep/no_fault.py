@@ -9,6 +9,7 @@ import numpy as np
 
 from gradproof.frontends.library.model import OpCall, SweptLibrary
 from gradproof.ir.types import Array
+from gradproof.sweep.domain import is_outside_of_its_domain
 from gradproof.sweep.find import Find
 from gradproof.sweep.script import call_of, function_of
 
@@ -21,6 +22,7 @@ AS_GOOD = "not right, but as right as inputs allow that are rounded themselves"
 BELOW_A_ROUNDING = "zero but for what roundings of the value make"
 FLUSHED = "numbers below the normal ones are taken for zero, and there the library returns the same"
 RANDOM = "the op gives other numbers each time"
+OUTSIDE = "a parameter of the distribution is outside of its domain"
 OTHER_SHAPE = "the result has another shape at this point"
 
 
@@ -35,6 +37,7 @@ class Doubts:
     def reason(self, find: Find) -> str | None:
         """The first that holds; None where it is the library's fault."""
         for said, holds in (
+            (OUTSIDE, lambda find: is_outside_of_its_domain(find.sample)),
             (OTHER_SHAPE, self._has_other_shape),
             (RANDOM, self._is_random),
             (FLUSHED, self._is_flushed),

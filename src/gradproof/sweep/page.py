@@ -81,8 +81,12 @@ def _root_key(result: Result, fault: Fault) -> tuple[Any, ...]:
 
 
 def _plain_name(op: str) -> str:
-    """`lib.raw.Exp`, `lib.math.exp` and `lib.exp` are one function, and `arcsinh` is `asinh`."""
-    name = op.rpartition(".")[2].replace("_", "").lower()
+    """`lib.raw.Exp`, `lib.math.exp` and `lib.exp` are one function, and `arcsinh` is `asinh`.
+
+    The functions of two distributions are two, though both are called `cdf`.
+    """
+    of_distribution = op.rpartition(".stats.")[2] if ".stats." in op else ""
+    name = (of_distribution or op.rpartition(".")[2]).replace("_", "").lower()
     return f"a{name[3:]}" if name.startswith("arc") else name
 
 
@@ -102,7 +106,8 @@ def _introduction() -> list[str]:
         "Made by `gradproof sweep`. Every row is a gradient that a library returned for one of its own",
         "ops and that is proven not to be the derivative at that point. The expected value is confirmed by differences",
         "of the op's exact meaning in 284 bits, which use no derivative rule. Left out are points where a function has",
-        "no derivative, values that the dtype does not hold, and errors that roundings of the input alone explain.",
+        "no derivative, parameters outside of the domain of a distribution, values that the dtype does not hold, and",
+        "errors that roundings of the input alone explain.",
         "Subnormal inputs count as the numbers they are, unless the library returns there what it returns for zero.",
         "Faults with one root are one row; `gradproof sweep LIBRARY` with the options in the last column finds it",
         "again, and `--issues DIR` writes the smallest script that shows it.",
