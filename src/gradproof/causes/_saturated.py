@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradproof.causes._evidence import subject
+from gradproof.causes._nonfinite import returned_rows
 from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
 from gradproof.ir.types import unit_roundoff
@@ -40,6 +43,35 @@ def saturated(case: Case, span: Span | None = None) -> Node | None:
     path = descendants(program, [source]) & ancestors(program, program.outputs)
     nodes = (node for node in program.nodes if node.id in path and node.span is not None)
     return next((node for node in nodes if span in (None, node.span) and _is_at_limit(program, node)), None)
+
+
+def saturated_before(case: Case, node: Node) -> Node | None:
+    """The same among what a node was computed from: a comparison behind such a function only looks at its limits."""
+    found, program = saturated(case), case.capture.program
+    is_before = found is not None and program is not None and found.id in ancestors(program, [node.id])
+    return found if is_before else None
+
+
+def flattened(case: Case, node: Node, index: tuple[int, ...], how: str) -> Diagnostic:
+    """`how` says why nothing is left of the true gradient."""
+    program, dtype = case.capture.program, case.source.dtype
+    assert program is not None and node.span is not None
+    function = saturated_name(program, node)
+    return Diagnostic(
+        kind="vanishing",
+        severity="warning",
+        certainty="proven",
+        headline=f"the gradient for `{case.source.name}` is 0: {function} is saturated",
+        primary=Annotation(node.span, "every result stands at a limit of the function, where it is flat"),
+        subject=subject(case, index),
+        evidence=returned_rows(case, index),
+        why=(
+            f"Zero is right to the digits of a {dtype}, and of no use. So far out {function} hardly changes with what "
+            f"goes into it: {how}. A training step leaves `{case.source.name}` as it is."
+        ),
+        fix=Fix(saturated_fix(program, node)),
+        op=node.op,
+    )
 
 
 def saturated_name(program: Program, node: Node) -> str:

@@ -31,6 +31,7 @@ import numpy as np
 
 from gradproof.causes._evidence import Rows, observed_text, proven_text, subject
 from gradproof.causes._places import op_words
+from gradproof.causes._saturated import saturated_before
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -41,7 +42,7 @@ from gradproof.diagnosis.flips import Flip
 
 def find(case: Case) -> Iterator[Diagnostic]:
     flips = [flip for flip in case.irregular.flips if flip.is_flipped and flip.matters]
-    if not flips:
+    if not flips or saturated_before(case, flips[0].node) is not None:  # that is what rounding has lost
         return
     flip = flips[0]
     index = _changed(case, flip)

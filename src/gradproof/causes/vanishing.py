@@ -31,7 +31,7 @@ import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._nonfinite import returned_rows
-from gradproof.causes._saturated import is_over_one, saturated, saturated_fix, saturated_name
+from gradproof.causes._saturated import flattened, is_over_one, saturated, saturated_before
 from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -67,6 +67,7 @@ _STOPPED = (
     "Zero is right: what is behind `stop_gradient` counts as a constant, and `{target}` depends on it in no other way.",
     "leave out `stop_gradient` if this is to be trained",
 )
+_CUT_OFF = "what is computed from such a limit is cut off, and does not move either"
 _ORDERS = frozenset({"greater", "greater_equal", "less", "less_equal"})
 MIN_ENTRIES = 4  # a switch of one or two numbers may be off on purpose
 
@@ -96,7 +97,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
             yield shut
         elif _is_nothing(case) and (closed := _closed(case)) is not None and closed.node.span is not None:
             is_dead = closed.is_layer and int(np.prod(case.source.shape)) >= MIN_ENTRIES
-            yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
+            flat = saturated_before(case, closed.node)
+            if flat is None:
+                yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
+            else:
+                yield flattened(case, flat, (0,) * len(case.source.shape), _CUT_OFF)
 
 
 def _closed(case: Case) -> Closed | None:
@@ -132,8 +137,13 @@ def _lost(case: Case) -> Diagnostic:
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(true.mid))), true.mid.shape))
     size = words.significant(abs(true.mid[index].item()), 2)
     flat = saturated(case)
-    if flat is not None and flat.span is not None:
-        return _flattened(case, flat, flat.span, index, size)
+    if flat is not None:
+        return flattened(
+            case,
+            flat,
+            index,
+            f"the true gradient is of size {size}, and a {case.source.dtype} holds nothing so small but 0",
+        )
     return Diagnostic(
         kind="vanishing",
         severity="warning",
@@ -147,28 +157,6 @@ def _lost(case: Case) -> Diagnostic:
             f"{case.source.dtype} holds nothing so small but 0, so nothing is left to train by."
         ),
         fix=Fix(_FIX),
-    )
-
-
-def _flattened(case: Case, node: Node, span: Span, index: tuple[int, ...], size: str) -> Diagnostic:
-    program, dtype = case.capture.program, case.source.dtype
-    assert program is not None
-    function = saturated_name(program, node)
-    return Diagnostic(
-        kind="vanishing",
-        severity="warning",
-        certainty="proven",
-        headline=f"the gradient for `{case.source.name}` is 0: {function} is saturated",
-        primary=Annotation(span, "every result stands at a limit of the function, where it is flat"),
-        subject=subject(case, index),
-        evidence=returned_rows(case, index),
-        why=(
-            f"Zero is right to the digits of a {dtype}, and of no use. So far out {function} hardly changes with what "
-            f"goes into it: the true gradient is of size {size}, and a {dtype} holds nothing so small but 0. A "
-            f"training step leaves `{case.source.name}` as it is."
-        ),
-        fix=Fix(saturated_fix(program, node)),
-        op=node.op,
     )
 
 
