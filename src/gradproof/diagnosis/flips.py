@@ -19,6 +19,7 @@ from gradproof.judge.compare import compare
 from gradproof.options import Options
 
 NEAR_UNITS = 4  # units of the last place: a rounding or two away from the other branch
+KNOWN = 1e-3  # of the largest entry: where balls are wider, precision was at its end
 MAX_LOOKED_AT = 3  # each costs a run of the program; more would tell the same story
 
 
@@ -109,6 +110,15 @@ def _flip(
         return None
     dtype = proven.program[source].dtype
     wide = Enclosure(own.mid, own.rad + gradient.rad)
-    matters = compare(gradient.mid, wide, dtype, options).outcome == "beyond" if gradient.is_bounded else True
+    # A gradient without bounds is another one than one that is known; of two that are not, nobody can tell.
+    matters = (
+        compare(gradient.mid, wide, dtype, options).outcome == "beyond"
+        if gradient.is_bounded
+        else _is_known(own)
+    )
     margin, size = float(decision.margin[index]), float(decision.size[index])
     return Flip(node, index, margin, abs(margin) / size if size else 0.0, is_flipped, gradient, matters)
+
+
+def _is_known(own: Enclosure) -> bool:
+    return own.is_bounded and bool((own.rad <= KNOWN * np.abs(own.mid).max(initial=0.0)).all())
