@@ -9,6 +9,7 @@ import pytest
 from jax_runs import captured, judged
 
 from gradproof.fixes.verify import rounded_gradient
+from gradproof.frontends.jax.attach import attach
 
 W = jnp.array([[0.1, -0.2, 0.3], [0.4, 0.5, -0.6]])
 X = jnp.arange(12.0).reshape(4, 3) / 7
@@ -126,3 +127,25 @@ def test_a_gradient_through_a_compiled_gradient_is_judged_inside_jit_too():
 
     reports = judged(lambda: jax.jit(jax.grad(jax.jit(jax.grad(cubes))))(jnp.float32(2.0)))
     assert [(one.verdict.value, float(one.reference)) for one in reports] == [("correct", 12.0)]
+
+
+def test_derivatives_that_were_traced_and_are_not_in_what_ran_are_told():
+    def loss(w):
+        return jnp.sum(jnp.sin(w) ** 2)
+
+    def rewritten(w):  # as libraries do: traced, and evaluated in another trace
+        closed = jax.make_jaxpr(jax.grad(loss))(w)
+        return jax.core.eval_jaxpr(closed.jaxpr, closed.consts, w)[0]
+
+    def remarks(run):
+        attachment = attach(lambda read, unread: None, lambda n: True)
+        try:
+            run()
+            return attachment.remarks()
+        finally:
+            attachment.remove()
+
+    w = jnp.ones(3)
+    (told,) = remarks(lambda: jax.jit(rewritten)(w))
+    assert "derivatives of `loss` were traced" in told
+    assert list(remarks(lambda: jax.jit(jax.grad(loss))(w))) == []

@@ -40,9 +40,7 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         session = JaxSession(policy, deliver)
         return session, install(session, refused)
 
-    return attach_on_import(
-        "jax", begin, _place, crashed=_crash, remarked=lambda session: session.narrowed.remarks()
-    )
+    return attach_on_import("jax", begin, _place, crashed=_crash, remarked=lambda session: session.remarks())
 
 
 def _crash(session: JaxSession, error: BaseException) -> Crash | None:

@@ -27,7 +27,7 @@ from gradproof.frontends.jax.observe.session import JaxSession
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
-from gradproof.frontends.record.source import Place, user_places
+from gradproof.frontends.record.source import Place, is_users, user_places
 from gradproof.ir.surroundings import Baked
 
 MOST_PENDING = 1_000  # notes of functions that were traced and never run
@@ -52,6 +52,7 @@ class CompiledFunctions:
         self._pending: deque[Ending] = deque(maxlen=MOST_PENDING)
         self._reads: WeakKeyDictionary[Any, tuple[Read, ...]] = WeakKeyDictionary()
         self._by_function: dict[int, _Compiled] = {}
+        self._found: set[str] = set()
         self._last = threading.local()
         self._hook_before: Any = None
         self._counting = False
@@ -100,6 +101,11 @@ class CompiledFunctions:
                 self._session.deliver(heard(self._session, ending, execution, args, outputs))
         except Exception:
             self._session.note_failure()
+
+    def lost(self) -> list[str]:
+        """What was differentiated while tracing, by name, and is in nothing that ran: libraries may rewrite a jaxpr."""
+        names = dict.fromkeys(map(_named, self._pending))
+        return [name for name in names if name not in self._found]
 
     def unfinished(self, codes: set[Any]) -> list[Ending]:
         """Gradient calls in functions whose tracing has ended with an exception, by the functions it went through."""
@@ -165,6 +171,7 @@ class CompiledFunctions:
             found = [ending for ending in self._pending if _is_in(ending, variables)]
             for ending in found:
                 self._pending.remove(ending)
+                self._found.add(_named(ending))
         _KNOWN[jaxpr] = tuple(found)
         return tuple(found)
 
@@ -199,6 +206,13 @@ class CompiledFunctions:
             site.skipped += 1
         if any(self._session.sites.wants_next(site) for site in compiled.sites):
             fun._clear_cache()
+
+
+def _named(ending: Ending) -> str:
+    function = unwrapped(ending.of.asked.function)
+    code = getattr(function, "__code__", None)
+    is_own = code is not None and is_users(code.co_filename)
+    return f"`{function_name(function)}`" if is_own else "what a library differentiates"
 
 
 def _site(ending: Ending, places: tuple[Place, ...]) -> Any:

@@ -31,7 +31,7 @@ def install(session: JaxSession, refused: Callable[[Refusal], None]) -> Callable
     """Put the hooks in; returns what takes them out. No public object of JAX is replaced."""
     compiled = CompiledFunctions(session)
     refusals = Refusals(session, refused)
-    session.is_told, session.unfinished = refusals.is_told, compiled.unfinished
+    session.is_told, session.unfinished, session.lost = refusals.is_told, compiled.unfinished, compiled.lost
     remove = apply(
         [
             *JaxGradients(session, compiled, refusals).patches(),

@@ -25,6 +25,12 @@ from gradproof.frontends.jax.observe.trace import (
 )
 from gradproof.frontends.record.sites import Policy, Sites
 
+LOST = (
+    "derivatives of {names} were traced, and are in nothing that ran as they were traced: they never ran, or a library "
+    "has rewritten what it compiled; they were not checked"
+)
+MOST_NAMES = 3
+
 
 @contextmanager
 def lenient() -> Iterator[None]:
@@ -55,12 +61,19 @@ class JaxSession:
         self.here = _Thread()
         self.is_told: Callable[[BaseException], bool] = lambda error: False
         self.unfinished: Callable[[set[Any]], list[Ending]] = lambda codes: []
+        self.lost: Callable[[], list[str]] = list
         self._deliver = deliver
         self._trace = RecordTrace(self.note)
         self.narrowed = Narrowed(self.note_failure)
 
     def recount(self) -> None:
         self.sites.recount()
+
+    def remarks(self) -> tuple[str, ...]:
+        """What is worth a note, and belongs to no gradient that was seen."""
+        names = self.lost()
+        shown = ", ".join(names[:MOST_NAMES]) + (" and others" if len(names) > MOST_NAMES else "")
+        return (*self.narrowed.remarks(), *((LOST.format(names=shown),) if names else ()))
 
     def note_failure(self) -> None:
         """Keep the exception being handled: nothing of it may reach the program."""
