@@ -6,6 +6,7 @@ import gc
 import weakref
 
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import jax.scipy.optimize
 import numpy as np
@@ -141,6 +142,60 @@ def test_a_function_is_traced_as_often_as_without_us():
     found = []
     captured(lambda: found.append(count()))
     assert found == [count()] == [1]
+
+
+def _said():
+    """What a program says and does while it runs, by every kind of callback."""
+    done: list[object] = []
+
+    def host(v):
+        done.append(("host", float(v)))
+        return np.float32(2 * v)
+
+    def loss(w):
+        jax.debug.callback(lambda v: done.append(("debug", float(v))), w)
+        number = jax.ShapeDtypeStruct((), jnp.float32)
+        there = jax.experimental.io_callback(host, number, jax.lax.stop_gradient(w))
+        pure = jax.pure_callback(host, number, jax.lax.stop_gradient(w))
+        return w**2 * there + pure * w
+
+    def step(w):
+        return w - 0.1 * jax.grad(loss)(w)
+
+    jax.jit(step)(1.0)
+    jax.grad(jax.jit(loss))(1.5)
+    jax.lax.fori_loop(0, 2, lambda k, w: step(w), 1.0)
+    jax.vmap(jax.jit(jax.grad(lambda w: jnp.sin(w) + 0 * said(w, done))))(jnp.arange(2.0))
+    jax.effects_barrier()
+    return done
+
+
+def said(w, done):
+    jax.debug.callback(lambda v: done.append(("batched", float(v))), w)
+    return w
+
+
+def test_callbacks_run_as_often_as_without_us():
+    found = []
+    captured(lambda: found.append(_said()))
+    assert found == [_said()]
+
+
+def test_arrays_are_changed_once():
+    def run():
+        total = jax.new_ref(jnp.zeros(()))
+
+        @jax.jit
+        def step(total, w):
+            total[...] += w
+            return jax.grad(lambda w: w**2)(w)
+
+        step(total, 1.0)
+        return float(total[...])
+
+    found = []
+    captured(lambda: found.append(run()))
+    assert found == [run()] == [1.0]
 
 
 def test_arrays_are_let_go():

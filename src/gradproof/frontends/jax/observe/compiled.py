@@ -20,6 +20,7 @@ from jax._src import api, core, pjit
 from gradproof.frontends.frozen.outside_reads import Read
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.batched import heard, is_batched_only
+from gradproof.frontends.jax.observe.effects import is_noticed
 from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import bottom, ground
@@ -127,7 +128,8 @@ class CompiledFunctions:
             if not any(wanted for _, wanted in found):
                 return state, None
             given = tuple(map(bottom, args))  # it may itself be a part of what is differentiated
-            if any(one.batch_axes for one in given) and not is_batched_only(args):
+            is_batched = any(one.batch_axes for one in given)
+            if is_batched and (not is_batched_only(args) or is_noticed(jaxpr.jaxpr)):
                 return state, None
             donated = p.params["donated_invars"]
             kept = tuple(

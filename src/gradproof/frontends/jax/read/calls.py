@@ -16,6 +16,7 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.assemble.capture import unread
 from gradproof.frontends.assemble.captures import to_captures
 from gradproof.frontends.jax.lower.library import region_of
+from gradproof.frontends.jax.observe.effects import require_own_arrays
 from gradproof.frontends.jax.observe.notes import Ending, JaxExit
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import JaxEvent, numbers
@@ -134,6 +135,7 @@ def _run_again(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]
     """A call inside a compiled function: its jaxpr is run op by op on the same arguments."""
     execution = ending.execution
     assert execution is not None
+    require_own_arrays(execution.inputs)
     values = Values()
     awaited = frozenset(one.value for group in _ends(ending) for one in group if one.is_staged)
     run = JaxprInterpreter(values, Inside.around(ending), awaited)

@@ -13,6 +13,7 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.jax.kernels import PRIMITIVE
 from gradproof.frontends.jax.lower import TABLE
 from gradproof.frontends.jax.lower.library import ANY_NUMBER, PREFIX, known_function
+from gradproof.frontends.jax.observe.effects import SAID, require_harmless
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.observe.twin import apart, twin
 from gradproof.frontends.jax.read.devices import shard_map, without_mesh
@@ -130,8 +131,11 @@ class JaxprInterpreter:
             if not is_known and not params["is_heard"]:
                 raise GradproofError(PLAIN_NUMBERS.format(name=params["name"]))
             return results
+        if outputs is None and primitive.name in SAID:
+            return []
         if outputs is None:
             tick()
+            require_harmless(primitive.name, params)
             own = primitive.get_bind_params(without_mesh(params))
             made = primitive.bind(*map(self.values.array, inputs), **own)
             arrays = [self.values.array(value) for value in inputs]

@@ -12,6 +12,7 @@ import numpy as np
 from jax._src import core
 
 from gradproof.errors import GradproofError
+from gradproof.frontends.jax.observe.effects import NOT_TWICE, is_noticed
 from gradproof.frontends.jax.observe.twin import twin
 from gradproof.frontends.jax.read.ties import is_chosen_at_a_tie
 from gradproof.frontends.record.model import Value
@@ -112,6 +113,8 @@ def linear_solve(run: JaxprInterpreter, params: Any, inputs: list[Value], where:
     b = inputs[skipped + counts.solve + counts.transpose_solve :]
     found = run.run_closed(jaxprs.solve, [*solve, *b], where)
     matrix_of = inputs[: counts.matvec]
+    if is_noticed(jaxprs.matvec.jaxpr):
+        raise GradproofError(NOT_TWICE.format(name="the product with the matrix"))
     if not _is_solved(run, jaxprs.matvec, matrix_of, found, b):
         return found  # what ran is the algorithm, whatever it was meant to be
     array = np.asarray(run.values.array(b[0]))

@@ -20,6 +20,8 @@ from jax._src.lax.control_flow.solves import _RootTuple
 from jax._src.linear_util import WrappedFun
 from jax.flatten_util import ravel_pytree
 
+from gradproof.frontends.jax.observe.effects import is_noticed
+
 ROOT = "_custom_root"  # JAX's own function behind it
 STEPS = 2
 FOUND = 1e-3  # of the solution: Newton's step is smaller where an algorithm has come to its end
@@ -83,7 +85,9 @@ def root_in(held: Any) -> RootEquation | None:
     tuples = [one for one in _kept(held, _DEEPEST, set()) if isinstance(one, _RootTuple)]
     lengths = next((one for one in tuples if isinstance(one.f, int)), None)
     jaxprs = next((one for one in tuples if isinstance(one.f, core.ClosedJaxpr)), None)
-    return None if lengths is None or jaxprs is None else RootEquation(jaxprs.f, lengths.f, sum(lengths))
+    if lengths is None or jaxprs is None or is_noticed(jaxprs.f.jaxpr):
+        return None
+    return RootEquation(jaxprs.f, lengths.f, sum(lengths))
 
 
 def _kept(held: Any, depth: int, seen: set[int]) -> Iterator[Any]:
