@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-
-@dataclass(frozen=True)
-class ModeCase:
-    """A function and a point; the op at which its modes part, where, and whose doing it is."""
-
-    function: Callable[[Any], Any]
-    point: Any
-    op: str = ""
-    phase: str = "forward"
-    kind: str = ""
-    text: str = ""
-
-
-def _n(*shape: int) -> Any:
-    return np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
+from tests.modes.cases import ModeCase
+from tests.modes.cases import normal as _n
 
 
 def _softmax(x: Any) -> Any:

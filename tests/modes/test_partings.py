@@ -14,7 +14,8 @@ from gradproof.options import Options
 
 tf = pytest.importorskip("tensorflow")
 
-from tests.modes.programs import CONTROLS, PARTING, ModeCase
+from tests.modes.cases import ModeCase
+from tests.modes.programs import CONTROLS, PARTING
 
 
 def _under_xla(case: ModeCase) -> ModeCell:

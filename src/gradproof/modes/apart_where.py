@@ -19,6 +19,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
+from gradproof.modes.as_it_ran import AS_IT_RAN, own_parting
 from gradproof.modes.feed import Feed, feed
 from gradproof.modes.losing import digits_lost
 from gradproof.modes.model import Mode, ModeCell, ModeLine, NotRun
@@ -31,7 +32,6 @@ MOST_SLOW = 12  # where each takes seconds
 MOST_GRADIENTS = (
     8  # of a mode in which the op is looked for, those with the largest gaps: models have hundreds
 )
-AS_IT_RAN = "as it ran"  # in sentences: the user's own run, where no mode returns its bits
 OFF = (Verdict.INACCURATE, Verdict.NONFINITE)
 SEEN = 0.25  # of a gap may be left unexplained
 
@@ -105,6 +105,8 @@ class PartingSearch:
         beside = words.framework_name(own.framework) if own.framework != mode.framework else ""
         try:
             single = self._in_sight(own)
+            if mode.title == AS_IT_RAN:
+                return own_parting(self._fed.program, single, self._in_sight(mode), output)
             for seen in self._shown_by(mode, output, gradient, before):
                 found = partings(self._fed.program, single, seen, output, index, beside) or found
                 if found and _is_what_ran(seen[output], gradient, before):

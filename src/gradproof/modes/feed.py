@@ -41,11 +41,18 @@ def feed(program: Program, outputs: Sequence[int]) -> Feed:
         if not _is_recorded(node, moving):
             # What was recorded of it is not asked for, and a compiler that looks at all it meets may refuse the array.
             computed.append(node if isinstance(node.value, tuple) else replace(node, value=None))
-        elif node.op == "constant" and node.shape == () and not node.is_discrete:
+        elif _is_literal(program, node):
             literals[node.id] = np.asarray(node.value)
         else:
             given[node.id] = np.asarray(node.value)
     return Feed(program, given, literals, tuple(computed))
+
+
+def _is_literal(program: Program, node: Node) -> bool:
+    """A number that stands in the program, in whatever dtype it is taken."""
+    while node.op == "cast":
+        node = program[node.inputs[0]]
+    return node.op == "constant" and node.shape == () and not node.is_discrete
 
 
 def _is_recorded(node: Node, moving: set[int]) -> bool:

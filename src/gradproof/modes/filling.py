@@ -22,7 +22,15 @@ from gradproof.modes.model import (
     ModeSource,
     NotRun,
 )
-from gradproof.modes.rows import Returned, asked_of, gap_in_ulps, gradients_of, measured, returns_again
+from gradproof.modes.rows import (
+    Returned,
+    asked_of,
+    gap_in_ulps,
+    gradients_of,
+    measured,
+    returns_again,
+    same_bits,
+)
 from gradproof.options import Options
 
 N_OTHERS = len(PRECISIONS) - 1
@@ -35,7 +43,8 @@ class ModeTable:
     """A call that is being compared: its program, what is differentiated for, and the lines so far.
 
     Where the framework would differentiate otherwise than the user did (a rule written by hand, a derivative of a
-    derivative), what `is_recorded` is run: the ops of the gradient itself.
+    derivative), what `is_recorded` is run: the ops of the gradient itself. With `own_is_recorded` only the program's
+    own framework runs these: a function of its library has a rule that no other framework would follow.
     """
 
     capture: Capture
@@ -46,14 +55,18 @@ class ModeTable:
     sizes: Sequence[Array | None]
     dtype: str
     is_recorded: bool = False
+    own_is_recorded: bool = False
     lacking: list[LackingMode] = field(default_factory=list)
     lines: dict[Key, ModeLine] = field(default_factory=dict)
     over: str | None = None  # why not everything was run
-    _feeds: dict[str | None, Feed] = field(default_factory=dict)
+    _feeds: dict[tuple[str | None, bool], Feed] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:
-        found = self.capture.gradient_program if self.is_recorded else self.capture.program
+        return self._program(self.is_recorded)
+
+    def _program(self, is_recorded: bool) -> Program:
+        found = self.capture.gradient_program if is_recorded else self.capture.program
         assert found is not None
         return found
 
@@ -65,16 +78,34 @@ class ModeTable:
 
     def ran(self, mode: Mode, dtype: str | None, *, is_rethreaded: bool = False) -> Returned:
         """The call in a mode, in its own precision or another; what was compiled for it is found again by its feed."""
-        if dtype not in self._feeds:
-            program = self.program if dtype is None else in_precision(self.program, dtype)
-            fed = feed(program, self.outputs) if self.is_recorded else asked_of(program, self.wrt)
-            self._feeds[dtype] = fed
-        if not self.is_recorded:
-            return gradients_of(mode, self._feeds[dtype], self.wrt, is_rethreaded=is_rethreaded)
+        is_own = mode.framework == self.capture.framework
+        is_recorded = self.is_recorded or (self.own_is_recorded and is_own)
+        key = (dtype, is_recorded)
+        if key not in self._feeds:
+            whole = self._program(is_recorded)
+            program = whole if dtype is None else in_precision(whole, dtype)
+            self._feeds[key] = feed(program, self.outputs) if is_recorded else asked_of(program, self.wrt)
+        if not is_recorded:
+            return gradients_of(mode, self._feeds[key], self.wrt, is_rethreaded=is_rethreaded)
         if is_rethreaded:
             raise NotRun("only what the framework differentiates itself is run with other threads")
-        value, *gradients = mode.values(self._feeds[dtype], self.outputs)
+        value, *gradients = mode.values(self._feeds[key], self.outputs)
         return value, list(gradients)
+
+    def follows_its_library(self, mode: Mode) -> bool:
+        """Whether the recorded ops return the user's bits in the mode they ran in, and its own derivative does not."""
+        if self.is_recorded or self.capture.gradient_program is None or None in self.recorded:
+            return False
+        try:
+            if self._is_users(self.ran(mode, None)[1]):
+                return False
+            found = mode.values(feed(self._program(True), self.outputs), self.outputs)
+        except NotRun:
+            return False
+        return self._is_users(found[1:])
+
+    def _is_users(self, gradients: Sequence[Array | None]) -> bool:
+        return all(same_bits(one, source.observed) for one, source in zip(gradients, self.sources))
 
 
 def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None:

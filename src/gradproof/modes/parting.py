@@ -39,14 +39,14 @@ def partings(
     if not differing or same_bits(single[output], other[output]):
         return ()
     first = differing[0]
-    pair = _Pair(own, single, other, beside)
+    pair = TwoRuns(own, single, other, beside)
     decisive, share, entry = _decisive(pair, output, index, differing)
     if decisive is None or decisive.id == first.id:
         return (pair.parting(first, share),)
     return pair.parting(first), pair.parting(decisive, share, entry)
 
 
-def _decisive(pair: _Pair, output: int, index: tuple[int, ...], differing: list[Node]) -> Decisive:
+def _decisive(pair: TwoRuns, output: int, index: tuple[int, ...], differing: list[Node]) -> Decisive:
     """The node with the largest share of the gap; where the run is not finite, the first that is not."""
     program, single, other = pair.program, pair.single, pair.other
     broken = [
@@ -59,7 +59,7 @@ def _decisive(pair: _Pair, output: int, index: tuple[int, ...], differing: list[
     one, two = (run_errors(program, values, output, index) for values in (single, other))
     gaps = {id: two.shares.get(id, 0.0) - one.shares.get(id, 0.0) for id in {*one.shares, *two.shares}}
     total = sum(gaps.values())
-    if not gaps or not total:
+    if not total or not np.isfinite(total):
         return None, None, None
     largest = max(gaps, key=lambda id: abs(gaps[id]))
     share = gaps[largest] / total
@@ -71,7 +71,7 @@ def _decisive(pair: _Pair, output: int, index: tuple[int, ...], differing: list[
     return node, min(share, 1.0), entry
 
 
-class _Pair:
+class TwoRuns:
     """Two runs of one program, each with a value for every node."""
 
     def __init__(self, program: Program, single: Values, other: Values, beside: str) -> None:

@@ -26,12 +26,14 @@ class RunErrors:
     @cached_property
     def shares(self) -> dict[int, float]:
         """Each node's part in the error of the entry; they add up to it."""
-        return budget_of(self.errors, self.adjoints)
+        with np.errstate(all="ignore"):
+            return budget_of(self.errors, self.adjoints)
 
     def parts(self, id: int, shape: tuple[int, ...]) -> Array:
         """What each entry of a node has in the error."""
         known = id in self.errors and id in self.adjoints
-        return np.asarray(self.errors[id] * self.adjoints[id]) if known else np.zeros(shape)
+        with np.errstate(all="ignore"):
+            return np.asarray(self.errors[id] * self.adjoints[id]) if known else np.zeros(shape)
 
 
 def run_errors(program: Program, values: Values, output: int, index: tuple[int, ...]) -> RunErrors:
@@ -40,8 +42,9 @@ def run_errors(program: Program, values: Values, output: int, index: tuple[int, 
     weight = np.zeros(program[output].shape)
     weight[index] = 1.0
     try:
-        errors = local_errors(ran)
-        return RunErrors(errors, error_adjoints(ran, errors, [weight]))
+        with np.errstate(all="ignore"):
+            errors = local_errors(ran)
+            return RunErrors(errors, error_adjoints(ran, errors, [weight]))
     except (GradproofError, ValueError, TypeError, FloatingPointError, ZeroDivisionError):
         return RunErrors()
 

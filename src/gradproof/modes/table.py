@@ -17,7 +17,8 @@ from gradproof.ir.types import Array
 from gradproof.judge.by_facts import undecided
 from gradproof.judge.call import JudgedCall, judge_call
 from gradproof.judge.verdict import Verdict, beyond_tolerance
-from gradproof.modes.apart_where import AS_IT_RAN, PartingSearch
+from gradproof.modes.apart_where import PartingSearch
+from gradproof.modes.as_it_ran import AS_IT_RAN, own_run
 from gradproof.modes.concluding import concluded
 from gradproof.modes.feed import opaque_on_the_way
 from gradproof.modes.filling import Key, ModeTable, cell_of, fill
@@ -49,11 +50,14 @@ def compared(
     true = tuple(source.true for source in table.sources)
     search = PartingSearch(capture, table.recorded, table.wrt, true, table.is_recorded)
     if blocked is None:
+        _settle(table, modes)
+        search.is_recorded = table.is_recorded or table.own_is_recorded
         fill(table, modes, search)
     with unlimited():
         lines = [table.lines[key] for key in _ordered(table, modes)]
         if not any(line.is_own for line in lines):
-            lines.insert(0, _as_observed(table))
+            own = own_run(capture)
+            lines.insert(0, search.told(own, _as_observed(table, own)))
         lines = _with_wider(lines)
         marked = [one.node for line in lines for cell in line.cells for one in cell.ops]
         notes = [blocked] if blocked is not None else search.unexplained(lines, table.dtype)
@@ -67,6 +71,14 @@ def compared(
             concluded(lines, table.sources, capture.framework, table.dtype, table.over is None), tuple(notes),
             capture.run.occurrence, graph_around(capture.gradient_program, marked),
         )  # fmt: skip
+
+
+def _settle(table: ModeTable, modes: Sequence[Mode]) -> None:
+    """Whether the framework is asked to differentiate, or the ops of its own gradient are run."""
+    run = table.capture.run.mode
+    own = [mode for mode in modes if (mode.framework, mode.runs_as) == (table.capture.framework, run)]
+    with suppress(TimeIsOver):  # which is told when the modes are run
+        table.own_is_recorded = any(table.follows_its_library(mode) for mode in own)
 
 
 def _ordered(table: ModeTable, modes: Sequence[Mode]) -> list[Key]:
@@ -133,16 +145,13 @@ def _obstacle(capture: Capture, table: ModeTable) -> str | None:
     return None
 
 
-def _as_observed(table: ModeTable) -> ModeLine:
+def _as_observed(table: ModeTable, own: Mode) -> ModeLine:
     """The user's own run where it could not be repeated: what it returned."""
     program = table.capture.program
     assert program is not None
     value = np.asarray(program[program.outputs[0]].value)
     cells = tuple(cell_of(table, k, source.observed, source.dtype) for k, source in enumerate(table.sources))
-    mode = table.capture.run.mode
-    return ModeLine(
-        table.capture.framework, f"{mode}, {AS_IT_RAN}", table.dtype, value, cells, True, title=AS_IT_RAN
-    )
+    return ModeLine(own.framework, own.name, table.dtype, value, cells, True, title=own.title)
 
 
 def _with_wider(lines: list[ModeLine]) -> list[ModeLine]:

@@ -223,9 +223,12 @@ def _approximated(seen: Differing) -> Whose | None:
             return Whose(
                 "rewriting", f"`{seen.node.op}` was not computed by itself and rounded once{ulps_told(seen)}"
             )
-        return Whose(
-            "rounding", f"`{seen.node.op}` is rounded once here, and not {seen.beside}{ulps_told(seen)}"
-        )
+        before = seen.exact_single or seen.exact
+        if before is not None and distance(seen, seen.single, before) <= HALF:
+            text = f"`{seen.node.op}` is rounded to the other of two numbers that are about as near"
+        else:
+            text = f"`{seen.node.op}` is rounded once here, and not {seen.beside}"
+        return Whose("rounding", f"{text}{ulps_told(seen)}")
     return Whose("approximation", f"another approximation of `{seen.node.op}`{ulps_told(seen)}")
 
 

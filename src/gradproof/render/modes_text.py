@@ -243,7 +243,8 @@ def op_snippet(op: OpSeen, sources: Mapping[str, str], width: int) -> Iterator[L
 def op_rows(op: OpSeen) -> Iterator[tuple[str, str]]:
     """What an op had and returned, with names."""
     yield "op", op.op + (", backward" if op.phase == "backward" else "")
-    yield "inputs", words.comma_list(list(op.inputs))
+    if op.inputs:
+        yield "inputs", words.comma_list(list(op.inputs))
     if op.exact:
         yield "exact", op.exact
     if isinstance(op, Parting):

@@ -175,4 +175,7 @@ def value_in(jax: Any, node: Node, values: Mapping[int, Any], depends: bool) -> 
 
 
 def _constant(jax: Any, array: Array, like: Any) -> Any:
+    """Beside an array a number stays one of Python's, as programs are written: JAX folds these as it does no array."""
+    if like is not None and array.shape == () and array.dtype.kind == "f":
+        return float(array)
     return jax.numpy.asarray(array, None if like is None else like.dtype)

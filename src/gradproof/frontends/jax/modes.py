@@ -97,7 +97,7 @@ def _computed(fed: Feed, given: Sequence[Any]) -> dict[int, Any]:
     import jax
 
     values: dict[int, Any] = dict(zip(fed.given, given))
-    values |= {id: jax.numpy.asarray(value) for id, value in fed.literals.items()}
+    values |= fed.literals  # which stay numbers until they meet an array
     for node in fed.computed:
         values[node.id] = value_in(jax, node, values, True)
     return values
