@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradproof.ir.program import Node, Program
 
@@ -27,12 +27,12 @@ def graph_around(program: Program | None, marked: Iterable[int]) -> tuple[GraphO
     """The nearest neighbours of the marked nodes, with the ways between them; rows go with the flow of numbers."""
     if program is None:
         return ()
-    known = {node.id: node for node in program.nodes if _is_drawn(node)}
+    known = _drawn(program)
     centre = [id for id in dict.fromkeys(marked) if id in known]
     chosen = _near(known, centre)
     rows: dict[int, int] = {}
     found = []
-    for node in program.nodes:
+    for node in known.values():
         if node.id not in chosen:
             continue
         inputs = tuple(dict.fromkeys(id for id in node.inputs if id in chosen))
@@ -42,8 +42,17 @@ def graph_around(program: Program | None, marked: Iterable[int]) -> tuple[GraphO
     return tuple(found)
 
 
-def _is_drawn(node: Node) -> bool:
-    return node.op != "constant"
+def _drawn(program: Program) -> dict[int, Node]:
+    """All ops but numbers and those that only hand on what they are given, which are left out of the ways."""
+    behind: dict[int, int] = {}
+    known: dict[int, Node] = {}
+    for node in program.nodes:
+        inputs = tuple(behind.get(id, id) for id in node.inputs)
+        if node.op == "identity":
+            behind[node.id] = inputs[0]
+        elif node.op != "constant":
+            known[node.id] = replace(node, inputs=inputs)
+    return known
 
 
 def _near(known: dict[int, Node], centre: list[int]) -> set[int]:

@@ -219,7 +219,8 @@ def op_title(op: OpSeen, lines: Sequence[ModeLine]) -> str:
     if not isinstance(op, Parting):
         return f"{names} {'is' if len(lines) == 1 else 'are'} off from here on"
     where = "here" if op.share is None else "where it matters"
-    return f"{names} {'parts' if len(lines) == 1 else 'part'} from {op.beside or 'the run op by op'} {where}"
+    beside = f"{op.beside} op by op" if op.beside else "the run op by op"
+    return f"{names} {'parts' if len(lines) == 1 else 'part'} from {beside} {where}"
 
 
 def op_lines(op: OpSeen, lines: Sequence[ModeLine], sources: Mapping[str, str], width: int) -> Iterator[Line]:
