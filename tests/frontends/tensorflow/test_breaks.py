@@ -75,6 +75,35 @@ def test_an_array_made_from_a_variable_leaves_the_framework():
     assert find_break(seen.calls[0], 0).kind == "left-framework"
 
 
+def test_numpy_in_a_loop_over_a_tensor_leaves_the_framework():
+    with observe() as seen:
+        w = tf.Variable([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            total = 0.0
+            for one in w:
+                total += np.exp(one)
+            loss = tf.convert_to_tensor(total)
+        tape.gradient(loss, w)
+    found = find_break(seen.calls[0], 0)
+    assert (found.kind, found.facts["how"], text(found).startswith("total +=")) == (
+        "left-framework",
+        "np.exp",
+        True,
+    )
+
+
+def test_a_constant_made_by_numpy_of_the_form_of_a_tensor_is_no_way_out():
+    with observe() as seen:
+        w = tf.Variable([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            total = 0.0
+            for k in range(len(w.shape)):
+                total += np.exp(k + 0.5)
+            loss = tf.convert_to_tensor(total)
+        tape.gradient(loss, w)
+    assert find_break(seen.calls[0], 0).kind == "not-connected"
+
+
 def test_a_number_that_was_only_looked_at_is_not_a_way_out():
     with observe() as seen:
         w, other = tf.Variable(2.0), tf.Variable(1.0)

@@ -14,8 +14,8 @@ from functools import cached_property
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.exits.assignments import MOST_ASSIGNMENTS, assignments, feeding
 from gradproof.frontends.exits.evidence import are_long, are_rare, is_only_shown
-from gradproof.frontends.exits.matching import Place, operand_at, place_of, place_of_node
-from gradproof.frontends.exits.python_arithmetic import may_read
+from gradproof.frontends.exits.matching import Place, operand_at, place_of, place_of_node, targets_at
+from gradproof.frontends.exits.python_arithmetic import is_reading, may_read
 from gradproof.frontends.record.flow import ancestors
 from gradproof.frontends.record.model import GradientCall, OpEvent, Value
 from gradproof.ir import types
@@ -35,6 +35,8 @@ _LOOKS = frozenset({"bool()", "format", "index"})
 
 Sources = frozenset[str]
 _NONE: Sources = frozenset()
+Behind = tuple[Sources, Span | None, str]
+_NOTHING: Behind = (_NONE, None, "")
 
 
 def lost_parts(call: GradientCall) -> tuple[LostPart, ...]:
@@ -124,15 +126,27 @@ class _Record:
             for place, value in enumerate(event.inputs):
                 if value.id not in made and _may_return(value):
                     yield from self._mentioned(event, place, value)
+        for target, operand in zip(self.call.targets, targets_at(self.call.span)):
+            if target.value.id not in made | self.call.unseen and _may_return(target.value):
+                yield from self._target(operand)
+
+    def _target(self, operand: ast.expr) -> Iterator[LostPart]:
+        """A target that no op has made: nothing was seen but the text, which has to show who reads the numbers."""
+        span = self.call.span
+        assert span is not None
+        if not self._is_tensor(operand, span.file):
+            behind, left, how = self._behind(operand, span.file, 1 << 62)
+            if behind and how:
+                yield LostPart("left-framework", how, left, span, behind)
 
     def _mentioned(self, event: OpEvent, place: int, value: Value) -> Iterator[LostPart]:
         for span in event.stack:
             for operand in operand_at(span, place, len(event.inputs)):
                 if not self._is_tensor(operand, span.file):
-                    behind, left = self._behind(operand, span.file, event.index)
+                    behind, left, how = self._behind(operand, span.file, event.index)
                     is_seen = _are_long(value) and self._is_read(left)
                     if behind and (is_seen or _is_computed(value, event) or may_read(span.file, operand)):
-                        yield LostPart("left-framework", "", left, event.span, behind)
+                        yield LostPart("left-framework", how, left, event.span, behind)
                         return
 
     def _is_read(self, left: Span | None) -> bool:
@@ -165,8 +179,9 @@ class _Record:
         doors = {place_of(leave.stack[0]) for leave in self.call.leaves if leave.stack}
         return {place_of(event.stack[0]) for event in self.forward if event.stack} - doors
 
-    def _behind(self, node: ast.expr, file: str, index: int, depth: int = 0) -> tuple[Sources, Span | None]:
-        """The sources that an expression of plain numbers mentions, and where the numbers leave."""
+    def _behind(self, node: ast.expr, file: str, index: int, depth: int = 0) -> Behind:
+        """The sources that an expression of plain numbers mentions, where the numbers leave, and the function of
+        NumPy that reads them there, if one does."""
         for inner in _numbers_in(node):
             found = self._left_at(inner, index)
             if found[0]:
@@ -174,27 +189,27 @@ class _Record:
             place = place_of_node(inner)
             behind = self._names.get(text_of(inner), _NONE) or self._tensors.get(place, _NONE)
             if behind and (inner is not node or depth):
-                return behind, Span(file, *place)
+                return _at_its_reader(node, inner, file, (behind, Span(file, *place), ""))
             if depth < DEEPEST:
                 for value in list(feeding(file, inner))[:MOST_ASSIGNMENTS]:
                     found = self._behind(value, file, index, depth + 1)
                     if found[0]:
-                        return found
-        return _NONE, None
+                        return found if found[2] else _at_its_reader(node, inner, file, found)
+        return _NOTHING
 
     @cached_property
     def _names(self) -> Mapping[str, Sources]:
         return {source.name: frozenset({source.name}) for source in self.call.sources}
 
-    def _left_at(self, node: ast.expr, index: int) -> tuple[Sources, Span | None]:
+    def _left_at(self, node: ast.expr, index: int) -> Behind:
         """What an expression has handed out to Python, further in or by itself, other than to show it."""
         for leave in self.call.leaves:
             if leave.index > index or leave.how in _LOOKS or is_only_shown(leave):
                 continue
             behind = self.followed.get(leave.value.id, _NONE)
             if behind and place_of_node(node) in map(place_of, leave.stack):
-                return behind, leave.span
-        return _NONE, None
+                return behind, leave.span, leave.how
+        return _NOTHING
 
     def _heard(self) -> Iterator[OpEvent]:
         for event in self.forward:
@@ -203,6 +218,15 @@ class _Record:
 
     def _leads(self, event: OpEvent) -> bool:
         return any(value.id in self.wanted for value in event.outputs)
+
+
+def _at_its_reader(node: ast.expr, inner: ast.expr, file: str, found: Behind) -> Behind:
+    """At the call of NumPy, around a part of an expression, that takes its numbers without being seen."""
+    around = [one for one in ast.walk(node) if isinstance(one, ast.Call) and is_reading(one)]
+    readers = [one for one in around if one is not inner and any(part is inner for part in ast.walk(one))]
+    if not readers:
+        return found
+    return found[0], Span(file, *place_of_node(readers[-1])), ast.unparse(readers[-1].func)
 
 
 def _may_return(value: Value) -> bool:

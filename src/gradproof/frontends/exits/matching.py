@@ -87,12 +87,11 @@ class Comebacks:
 
     def target(self, m: Lowering, nodes: Mapping[int, Any], k: int, array: Array) -> Traced | None:
         """The same for a target that is no tensor any more."""
-        span = self.call.span
-        given = None if span is None else argument(call_at(span), 0, "target")
-        if span is None or given is None or array.dtype.kind != "f":
+        span, given = self.call.span, targets_at(self.call.span)
+        if span is None or not given or array.dtype.kind != "f":
             return None
         search = _Search(self, m, nodes, 1 << 62, array, frozenset({span.file}))
-        return self._found(search, search.told([(span, list(_flat([given]))[k])]), span)
+        return self._found(search, search.told([(span, given[k])]), span)
 
     def _found(self, search: _Search, found: Traced | None, back: Span | None) -> Traced | None:
         if found is None:
@@ -205,6 +204,12 @@ def place_of(span: Span) -> Place:
 
 def place_of_node(node: ast.expr) -> Place:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def targets_at(span: Span | None) -> tuple[ast.expr, ...]:
+    """The expressions whose gradients a call at a place asks for, as its text has them."""
+    given = None if span is None else argument(call_at(span), 0, "target")
+    return () if given is None else tuple(_flat([given]))
 
 
 def operand_at(span: Span, place: int, n_inputs: int) -> tuple[ast.expr, ...]:

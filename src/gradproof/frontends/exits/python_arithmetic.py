@@ -111,7 +111,7 @@ class Retelling:
         given: Known | None = self._left(node, node, self.file) if known else None
         if given is None and on is not None:
             given = self._left(on, node, self.file) if isinstance(on, ast.Call) else None
-            given = self._read(on, node, depth) if given is None and _is_reading(node) else given
+            given = self._read(on, node, depth) if given is None and is_reading(node) else given
             given = self.told(on, depth + 1) if given is None else given
         if not known or given is None:
             return self._inside(node, node, self.file)
@@ -125,7 +125,7 @@ class Retelling:
 
     def _of_two(self, name: str, node: ast.Call, depth: int) -> Known | None:
         """A function of two numbers or arrays: of `math`, of NumPy, or Python's own `pow`."""
-        reads = (self._read(one, node, depth) if _is_reading(node) else None for one in node.args)
+        reads = (self._read(one, node, depth) if is_reading(node) else None for one in node.args)
         a, b = (self.told(one, depth + 1) if read is None else read for read, one in zip(reads, node.args))
         if a is None or b is None or not _is_traced(a, b):
             return None
@@ -144,7 +144,7 @@ class Retelling:
     def _clipped(self, node: ast.Call, depth: int) -> Known | None:
         """`np.clip(x, low, high)`."""
         x, low, high = node.args
-        given = (self._read(x, node, depth) if _is_reading(node) else None) or self.told(x, depth + 1)
+        given = (self._read(x, node, depth) if is_reading(node) else None) or self.told(x, depth + 1)
         bounds = [self.told(one, depth + 1) for one in (low, high)]
         if not isinstance(given, Traced) or bounds[0] is None or bounds[1] is None:
             return None
@@ -228,7 +228,7 @@ def _folded(name: str, a: Any, b: Any) -> float | None:
     return float({"add": a + b, "sub": a - b, "mul": a * b, "div": a / (b or 1.0)}[name])
 
 
-def _is_reading(node: ast.Call) -> bool:
+def is_reading(node: ast.Call) -> bool:
     """Whether a call is one of NumPy, which takes the numbers out of a tensor without its notice."""
     called = node.func
     if not isinstance(called, ast.Attribute):
@@ -246,7 +246,7 @@ def _root(node: ast.expr) -> str:
 def may_read(file: str, node: ast.expr, depth: int = 0) -> bool:
     """Whether an expression, or one that a name in it was given to, has a call that returns plain numbers."""
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Call) and inner.args and _is_reading(inner):
+        if isinstance(inner, ast.Call) and inner.args and is_reading(inner):
             return True
         # A function of the same file is looked into, but not what it calls: that would have no end.
         called = inner.func if isinstance(inner, ast.Call) else None
@@ -273,7 +273,7 @@ def _reading_functions(file: str) -> frozenset[str]:
 
 
 def _has_reading(node: ast.expr) -> bool:
-    return any(isinstance(one, ast.Call) and one.args and _is_reading(one) for one in ast.walk(node))
+    return any(isinstance(one, ast.Call) and one.args and is_reading(one) for one in ast.walk(node))
 
 
 def _function(node: ast.Call) -> tuple[str, ast.expr | None]:

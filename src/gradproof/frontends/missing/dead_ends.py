@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gradproof.frontends.assemble.dialect import Dialect
 from gradproof.frontends.assemble.program import STORING
+from gradproof.frontends.exits.lost_parts import lost_parts
 from gradproof.frontends.record.flow import ancestors, takes
 from gradproof.frontends.record.model import NO_TENSOR, GradientCall, Operand, OpEvent
 from gradproof.ir.capture import Break
@@ -102,3 +103,12 @@ def unfollowed(call: GradientCall, source: Operand) -> Break:
             "`outer.jvp(inner.jvp(y))`",
         },
     )
+
+
+def unseen(call: GradientCall, source: Operand, called: Places) -> Break | None:
+    """NumPy takes the numbers of a tensor without its notice; the text shows where."""
+    for part in lost_parts(call):
+        if part.kind == "left-framework" and source.name in part.sources and part.how:
+            label = f"{part.how} turns the tensor into plain numbers"
+            return Break("left-framework", part.left, label, called, {"how": part.how})
+    return None

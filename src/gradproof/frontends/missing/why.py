@@ -7,7 +7,7 @@ import re
 
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.exits.nearest import nearest_exit
-from gradproof.frontends.missing.dead_ends import as_text, exchanged, no_tensor, stored, unfollowed
+from gradproof.frontends.missing.dead_ends import as_text, exchanged, no_tensor, stored, unfollowed, unseen
 from gradproof.frontends.record.flow import ancestors, descendants, gives, is_discrete, takes
 from gradproof.frontends.record.model import Exit, GradientCall, Operand, OpEvent
 from gradproof.ir import types
@@ -47,7 +47,7 @@ class _Search:
     def reason(self) -> Break:
         steps = (self._exchanged, self._integer, self._rebound, self._not_watched, self._blocked, self._outside,
                  self._unregistered, self._none, self._watched_late, self._reassigned, self._left, self._text,
-                 self._stored, self._unfollowed, self._not_connected)  # fmt: skip
+                 self._stored, self._unfollowed, self._read_unseen, self._not_connected)  # fmt: skip
         return next(found for step in steps if (found := step()) is not None)
 
     def _none(self) -> Break | None:
@@ -241,13 +241,11 @@ class _Search:
         if not leaves:
             return None
         leave = nearest_exit(self.call, leaves)
-        return Break(
-            "left-framework",
-            leave.span,
-            f"{leave.how} turns the tensor into plain numbers",
-            self._called(),
-            {"how": leave.how},
-        )
+        label = f"{leave.how} turns the tensor into plain numbers"
+        return Break("left-framework", leave.span, label, self._called(), {"how": leave.how})
+
+    def _read_unseen(self) -> Break | None:
+        return unseen(self.call, self.source, self._called())
 
     def _exchanged(self) -> Break | None:
         return None if self.path else exchanged(self.call, self.source, self.forward)
