@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradproof.diagnosis.flips import flips
+from gradproof.diagnosis.flips import OtherBranches, flips
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.margins import margins
 from gradproof.engine.refine import Enclosure
@@ -29,7 +29,8 @@ def _flipped(other):
 
 
 def _matter(proven, own):
-    found = flips(proven, margins(proven), proven.program.inputs[0], own, Options())
+    (source,) = proven.program.inputs
+    found = flips(OtherBranches(proven, (source,)), margins(proven), source, own, Options())
     assert [flip.is_flipped for flip in found] == [True]
     return found[0].matters
 
