@@ -66,10 +66,11 @@ class Emitted:
 
     def lift(self, function: Callable[..., Array], *xs: Any) -> Any:
         """A function that only moves entries says where each comes from when it is asked to move their places."""
-        tensors = self._alike(xs)
+        # A plain number is an entry like the others here, though a framework may keep it one of Python's elsewhere.
+        tensors = self._alike([np.reshape(x, -1) if _is_plain(x) else x for x in xs])
         places, start = [], 0
-        for x in tensors:
-            shape = tuple(int(n) for n in x.shape)
+        for x in xs:
+            shape = tuple(int(n) for n in np.shape(x))
             places.append(np.arange(start, start := start + math.prod(shape)).reshape(shape))
         moved = function(*places)
         m = Arithmetic(self)

@@ -35,6 +35,6 @@ class ExactZeros:
 
 def _is_around_zero(enclosure: Enclosure) -> bool:
     mid, rad = enclosure.mid, enclosure.rad
-    if not mid.size or abs(mid.flat[0]) > rad.flat[0]:  # most gradients have been told apart from zero here
+    if not mid.size or abs(mid.item(0)) > rad.item(0):  # most gradients have been told apart from zero here
         return False
     return enclosure.is_bounded and bool(rad.any()) and bool((np.abs(mid) <= rad).all())
