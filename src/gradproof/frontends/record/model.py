@@ -116,6 +116,14 @@ class CustomScope:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """Where a gradient call raised: a line of the user's inside it, and the scope whose turn it was."""
+
+    at: Span | None
+    scope: int | None
+
+
+@dataclass(frozen=True)
 class FunctionCall:
     """One call of a traced function from eager code.
 
@@ -257,6 +265,7 @@ class GradientCall:
     inner: tuple[InnerCall, ...] = ()
     variables: Mapping[int, Parameter] = field(default_factory=dict)
     exception: str | None = None
+    raised: Raised | None = None
     failure: str | None = None
     stopped: frozenset[int] = frozenset()  # tensors that were declared constant for this call
     filled: frozenset[int] = frozenset()  # sources for which zeros came back in the place of None

@@ -30,6 +30,7 @@ from gradproof.frontends.torch.record.facts import (
     made_of,
     mode_of,
     policy_of,
+    raised_of,
     retained,
     weights_of,
 )
@@ -114,6 +115,7 @@ class Finish:
             leaves=tuple(self.leaves()),
             calls=compiled_in(events, self.recorder),
             exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
+            raised=raised_of(run, self.recorder),
             freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
             overwritten=overwritten(run, self.recorder, events),
@@ -229,8 +231,7 @@ class Finish:
                 yield self._event_of_ours(0, MOVED, first, cell)
 
     def _event_of_ours(self, index: int, op: str, given: Cell, made: Cell) -> OpEvent:
-        pair = self.value(given), self.value(made)
-        return OpEvent(index, op, pair[:1], pair[1:], {}, None, (), "forward")
+        return OpEvent(index, op, (self.value(given),), (self.value(made),), {}, None, (), "forward")
 
     def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
         self.places[raw.index] = index
