@@ -42,7 +42,7 @@ def _inference() -> None:
     _leaf() * given
 
 
-class _Twice(torch.autograd.Function):  # type: ignore[name-defined, misc]
+class _Twice(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
         return x * 2
@@ -52,7 +52,7 @@ class _Twice(torch.autograd.Function):  # type: ignore[name-defined, misc]
         return gradient * 2
 
 
-class _Apart(torch.autograd.Function):  # type: ignore[name-defined, misc]
+class _Apart(torch.autograd.Function):
     @staticmethod
     def forward(x: Any) -> Any:
         return x * 2
@@ -66,19 +66,19 @@ class _Apart(torch.autograd.Function):  # type: ignore[name-defined, misc]
         return gradient * 2
 
 
-class _OldStyle(torch.autograd.Function):  # type: ignore[name-defined, misc]
+class _OldStyle(torch.autograd.Function):
     def forward(self, x: Any) -> Any:
         return x * 2
 
 
-class _KeepsANumber(torch.autograd.Function):  # type: ignore[name-defined, misc]
+class _KeepsANumber(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any, scale: float) -> Any:
         ctx.save_for_backward(x, scale)
         return x * scale
 
 
-class _ChangesInPlace(torch.autograd.Function):  # type: ignore[name-defined, misc]
+class _ChangesInPlace(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
         ctx.mark_dirty(x.mul_(2))
