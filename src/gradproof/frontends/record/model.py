@@ -113,6 +113,7 @@ class CustomScope:
     complete: bool = True
     rule: Span | None = None  # where the rule is written
     library: str | None = None  # the package that function and rule come from, if they are not the user's
+    left: tuple[Value, ...] = ()  # what its forward goes on with outside of the framework
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from gradproof.frontends.torch.record.facts import (
     followed,
     freed_of,
     going_back,
+    left_in,
     made_of,
     mode_of,
     policy_of,
@@ -70,7 +71,7 @@ class Finish:
         self.values: dict[int, Value] = {}
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
-        self.rules = TorchRules(run, recorder, self.places, self.optional)
+        self.rules = TorchRules(run, recorder, self.places, lambda cell: cell and self.value(cell))
         self.twice = GivenTwice(run, (), recorder.memory)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
         self.backward, self.exits = going_back(run, recorder), recorder.read_before(run.first)
@@ -274,6 +275,7 @@ class Finish:
             outputs=tuple(map(self.value, raw.outputs)),
             rule=result_of(code_of(getattr(raw.function, self.rule_name, None))),
             library=raw.library,
+            left=tuple(map(self.value, left_in(raw.id, self.recorder))),
         )
 
     def leaves(self) -> Iterator[Exit]:
@@ -295,6 +297,3 @@ class Finish:
                 return cell.array()
 
         return fetch
-
-    def optional(self, cell: Cell | None) -> Value | None:
-        return None if cell is None else self.value(cell)
