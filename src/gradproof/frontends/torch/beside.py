@@ -30,11 +30,11 @@ def _told(call: GradientCall, name: str, scope: CustomScope, used: OpEvent) -> B
     called = () if call.span is None else ((call.span, call.ending),)
     if scope.name == _CHECKPOINT:
         facts = {
-            "headline": f"there is no gradient for `{name}`: it is used in a reentrant checkpoint, none of whose "
-            "arguments requires a gradient",
-            "why": "With `use_reentrant=True` the checkpoint computes without a graph, and is computed again on the "
-            "way back. PyTorch comes back to it only if one of its arguments requires a gradient; parameters of what "
-            "is checkpointed are none of them.",
+            "headline": f"there is no gradient for `{name}`: a reentrant checkpoint was given nothing that "
+            "requires one",
+            "why": "With `use_reentrant=True` the checkpoint computes without a graph, and is computed again in "
+            "the backward pass. PyTorch comes back to it only if one of its arguments requires a gradient; "
+            "parameters of what is checkpointed are none of them.",
             "remedy": "pass `use_reentrant=False` to `checkpoint`",
         }
         return Break("outside-tape", scope.span, "computes without a graph", called, facts)

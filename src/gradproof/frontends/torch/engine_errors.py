@@ -31,7 +31,7 @@ ENGINE_ERRORS = (
         "there is no gradient: this tensor was computed from nothing that requires one",
         "has no graph",
         "PyTorch keeps the graph only of what was computed from tensors with `requires_grad=True`, outside of "
-        "`no_grad` and without `detach`, `.item()` or NumPy on the way.",
+        "`no_grad` and without `detach`, `.item()` or NumPy between.",
         _LISTEN,
     ),
     KnownError(
@@ -54,7 +54,7 @@ ENGINE_ERRORS = (
         r"Function '\w+' returned nan values",
         "singular-point",
         "anomaly detection stops the gradient because it becomes NaN",
-        "becomes NaN on the way back",
+        "becomes NaN in the backward pass",
         "The value of the function may be finite while its slope is not, as that of `sqrt` at 0. An infinite slope "
         "times a gradient of 0, as a mask or `where` gives, is NaN.",
         _LISTEN,
@@ -62,7 +62,7 @@ ENGINE_ERRORS = (
     KnownError(
         r"the derivative for .* is not implemented",
         "no-gradient-registered",
-        "an op on the way has a value in PyTorch, and no derivative",
+        "an op on the path has a value in PyTorch, and no derivative",
         "cannot pass it",
         "PyTorch has no rule for this op, or none for this argument of it.",
         "compute the step with other ops, or write an `autograd.Function` for it",

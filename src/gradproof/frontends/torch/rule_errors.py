@@ -180,8 +180,8 @@ _TRAINING = (
         "custom-gradient",
         "a checkpoint computes something else the second time",
         "is computed again here",
-        "What is checkpointed is computed once more on the way back, and has to do the same: it must not depend on a "
-        "counter, on a global mode or on tensors that have changed since.",
+        "What is checkpointed is computed once more in the backward pass, and has to do the same: it must not depend "
+        "on a counter, on a global mode or on tensors that have changed since.",
         "compute what changes outside of the checkpoint, and pass it as an argument",
     ),
     KnownError(
