@@ -27,6 +27,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradproof.causes._evidence import Rows, subject
+from gradproof.causes._missing import broken
+from gradproof.causes._missing import diagnose as told
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
 from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words, spoken
 from gradproof.diagnosis.case import Case
@@ -42,6 +44,10 @@ _FIX = "keep the argument away from this point: add a small constant inside, or 
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    stopped = broken(case, "singular-point")
+    if stopped is not None:
+        yield from told(case, stopped, headline="", why="", fix=None)
+        return
     found = nonfinite_of(case, "singular-point")
     if case.stands_alone:
         return  # that is invalid-domain

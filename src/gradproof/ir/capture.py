@@ -49,6 +49,7 @@ class Scope:
     is_upstream_idle: bool = False
     library: str | None = None  # the package it comes from, if it is not the user's own
     nothing_for: tuple[int, ...] = ()  # the places of the inputs for which the rule returned None
+    left: tuple[int, ...] = ()  # nodes that its forward goes on with outside of the framework
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,10 @@ def _judgements(capture: Capture, options: Options, which: Collection[int] | Non
 
 
 def _if_seen(capture: Capture, k: int, judgement: Judgement) -> Judgement:
-    if not capture.sources[k].unseen:
-        return judgement
-    return replace(judgement, verdict=Verdict.UNVERIFIED, reason=capture.failure or UNSEEN)
+    if capture.sources[k].unseen:
+        return replace(judgement, verdict=Verdict.UNVERIFIED, reason=capture.failure or UNSEEN)
+    partly = _partly_out_of_sight(capture, k)
+    return judgement if partly is None else replace(judgement, verdict=Verdict.UNVERIFIED, reason=partly)
 
 
 def _fitting(source: Source) -> Array | None:
@@ -117,6 +118,24 @@ def _of_whole_numbers(source: Source) -> str | None:
     if source.observed is None or not types.is_discrete(source.dtype):
         return None
     return f"`{source.name}` is {source.dtype}: a function of whole numbers has no derivative"
+
+
+def _partly_out_of_sight(capture: Capture, k: int) -> str | None:
+    """Why a gradient is not decided although ops lead to the target: numbers take another way beside them."""
+    program, node = capture.gradient_program, capture.sources[k].node
+    left = [scope for scope in capture.rules.scopes if scope.left and scope.results]
+    if program is None or node is None or not left:
+        return None
+    moving = descendants(program, [node]) | {node}
+    found = next((scope for scope in left if moving & set(scope.left) and moving & set(scope.outputs)), None)
+    return (
+        None
+        if found is None
+        else (
+            f"a part of the forward of `{found.name}` is computed outside {framework(capture.framework).title} from "
+            f"`{capture.sources[k].name}`, so that its hand-written gradient has nothing whole to be compared with"
+        )
+    )
 
 
 def _forward_out_of_sight(capture: Capture) -> str | None:

@@ -42,7 +42,133 @@ def _inference() -> None:
     _leaf() * given
 
 
+class _Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        return gradient * 2
+
+
+class _Apart(torch.autograd.Function):
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        return gradient * 2
+
+
+class _OldStyle(torch.autograd.Function):
+    def forward(self, x: Any) -> Any:
+        return x * 2
+
+
+class _KeepsANumber(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any, scale: float) -> Any:
+        ctx.save_for_backward(x, scale)
+        return x * scale
+
+
+class _ChangesInPlace(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x.mul_(2))
+        return x.clone()
+
+
+def _view_without_graph() -> None:
+    x = _leaf() * 2
+    with torch.no_grad():
+        view = x[:1]
+    view.add_(1.0)
+
+
+def _inference_leaf() -> None:
+    with torch.inference_mode():
+        x = torch.ones(2)
+    x.requires_grad_()
+
+
+def _replaced_parameter() -> None:
+    model = torch.nn.Linear(2, 1)
+    model.weight = model.weight * 2
+
+
+def _assigned_gradient() -> None:
+    _leaf().grad = torch.ones(3)
+
+
+def _scaler(model: Any) -> None:
+    scaler = torch.amp.GradScaler("cpu")
+    given = torch.ones(1, 2, dtype=model.weight.dtype)
+    loss = scaler.scale(model(given).sum())
+    if model.weight.dtype == torch.float16:
+        loss.backward()
+    scaler.step(torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def _written_in_vmap(x: Any) -> Any:
+    total = torch.zeros(2)
+    total[0] = x[0] ** 2
+    return total.sum()
+
+
+def _own_backward(x: Any) -> Any:
+    y = (x**2).sum()
+    y.backward()
+    return y
+
+
+def _strict() -> None:
+    torch.autograd.functional.jacobian(lambda x: torch.ones(2), torch.ones(2), strict=True)
+
+
+def _mapped(function: Callable[[Any], Any]) -> Any:
+    return torch.func.vmap(torch.func.grad(function))(torch.ones(3, 2))
+
+
+NEW: dict[str, tuple[Callable[[], Any], str]] = {
+    "view without graph": (_view_without_graph, "reassigned-variable"),
+    "inference leaf": (_inference_leaf, "outside-tape"),
+    "detached view": (lambda: (_leaf() * 2)[:1].detach_(), "stop-gradient"),
+    "backward of a float": (lambda: _leaf().sum().item().backward(), "left-framework"),
+    "backward of NumPy": (lambda: _leaf().detach().numpy().mean().backward(), "left-framework"),
+    "a parameter that is replaced": (_replaced_parameter, "reassigned-variable"),
+    "grad that does not fit": (_assigned_gradient, "crash"),
+    "no parameters": (lambda: torch.optim.SGD([], lr=0.1), "not-connected"),
+    "old style": (lambda: _OldStyle()(_leaf()), "custom-gradient"),
+    "no setup_context": (lambda: torch.func.grad(_Twice.apply)(torch.ones(())), "no-gradient-registered"),
+    "no vmap": (lambda: torch.func.vmap(_Apart.apply)(torch.ones(2, 2)), "no-gradient-registered"),
+    "no jvp": (lambda: torch.func.jvp(_Apart.apply, (torch.ones(2),), (torch.ones(2),)), "no-gradient-registered"),
+    "a number is kept": (lambda: _KeepsANumber.apply(_leaf(), 2.0), "custom-gradient"),
+    "dirty": (lambda: _ChangesInPlace.apply(_leaf() * 1), "custom-gradient"),
+    "func.grad of several": (lambda: torch.func.grad(lambda x: x**2)(torch.ones(2)), "crash"),
+    "func.grad of a float": (lambda: torch.func.grad(lambda x: x.sum().item())(torch.ones(2)), "left-framework"),
+    "func.grad and numpy": (lambda: torch.func.jacrev(lambda x: x.detach().numpy())(torch.ones(2)), "left-framework"),
+    "backward inside": (lambda: torch.func.grad(_own_backward)(torch.ones(2)), "crash"),
+    "requires_grad_ inside": (lambda: torch.func.grad(lambda x: x.requires_grad_().sum())(torch.ones(2)), "crash"),
+    "item in vmap": (lambda: _mapped(lambda x: x.sum() * x[0].item()), "crash"),
+    "random in vmap": (lambda: _mapped(lambda x: (x * torch.randn(2)).sum()), "crash"),
+    "in place in vmap": (lambda: _mapped(_written_in_vmap), "reassigned-variable"),
+    "hessian of several": (lambda: torch.autograd.functional.hessian(lambda x: x**2, torch.ones(2)), "crash"),
+    "jacobian of a float": (lambda: torch.autograd.functional.jacobian(lambda x: 1.0, torch.ones(2)), "left-framework"),
+    "strict": (_strict, "not-connected"),
+    "gradcheck without leaves": (lambda: torch.autograd.gradcheck(lambda x: x, torch.ones(2)), "not-watched"),
+    "scaler without gradients": (lambda: _scaler(torch.nn.Linear(2, 1)), "not-connected"),
+    "scaler of float16": (lambda: _scaler(torch.nn.Linear(2, 1).half()), "crash"),
+}  # fmt: skip
+
 CASES: dict[str, tuple[Callable[[], Any], str]] = {
+    **NEW,
     "several numbers": (lambda: (_leaf() * 2).backward(), "crash"),
     "other weights": (lambda: (_leaf() * 2).backward(torch.ones(3)), "crash"),
     "integers": (lambda: torch.tensor([1, 2], requires_grad=True), "integer-dtype"),
@@ -62,10 +188,10 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_explained_at_the_users_line(name: str) -> None:
     program, kind = CASES[name]
-    with pytest.raises((RuntimeError, ValueError)) as caught:
+    with pytest.raises((RuntimeError, ValueError, TypeError, AttributeError, AssertionError)) as caught:
         program()
     crash = explain(caught.value)
-    assert crash is not None
+    assert crash is not None, str(caught.value)
     assert crash.diagnostic is not None
     assert crash.diagnostic.kind == kind
     assert crash.diagnostic.primary is not None
@@ -142,3 +268,52 @@ def test_the_gradient_that_was_not_reached_has_an_entry(program: Callable[[], No
 
 def test_a_gradient_that_came_back_is_not_missing_because_of_what_came_after() -> None:
     assert _prevented(_updated) is None
+
+
+def _second_time() -> None:
+    loss = (_leaf() ** 2).sum()
+    loss.backward()
+    loss.backward()
+
+
+def _changed_in_place() -> None:
+    y = _leaf().exp()
+    y.mul_(2)
+    y.sum().backward()
+
+
+def _nan() -> None:
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        (torch.sqrt(x) * torch.tensor([0.0, 1.0])).sum().backward()
+
+
+UNHEARD: dict[str, tuple[Callable[[], Any], str]] = {
+    "a second time": (_second_time, "graph-grows"),
+    "in place": (_changed_in_place, "reassigned-variable"),
+    "no graph": (lambda: torch.ones(()).backward(), "not-watched"),
+    "unused": (lambda: torch.autograd.grad(_leaf().sum(), _leaf()), "not-connected"),
+    "nan": (_nan, "singular-point"),
+    "no derivative": (
+        lambda: torch.special.zeta(_leaf(), _leaf()).sum().backward(),
+        "no-gradient-registered",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNHEARD)
+@pytest.mark.filterwarnings("ignore")
+def test_the_engine_is_explained_where_nobody_listened(name: str) -> None:
+    program, kind = UNHEARD[name]
+    with pytest.raises(RuntimeError) as caught:
+        program()
+    crash = explain(caught.value)
+    assert crash is not None
+    assert crash.diagnostic is not None
+    assert crash.diagnostic.kind == kind
+
+
+def test_what_is_told_with_its_gradients_is_not_told_again() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        _second_time()
+    assert explain(caught.value, was_heard=True) is None

@@ -142,6 +142,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.RuleRun | None) -
         complaint=None if rule is None else rule.exception,
         is_upstream_idle=rule is not None and _is_idle(rule.upstream),
         library=scope.library,
+        left=tuple(id for id in ids_of(made, scope.left) if id is not None),
         nothing_for=() if rule is None else tuple(k for k, one in enumerate(rule.results) if one is None),
     )
 

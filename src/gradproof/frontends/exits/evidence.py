@@ -73,6 +73,11 @@ def is_only_shown(leave: Exit) -> bool:
     return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in _SHOWING
 
 
+def is_computed_with(span: Span) -> bool:
+    """Whether what was read at a place is given a name or returned: more than a look at it."""
+    return isinstance(_statement(span), ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
+
+
 @lru_cache(maxsize=4096)
 def _statement(span: Span) -> ast.stmt | None:
     """The smallest statement around a span."""

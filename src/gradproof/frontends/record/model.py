@@ -113,6 +113,15 @@ class CustomScope:
     complete: bool = True
     rule: Span | None = None  # where the rule is written
     library: str | None = None  # the package that function and rule come from, if they are not the user's
+    left: tuple[Value, ...] = ()  # what its forward goes on with outside of the framework
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Where a gradient call raised: a line of the user's inside it, and the scope whose turn it was."""
+
+    at: Span | None
+    scope: int | None
 
 
 @dataclass(frozen=True)
@@ -257,6 +266,7 @@ class GradientCall:
     inner: tuple[InnerCall, ...] = ()
     variables: Mapping[int, Parameter] = field(default_factory=dict)
     exception: str | None = None
+    raised: Raised | None = None
     failure: str | None = None
     stopped: frozenset[int] = frozenset()  # tensors that were declared constant for this call
     filled: frozenset[int] = frozenset()  # sources for which zeros came back in the place of None

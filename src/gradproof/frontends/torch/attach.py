@@ -41,7 +41,7 @@ def _crashed(observation: TorchObservation, error: BaseException) -> Crash | Non
     from gradproof.frontends.torch.crash import explain
     from gradproof.frontends.torch.prevented import prevented
 
-    known = explain(error)
+    known = explain(error, observation.has_told(error))
     capture = None if known is None or known.diagnostic is None else prevented(error, known.diagnostic)
     return known if capture is None else Crash(None, (capture,))  # one fault is told once
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from gradproof.diagnosis.diagnostic import CRASH
 from gradproof.frontends.record.model import GradientCall, OpEvent
+from gradproof.frontends.torch.known_errors import known_error
 from gradproof.frontends.torch.record.overwritten import change_in_place
 from gradproof.frontends.torch.roles import plain_name
 from gradproof.frontends.torch.second_order import ONCE, without_graph
+from gradproof.frontends.torch.spoilt import turned_nan
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
 
+_SPOILT = re.compile(r"Function '(\w+?)(?:Backward\d*)?' returned nan values")
 _AGAIN = "backward through the graph a second time"
 _CHANGED = re.compile(
     r"modified by an inplace operation(?:.*which is output \d+ of (\w+?)(?:Backward\d*)?,)?", re.S
@@ -21,7 +25,9 @@ _REFUSED = re.compile(
     r"[Ff]unction (\w+)Backward returned an (?:incorrect number of gradients|invalid gradient)"
 )
 
-_NO_RULE = re.compile(r"backward through (\S+) but no autograd|derivative for (\S+) is not implemented")
+_NO_RULE = re.compile(
+    r"backward through (\S+) but no autograd|derivative for '?((?:aten::)?\w+)(?:: \w+)?'? is not implemented"
+)
 
 
 def raised(call: GradientCall, k: int) -> Break | None:
@@ -42,7 +48,10 @@ def raised(call: GradientCall, k: int) -> Break | None:
     if ruleless is not None:
         return _ruleless(call, plain_name((ruleless[1] or ruleless[2]).replace("::", ".")))
     changed = _CHANGED.search(text)
-    return None if changed is None else _changed(call, changed[1] or "")
+    if changed is not None:
+        return _changed(call, changed[1] or "")
+    spoilt = _SPOILT.search(text)
+    return _by_rule(call, text) or (None if spoilt is None else turned_nan(call, spoilt[1]))
 
 
 def _freed_by(call: GradientCall, event: OpEvent) -> Span | None:
@@ -121,6 +130,21 @@ def _refused(call: GradientCall, name: str, text: str) -> Break:
     facts = {"exception": text.split(": ", 1)[0], "op": name, "refused": message}
     at = call.span if scope is None else scope.rule or scope.span
     return Break("custom-gradient", at, "what it returns is refused", _called(call), facts)
+
+
+def _by_rule(call: GradientCall, text: str) -> Break | None:
+    """What a rule or a hook of the user's raised, or is refused for in words that do not name it."""
+    raised, known = call.raised, known_error(text)
+    scope = next((one for one in call.scopes if raised is not None and one.id == raised.scope), None)
+    if known is not None and known.kind != CRASH:
+        own = None if scope is None else scope.rule if known.kind == "custom-gradient" else scope.span
+        facts = {"headline": known.headline, "why": known.why, "remedy": known.fix, "exception": text}
+        return Break(known.kind, own or call.span, known.label, _called(call) if own else (), facts)
+    if raised is None or raised.at is None:
+        return None
+    name = "a hook" if scope is None else scope.name
+    facts = {"op": name, "exception": text.splitlines()[0]}
+    return Break("custom-gradient", raised.at, "raises here", _called(call), facts)
 
 
 def _ruleless(call: GradientCall, name: str) -> Break:

@@ -7,6 +7,7 @@ from linecache import getline
 
 from gradproof.frontends.missing.why import rebinds
 from gradproof.frontends.record.model import GradientCall
+from gradproof.frontends.torch.beside import beside_the_arguments
 from gradproof.frontends.torch.record.facts import OLDER
 from gradproof.frontends.torch.second_order import without_graph
 from gradproof.ir.capture import Break
@@ -18,6 +19,9 @@ def said(call: GradientCall, k: int, why: Break) -> Break:
     if unheard is not None or "why" in why.facts:
         return unheard or why
     name = call.sources[k].name
+    beside = beside_the_arguments(call, k)
+    if beside is not None:
+        return beside
     why = why if call.sources[k].is_collected else _on_the_way(call, k)
     if why.kind == "outside-tape" and call.sources[k].value.id not in {id for id, _ in call.tape.watched}:
         # No op on the way is in a graph because the source is in none, whatever else keeps them out.

@@ -142,7 +142,9 @@ def _native_batch_norm(m: Any, e: Any, x: Any, weight: Any, bias: Any, *rest: An
         spread = m.mul(variance, m.literal(np.asarray(n / max(n - 1, 1))))
         keep = number(m, 1.0 - momentum, x)
         for old, new in ((running[0], mean), (running[1], spread)):
-            results.append(m.add(m.mul(old, keep), m.mul(new, number(m, momentum, x))))
+            # PyTorch has no history of the state: who uses it later is given numbers.
+            moved = m.add(m.mul(old, keep), m.mul(new, number(m, momentum, x)))
+            results.append(m.stop_gradient(moved))
     return tuple(results)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.exits.evidence import is_only_shown
-from gradproof.frontends.record.model import RETURN_OP, Exit, FunctionCall, Mode, Value
-from gradproof.frontends.record.source import span_of
+from gradproof.frontends.exits.evidence import is_computed_with, is_only_shown
+from gradproof.frontends.record.model import RETURN_OP, Exit, FunctionCall, Mode, Raised, Value
+from gradproof.frontends.record.source import span_of, users_place
 from gradproof.frontends.torch.record.asked import is_plain
 from gradproof.frontends.torch.record.compiled import NODE
 from gradproof.frontends.torch.record.engine_run import EngineRun
@@ -81,6 +81,25 @@ def doubt_of(run: EngineRun, events: Sequence[TorchEvent], recorder: TorchRecord
     known = [recorder.compiled[node].refused for node in compiled if node in recorder.compiled]
     reason = next((one for one in known if one is not None), UNHEARD)
     return COMPILED.format(reason=reason) if compiled else OLDER
+
+
+def raised_of(run: EngineRun, recorder: TorchRecorder) -> Raised | None:
+    """Of the functions that did not get to their rule, the one that was applied last has its turn first."""
+    if run.error is None:
+        return None
+    place = users_place(run.error.__traceback__)  # so far it has passed only what the engine has called
+    waiting = [
+        recorder.nodes[one] for one, rule in run.nodes.items() if not rule.done and one in recorder.nodes
+    ]
+    return Raised(None if place is None else span_of(place), max(waiting, default=None))
+
+
+def left_in(scope: int, recorder: TorchRecorder) -> Iterator[Cell]:
+    """What the forward of a function goes on with outside of PyTorch, as NumPy does; looks at numbers are none."""
+    own = [one for one in recorder.leaves if one.scope == scope and one.places]
+    for one in own:
+        if not types.is_discrete(one.cell.dtype) and is_computed_with(span_of(one.places[0])):
+            yield one.cell
 
 
 def freed_of(

@@ -27,9 +27,11 @@ from gradproof.frontends.torch.record.facts import (
     followed,
     freed_of,
     going_back,
+    left_in,
     made_of,
     mode_of,
     policy_of,
+    raised_of,
     retained,
     weights_of,
 )
@@ -69,7 +71,7 @@ class Finish:
         self.values: dict[int, Value] = {}
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
-        self.rules = TorchRules(run, recorder, self.places, self.optional)
+        self.rules = TorchRules(run, recorder, self.places, lambda cell: cell and self.value(cell))
         self.twice = GivenTwice(run, (), recorder.memory)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
         self.backward, self.exits = going_back(run, recorder), recorder.read_before(run.first)
@@ -114,6 +116,7 @@ class Finish:
             leaves=tuple(self.leaves()),
             calls=compiled_in(events, self.recorder),
             exception=None if run.error is None else f"{type(run.error).__name__}: {run.error}",
+            raised=raised_of(run, self.recorder),
             freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
             overwritten=overwritten(run, self.recorder, events),
@@ -229,8 +232,7 @@ class Finish:
                 yield self._event_of_ours(0, MOVED, first, cell)
 
     def _event_of_ours(self, index: int, op: str, given: Cell, made: Cell) -> OpEvent:
-        pair = self.value(given), self.value(made)
-        return OpEvent(index, op, pair[:1], pair[1:], {}, None, (), "forward")
+        return OpEvent(index, op, (self.value(given),), (self.value(made),), {}, None, (), "forward")
 
     def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
         self.places[raw.index] = index
@@ -273,6 +275,7 @@ class Finish:
             outputs=tuple(map(self.value, raw.outputs)),
             rule=result_of(code_of(getattr(raw.function, self.rule_name, None))),
             library=raw.library,
+            left=tuple(map(self.value, left_in(raw.id, self.recorder))),
         )
 
     def leaves(self) -> Iterator[Exit]:
@@ -294,6 +297,3 @@ class Finish:
                 return cell.array()
 
         return fetch
-
-    def optional(self, cell: Cell | None) -> Value | None:
-        return None if cell is None else self.value(cell)

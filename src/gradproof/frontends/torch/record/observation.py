@@ -54,6 +54,7 @@ class TorchObservation:
         self._calls = WholeCalls()
         self._lost = Lost(self._deliver_silently, self._guarded)
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
+        self._raised = (0, "")  # by the last call that did: to hold the exception would keep its frames alive
 
     def install(self) -> Callable[[], None]:
         engine = Engine(self.recorder, self._begin, self._finished, self._unseen, self.note_failure)
@@ -141,9 +142,15 @@ class TorchObservation:
         self._guarded(self._resolve)
         return self._calls.begin(self.sites, (frame.f_code, frame.f_lineno))
 
+    def has_told(self, error: BaseException) -> bool:
+        """Whether an exception came out of a gradient call that was listened to."""
+        return self._raised == (id(error), str(error))
+
     def _finished(self, run: EngineRun) -> None:
         finish = Finish(run, self.recorder)
         call = finish.call()
+        if run.error is not None:
+            self._raised = (id(run.error), str(run.error))
         if run.is_batched:
             for one in as_rows(run, call) if run.is_opaque else as_jacobians(run, call):
                 self._deliver(one)

@@ -82,6 +82,7 @@ class TorchExit:
     how: str
     cell: Cell
     places: tuple[Place, ...]
+    scope: int | None = None  # the function that was running its forward
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,8 @@ class TorchRecorder(threading.local):
         return event
 
     def leave(self, how: str, cell: Cell, places: tuple[Place, ...]) -> None:
-        self.leaves.append(TorchExit(next(numbers), how, cell, places))
+        scope = self.scopes[-1].id if self.scopes else None
+        self.leaves.append(TorchExit(next(numbers), how, cell, places, scope))
 
     def read_before(self, number: int) -> list[TorchExit]:
         """The numbers that were read since the previous gradient call, and before another one began."""
