@@ -1,4 +1,4 @@
-"""Proven eigenvalues and singular values of real matrices of balls, with the vectors of distinct ones."""
+"""Proven eigenvalues and singular values of matrices of balls, with the vectors of distinct ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import flint
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
 from gradproof.domains.clusters import enclose_values
+from gradproof.domains.eigen_places import nearest, values_near
 from gradproof.domains.flint_matrix import GUARD_BITS, UNKNOWN, is_complex, real, to_flint, unknown
 from gradproof.errors import NotSupported
 from gradproof.ir.types import Array
@@ -24,6 +25,52 @@ def eigh(a: Array, anchors: Array) -> tuple[Array, Array]:
     for k in range(n):
         vectors[:, k] = _unit(directions[:, k]) * _flip(directions[:, k], anchors[:, k])
     return values, vectors
+
+
+def eig(a: Array, chosen: Array, places: Array) -> tuple[Array, Array]:
+    """Values where the places say, and unit vectors whose chosen component is real and has its sign."""
+    n = a.shape[0]
+    if n == 0:
+        return np.empty(0, object), a
+    before = flint.ctx.prec
+    flint.ctx.prec = before + GUARD_BITS
+    try:
+        values, directions = _any_eigen(to_flint(a, as_complex=True), n)
+        order = nearest([complex(value.mid()) for value in values], values_near(places))
+        vectors = np.empty((n, n), dtype=object)
+        for k, place in enumerate(order):
+            vectors[:, k] = _turned(directions[:, place], chosen[:, k], int(places[0, k]))
+        found = np.empty(n, dtype=object)
+        found[:] = [values[place] for place in order]
+        return found, vectors
+    finally:
+        flint.ctx.prec = before
+
+
+def _any_eigen(a: Any, n: int) -> tuple[list[Any], Array]:
+    """Eigenvalues and a vector for each; those of values that cannot be told apart are unknown."""
+    try:
+        values, columns = a.eig(right=True)
+        return values, np.array([[columns[i, k] for k in range(n)] for i in range(n)], dtype=object)
+    except ValueError:
+        pass
+    try:
+        return a.eig(multiple=True), unknown((n, n))
+    except ValueError:
+        return [acb(UNKNOWN)] * n, unknown((n, n))
+
+
+def _turned(column: Array, chosen: Array, sign: int) -> Array:
+    """The multiple of length 1 whose chosen component is a real number of this sign."""
+    (row,) = np.flatnonzero(chosen)
+    component = column[row]
+    if not component.is_finite() or component.contains(0):
+        return unknown(column.shape)
+    y = np.empty(column.shape, dtype=object)
+    y[:] = [entry / component for entry in column]
+    y[row] = acb(1)
+    squares = sum((entry.real * entry.real + entry.imag * entry.imag for entry in y), arb(0))
+    return np.asarray(y * (sign / squares.sqrt()), dtype=object)
 
 
 def svd(a: Array, anchors: Array) -> tuple[Array, Array, Array]:

@@ -194,6 +194,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "qr": per_matrix(_qr),
     "matrix_sqrt": per_matrix(matrix_sqrt),
     "eigh": per_matrix(eigen.eigh),
+    "eig": per_matrix(eigen.eig),
     "svd": per_matrix(eigen.svd),
     "fft": _fft,
 }

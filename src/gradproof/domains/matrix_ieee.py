@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from gradproof.domains.eigen_places import nearest, values_near
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 
@@ -120,6 +121,16 @@ def _eigh(a: Array, anchors: Array) -> tuple[Array, Array]:
     return values, vectors * _flips(vectors, anchors)
 
 
+def _eig(a: Array, chosen: Array, places: Array) -> tuple[Array, Array]:
+    values, vectors = np.linalg.eig(a.astype(np.result_type(a, np.complex64)))
+    for place in np.ndindex(*values.shape[:-1]):
+        order = nearest(values[place], values_near(places[place]))
+        values[place], vectors[place] = values[place][order], vectors[place][:, order]
+    component = np.sum(np.where(chosen, vectors, 0), axis=-2, keepdims=True)
+    turn = places[..., :1, :] * np.conj(component) / np.abs(component)
+    return values, (vectors * turn).astype(vectors.dtype)
+
+
 def _svd(a: Array, anchors: Array) -> tuple[Array, Array, Array]:
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     v = np.swapaxes(vh, -1, -2)
@@ -151,6 +162,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "matrix_exp": _widened(_of_each(_expm)),
     "matrix_sqrt": _widened(_of_each(_sqrtm)),
     "eigh": _widened(_eigh),
+    "eig": _widened(_eig),
     "svd": _widened(_svd),
     "fft": _fft,
 }

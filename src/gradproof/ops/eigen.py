@@ -27,7 +27,7 @@ def anchors_of(vectors: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.stack([rows, np.where(components < 0, -1, 1)], axis=-2).astype(np.int64)
 
 
-def _off_diagonal_quotient(m: Any, x: Any, values: Any) -> Any:
+def off_diagonal_quotient(m: Any, x: Any, values: Any) -> Any:
     """x_ij / (values_j - values_i) off the diagonal, zero on it; where x is zero, so is the quotient."""
     n = values.shape[-1]
     row = m.reshape(values, shape=(*values.shape[:-1], 1, n))
@@ -40,7 +40,7 @@ def _off_diagonal_quotient(m: Any, x: Any, values: Any) -> Any:
 def _eigh_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, anchors: Any) -> Any:
     (values, vectors), (g_values, g_vectors) = y, gy
     n = values.shape[-1]
-    inner = _off_diagonal_quotient(m, m.matmul(adjoint(m, vectors), g_vectors), values)
+    inner = off_diagonal_quotient(m, m.matmul(adjoint(m, vectors), g_vectors), values)
     inner = m.add(inner, m.diag(g_values, rows=n, columns=n))
     return fold_lower(m, m.matmul(m.matmul(vectors, inner), adjoint(m, vectors)))
 
@@ -52,8 +52,8 @@ def _svd_pullback(m: Any, i: int, gy: Any, y: Any, a: Any, anchors: Any) -> Any:
     squares = m.mul(s, s)
     s_row = m.reshape(s, shape=(*s.shape[:-1], 1, rank))
     s_column = m.reshape(s, shape=(*s.shape, 1))
-    left = _off_diagonal_quotient(m, _skew(m, m.matmul(adjoint(m, u), gu)), squares)
-    right = _off_diagonal_quotient(m, _skew(m, m.matmul(adjoint(m, v), gv)), squares)
+    left = off_diagonal_quotient(m, _skew(m, m.matmul(adjoint(m, u), gu)), squares)
+    right = off_diagonal_quotient(m, _skew(m, m.matmul(adjoint(m, v), gv)), squares)
     inner = m.add(m.add(m.mul(left, s_row), m.mul(s_column, right)), m.diag(gs, rows=rank, columns=rank))
     ga = m.matmul(m.matmul(u, inner), adjoint(m, v))
     # What leaves the space that the vectors span moves them too, where there is anything outside of it.

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.custom_derivatives import linear_call
 from jax_runs import judged
 
 A = jnp.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
@@ -13,6 +14,8 @@ B = jnp.array([1.0, 2.0, 3.0])
 X = jnp.asarray(np.random.default_rng(1).normal(size=(2, 4, 4, 2)), jnp.float32)
 K = jnp.asarray(np.random.default_rng(2).normal(size=(3, 3, 2, 4)), jnp.float32)
 C = jnp.arange(9.0).reshape(3, 3) / 64
+TURN = jnp.array([[0.0, -1.0, 0.25], [1.0, 0.0, 0.5], [0.0, 0.25, 1.0]])
+VECTORS = {"compute_left_eigenvectors": False, "enable_eigvec_derivs": True}
 NHWC = ("NHWC", "HWIO", "NHWC")
 
 
@@ -32,6 +35,12 @@ ON_MATRIX = {
     "solve, right": lambda a: jnp.sum(jnp.linalg.solve(A + 1, a) ** 2),
     "inverse": lambda a: jnp.sum(jnp.linalg.inv(a) ** 2),
     "eigh": lambda a: jnp.sum(jnp.linalg.eigh(a)[0] ** 3) + jnp.linalg.eigh(a)[1][0, 0],
+    "eig": lambda a: jnp.sum(jnp.abs(jnp.linalg.eigvals(a + C)) ** 3),
+    "eig, in pairs": lambda a: jnp.sum(jnp.abs(jnp.linalg.eigvals(a @ TURN) - 0.5)),
+    "eig, vectors": lambda a: jnp.sum(jnp.abs(jax.lax.linalg.eig(a @ TURN, **VECTORS)[1] @ (B + 1j)) ** 3),
+    "eig, many": lambda a: jnp.sum(jnp.abs(jnp.linalg.eigvals(jnp.stack([a @ TURN, a + C])) - 1j)),
+    "approx_top_k": lambda a: jnp.sum(jax.lax.approx_max_k((a + C).ravel(), 3)[0] ** 2 * B),
+    "linear_call": lambda a: jnp.sum(linear_call(lambda r, x: x @ r, lambda r, t: t @ r.T, A, a**2) ** 2),
     "svd": lambda a: jnp.sum(jnp.linalg.svd(a)[1] ** 3) + jnp.linalg.svd(a)[0][0, 0],
     "singular values": lambda a: jnp.sum(jnp.linalg.svd(a, compute_uv=False) ** 3),
     "qr": lambda a: jnp.sum(jnp.linalg.qr(a)[1] ** 3),

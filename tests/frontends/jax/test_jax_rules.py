@@ -10,12 +10,12 @@ from jax_runs import judged
 X = jnp.float32(0.75)
 
 
-def by_vjp(backward):
+def by_vjp(backward, **options):
     @jax.custom_vjp
     def wave(x):
         return jnp.sin(x) * 2.0
 
-    wave.defvjp(lambda x: (wave(x), jnp.cos(x)), backward)
+    wave.defvjp(lambda x: (jnp.sin(x) * 2.0, jnp.cos(x)), backward, **options)
     return wave
 
 
@@ -30,6 +30,7 @@ def by_jvp(slope):
 
 RIGHT = {
     "vjp": by_vjp(lambda cos, g: (2.0 * cos * g,)),
+    "vjp, rematerialised": by_vjp(lambda cos, g: (2.0 * cos * g,), optimize_remat=True),
     "jvp": by_jvp(lambda x: 2.0 * jnp.cos(x)),
     "relu": jax.nn.relu,
     "softplus": jax.nn.softplus,
@@ -38,6 +39,7 @@ RIGHT = {
 WRONG = {
     "sign": by_vjp(lambda cos, g: (-2.0 * cos * g,)),
     "scale": by_vjp(lambda cos, g: (cos * g,)),
+    "scale, rematerialised": by_vjp(lambda cos, g: (cos * g,), optimize_remat=True),
     "none": by_vjp(lambda cos, g: (None,)),
     "jvp sign": by_jvp(lambda x: -2.0 * jnp.cos(x)),
     "jvp term": by_jvp(lambda x: 2.0 * jnp.cos(x) + x),

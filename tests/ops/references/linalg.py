@@ -95,6 +95,21 @@ def _eigh(a: Any, anchors: Any) -> Any:
     return values, vectors
 
 
+def _eig(a: Any, chosen: Any, places: Any) -> Any:
+    found, right = mpmath.eig(a)
+    pending, values, vectors = list(range(a.rows)), [], mpmath.matrix(a.rows, a.rows)
+    for k, (sign, re, im, exponent) in enumerate(places.T.tolist()):
+        near = mpmath.mpc(re, im) * mpmath.mpf(2) ** exponent
+        best = min(pending, key=lambda place: abs(found[place] - near))
+        pending.remove(best)
+        values.append(found[best])
+        column = right[:, best]
+        component = column[int(np.flatnonzero(chosen[:, k])[0])]
+        size = mpmath.sqrt(sum(abs(entry) ** 2 for entry in column))
+        vectors[:, k] = column * (sign * abs(component) / component / size)
+    return mpmath.matrix(values), vectors
+
+
 def _svd(a: Any, anchors: Any) -> Any:
     u, s, vh = mpmath.svd_r(a)
     v = vh.T
@@ -148,5 +163,6 @@ REFERENCES = {
     "matrix_sqrt": _stacked(mpmath.sqrtm),
     "matrix_exp": _stacked(mpmath.expm),
     "eigh": _stacked(_eigh),
+    "eig": _stacked(_eig),
     "svd": _stacked(_svd),
 }

@@ -26,10 +26,9 @@ _OUT_OF_SCOPE = (
     ),
     (r".*_callback|ffi_call|debug_.*|inspect_sharding|dce_sink", "computed outside of JAX"),
     (
-        r"call_hi_primitive.*|eval_jaxpr|tie|to_edtype|from_edtype|custom_lin|linear_call|remat_opt",
+        r"call_hi_primitive.*|eval_jaxpr|tie|to_edtype|from_edtype|custom_lin",
         "JAX's own scaffolding",
     ),
-    (r"approx_top_k", "an approximation by intention: there is no exact meaning to compare with"),
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.domains.eigen_places import nearest, places_of
 from gradproof.frontends.jax.lower._table import lower
 from gradproof.frontends.recipes.elimination import packed_factors
 from gradproof.ir import types
@@ -67,6 +68,27 @@ def _eigh(m: Any, event: Any, a: Any) -> Any:
         raise NotImplementedError("some of the vectors, or a matrix that is not symmetric")
     values, vectors = m.eigh(hermitian_part(m, a), anchors_of(event.outputs[0].array))
     return vectors, values
+
+
+@lower("eig")
+def _eig(m: Any, event: Any, a: Any) -> Any:
+    """(values, vectors if they were asked for): their order, and which multiples they are, are facts of the run."""
+    if event.attrs["compute_left_eigenvectors"]:
+        raise NotImplementedError("left vectors of a matrix")
+    returned = [np.asarray(one.array) for one in event.outputs]
+    if not np.iscomplexobj(a.value):
+        a = m.complex(a, m.zeros(tuple(a.shape)))
+    vectors = returned[1] if len(returned) > 1 else _vectors_of(np.asarray(a.value), returned[0])
+    found = m.eig(a, *map(m.constant, places_of(returned[0], vectors)))
+    return found[: len(returned)] if len(returned) > 1 else found[0]
+
+
+def _vectors_of(a: Any, values: Any) -> Any:
+    """Vectors that nobody asked for, in the order of the values."""
+    found, vectors = np.linalg.eig(a)
+    for place in np.ndindex(*values.shape[:-1]):
+        vectors[place] = vectors[place][:, nearest(found[place], values[place])]
+    return vectors
 
 
 @lower("svd")

@@ -117,3 +117,11 @@ def _top_k(m: Any, event: Any, x: Any) -> Any:
     axis = int(event.attrs.get("axis", -1)) % x.ndim
     places = m.top_k(x, k=int(event.attrs["k"]), axis=axis)
     return m.take_along(x, places, axis=axis), m.cast(places, dtype=event.outputs[1].dtype)
+
+
+@lower("approx_top_k")
+def _approx_top_k(m: Any, event: Any, x: Any) -> Any:
+    """Which entries were taken is a fact of the run: it promises no more than that most of them are the largest."""
+    places, axis = np.asarray(event.outputs[1].array), int(event.attrs["reduction_dimension"]) % x.ndim
+    taken = m.take_along(x, places.astype(np.int64), axis=axis)
+    return taken, m.constant(places)

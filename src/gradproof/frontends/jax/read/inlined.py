@@ -20,6 +20,8 @@ INLINED = {
     "custom_vjp_call_jaxpr": "call_jaxpr",
     "custom_vmap_call": "call",
     "composite": "jaxpr",
+    "linear_call": "callee",
+    "remat_opt": "fwd_jaxpr",
 }
 """Calls by their names, and the parameter that holds what is called."""
 
