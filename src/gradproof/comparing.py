@@ -14,10 +14,12 @@ from gradproof.audit.modes import modes_for
 from gradproof.audit.silenced import undisturbed
 from gradproof.audit.versions import imported_frameworks
 from gradproof.clock import TimeIsOver, time_limit
+from gradproof.diagnosis import words
 from gradproof.errors import InvalidInput
 from gradproof.frontends.apart import ended
 from gradproof.frontends.check.request import Output, Request, definition_of
 from gradproof.frontends.select import frontend_for
+from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.modes.model import CallModes, LackingMode, Mode, ModesReport
@@ -26,6 +28,8 @@ from gradproof.modes.table import compared
 from gradproof.options import Options, options_of
 from gradproof.render.modes_sources import with_mode_sources
 from gradproof.tape.place import here, span_of
+
+MOST_ROWS = 4  # of a Jacobian: each takes seconds in all modes
 
 
 def compare(
@@ -71,25 +75,46 @@ def compared_calls(
 ) -> ModesReport:
     """Every captured call in every mode; those that cannot be run again are named.
 
-    A budget is for all calls together; without one each has the time of a check.
+    A budget is for all calls together, and each may have its share of what is left of it; without one each has the time
+    of a check. A Jacobian that is judged row by row is compared so, its first rows.
     """
     calls: list[CallModes] = []
     notes = list(remarks)
     allowed = budget or Budget()
+    each = [row for capture in captures for row in _rows(capture, notes)]
     with ended():
-        for capture in captures:
-            limit = options.seconds if allowed.seconds is None else allowed.left
+        for k, capture in enumerate(each):
+            limit = options.seconds if allowed.left is None else allowed.left / (len(each) - k)
             over = f"the {limit or 0:.3g} s for this gradient were over ({allowed.option} gives more)"
             with undisturbed(), allowed.spending(), time_limit(limit, over):
                 found = _compared(capture, *modes_for(capture.framework, frameworks, is_here), options)
             if found is None:
-                why = capture.failure or "nothing that was recorded can be run again"
-                notes.append(f"{capture.call}: {why}")
+                notes.append(f"{capture.call}: {_why_not(capture)}")
             else:
                 calls.append(found)
     versions = imported_frameworks(line.framework for call in calls for line in call.lines)
     report = ModesReport(tuple(calls), __version__, versions, {}, tuple(notes))
     return with_mode_sources(report, folder)
+
+
+def _rows(capture: Capture, notes: list[str]) -> tuple[Capture, ...]:
+    if capture.rows is None:
+        return (capture,)
+    alike = capture.rows.alike
+    rows = capture.rows.captures if alike is None else alike.each()
+    if len(rows) > MOST_ROWS:
+        notes.append(f"{capture.call}: of {len(rows):,} rows the first {MOST_ROWS} were compared")
+    return rows[:MOST_ROWS]
+
+
+def _why_not(capture: Capture) -> str:
+    """Why a call has no gradient that could be run again."""
+    if capture.failure is not None or capture.program is None:
+        return capture.failure or "nothing that was recorded can be run again"
+    names = words.comma_list([f"`{one.name}`" for one in capture.sources])
+    if all(types.is_discrete(one.dtype) for one in capture.sources):
+        return f"there is no gradient for {names}, which has no real numbers"
+    return f"there is no gradient: `{capture.target}` was not computed from {names}"
 
 
 def _compared(

@@ -41,7 +41,7 @@ def test_a_function_is_compared_at_values(
     monkeypatch.chdir(tmp_path)
     assert main(["compare", "losses.py:square", "--at", "3.0", "--frameworks", "none", "--quiet"]) == 0
     told = capfd.readouterr().out
-    assert ": agree: all modes agree with the proven gradient in float64" in told
+    assert ": agree: your own run agrees with the proven gradient in float64; no other mode" in told
 
 
 def test_a_function_needs_values(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -90,4 +90,4 @@ def test_a_budget_is_a_number_of_seconds_and_is_kept(tmp_path: Path) -> None:
     done = run(["gradproof", "compare", "script.py", "--budget", "0", "--frameworks", "none"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "NumPy, tape: the 0 s for this gradient were over (--budget gives more)" in done.stdout
-    assert "which of them is right was not decided" in done.stdout
+    assert "whether your own run is right was not decided" in " ".join(done.stdout.split())

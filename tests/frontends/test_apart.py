@@ -38,7 +38,8 @@ def test_another_process_returns_what_this_one_does() -> None:
     value, (gradient,) = gradients_in(mode, program, program.inputs)
     assert value == 14 and gradient is not None and gradient.tolist() == [2, 4, 6]
     assert mode.values(feed(program, [1]), [1])[0].tolist() == [1, 4, 9]
-    rethreaded = partial(gradients_in, mode, program, program.inputs, is_rethreaded=True)
+    assert mode.rethreaded is not None
+    rethreaded = partial(gradients_in, mode.rethreaded, program, program.inputs)
     assert returns_again(rethreaded, (value, [gradient])) is True
     pids = [child.process.pid for child in module._children.values()]
     assert len(pids) == 2 and os.getpid() not in pids

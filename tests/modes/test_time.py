@@ -39,7 +39,9 @@ def test_what_was_run_before_the_time_was_over_is_kept() -> None:
         "never": "the time was over",
     }
     assert found.conclusion.kind == "agree"
-    assert found.conclusion.verdict.startswith("all modes that were run agree with the proven gradient")
+    assert found.conclusion.verdict == (
+        "your own run agrees with the proven gradient in float64; no other mode was run in float64"
+    )
     assert found.notes == ("not all of it was looked at: the time was over",)
 
 
@@ -47,7 +49,9 @@ def test_without_time_nothing_is_claimed() -> None:
     report = gradproof.compare(_square, np.array([0.5]), frameworks=[], options=Options(seconds=0.0))
     (call,) = report.calls
     assert call.conclusion.kind == "unverified"
-    assert call.conclusion.verdict.startswith("no other mode was run; which of them is right was not decided")
+    assert call.conclusion.verdict.startswith(
+        "no other mode was run; whether your own run is right was not decided"
+    )
     assert [line.mode for line in call.lines] == ["eager, as it ran"]
     reason = "the 0 s for this gradient were over (Options.seconds or --budget gives more)"
     assert [(one.name, one.reason) for one in call.lacking] == [("tape", reason)]
@@ -60,3 +64,52 @@ def test_a_small_entry_of_a_sum_is_no_sign_of_another_formula() -> None:
     assert not is_material(one, np.array([1.0, 1.5e-7], np.float32))
     assert is_material(one, np.array([1.0, 1e-4], np.float32))
     assert is_material(one, np.array([1.0, np.nan], np.float32))
+
+
+def test_a_budget_is_shared_by_all_gradients(monkeypatch: Any) -> None:
+    import gradproof.comparing as comparing
+    from gradproof.audit.budget import Budget
+    from gradproof.clock import seconds_left
+
+    x = np.array([0.5, 3.0])
+    (capture,) = frontend_for((x,), {}).check(Request(_square, (x,))).captures
+    had: list[float] = []
+
+    def compared_at_once(*asked: Any) -> None:
+        left = seconds_left()
+        assert left is not None
+        had.append(left)
+
+    monkeypatch.setattr(comparing, "_compared", compared_at_once)
+    comparing.compared_calls([capture] * 4, Options(), ".", [], True, budget=Budget(1000.0))
+    assert [round(1000 / one) for one in had] == [4, 3, 2, 1]
+
+
+def test_where_modes_part_is_looked_for_before_other_precisions() -> None:
+    x = np.array([0.5, 3.0])
+    (capture,) = frontend_for((x,), {}).check(Request(_square, (x,))).captures
+    (tape,) = plain_modes("numpy")
+    asked: list[tuple[str, str]] = []
+
+    def values(fed: Any, outputs: Any) -> Any:
+        asked.append(("values", fed.program[outputs[-1]].dtype))
+        return tape.values(fed, outputs)
+
+    def gradient(fed: Any, target: int, wrt: Any) -> Any:
+        asked.append(("gradient", fed.program[target].dtype))
+        value, found = tape.gradient(fed, target, wrt)
+        return value, [one + one.dtype.type(1) for one in found]
+
+    off = replace(tape, name="off", runs_as="", is_single=False, values=values, gradient=gradient)
+    assert compared(capture, [tape, off], [], Options()) is not None
+    assert asked.index(("values", "float64")) < asked.index(("gradient", "float32"))
+
+
+def test_processes_of_their_own_come_after_this_one() -> None:
+    x = np.array([0.5, 3.0])
+    (capture,) = frontend_for((x,), {}).check(Request(_square, (x,))).captures
+    (tape,) = plain_modes("numpy")
+    apart = replace(tape, name="apart", runs_as="", gradient=_ends, is_apart=True)
+    found = compared(capture, [apart, tape], [], Options())
+    assert found is not None and {line.dtype for line in found.lines} >= {"float64", "float32"}
+    assert [one.name for one in found.lacking] == ["apart"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -127,3 +128,18 @@ def test_what_is_rounded_once_of_other_inputs_is_no_other_order() -> None:
             "`sum` is rounded once in both runs, of inputs that differ already"
         )
         assert ", of inputs for which " in parting.single
+
+
+def test_a_framework_that_runs_op_by_op_rewrites_no_two_ops() -> None:
+    a, b, c = (np.random.default_rng(k).normal(size=40).astype(np.float32) for k in (1, 2, 3))
+    builder = Builder()
+    x, y, z = (builder.input(one) for one in (a, b, c))
+    product = builder.add("mul", builder.add("mul", x, y, **F32), z, **F32)
+    program = with_values(
+        builder.build([product]), {0: a, 1: b, 2: c, 3: a * b, product: (other := a * (b * c))}
+    )
+    node, inputs = program[product], [a * b, c]
+    index = tuple(int(k) for k in np.argwhere(other != a * b * c)[0])
+    seen = Differing(program, node, a * b * c, other, inputs, exact_result(node, inputs), index)
+    assert whose(seen).text == "`a * b * c` was rewritten as `a * (b * c)`"
+    assert "a * (b * c)" not in whose(replace(seen, beside="in NumPy")).text

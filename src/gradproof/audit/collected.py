@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from gradproof.audit.runner import run
@@ -12,7 +12,6 @@ from gradproof.errors import InvalidInput
 from gradproof.frontends.select import attach_all
 from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
-from gradproof.ir.span import Span
 
 MOST_CALLS = 20  # gradient calls that are compared: each takes seconds in all modes
 MOST_IN_A_LINE = 4  # executions of a line that are looked at: it may ask for several gradients
@@ -20,29 +19,41 @@ MOST_IN_A_LINE = 4  # executions of a line that are looked at: it may ask for se
 
 @dataclass(eq=False)
 class Collector:
-    """The first execution of every place that asks for a gradient, or of the places in one line only."""
+    """The first execution of every gradient that a place asks for, or of those in one line only.
+
+    A place may ask for several: a gradient inside a Hessian, a function that is called for one thing after the other.
+    """
 
     line: int | None = None
     captures: list[Capture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_left: int = 0
-    seen: set[Span] = field(default_factory=set)
+    seen: set[Hashable] = field(default_factory=set)
 
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Nothing in here raises into the user's program."""
         try:
             with undisturbed():
-                call = unread("").call
-                if call in self.seen or (self.line is not None and call.line != self.line):
+                bare = unread("")
+                asked = _asked(bare)
+                if asked in self.seen or (self.line is not None and bare.call.line != self.line):
                     return
                 if len(self.captures) >= MOST_CALLS:
                     self.n_left += 1
                     return
                 new = list(read())
-                self.seen |= {call} if new else set()  # what could not be read may be told again
+                self.seen |= {asked} if new else set()  # what could not be read may be told again
                 self.captures += new
         except Exception as error:  # a fault of ours costs this call, and is told
             self.notes.append(fault_reason(error))
+
+
+def _asked(bare: Capture) -> Hashable:
+    """What a call asks for, as far as it can be told before it is read."""
+    sources = (
+        (one.name, one.shape, None if one.observed is None else one.observed.shape) for one in bare.sources
+    )
+    return bare.call, bare.target, tuple(sources)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,16 +54,14 @@ def apart(mode: Mode, setting: Setting, **facts: Any) -> Mode:
     """A mode as it runs in a child process with other settings."""
     ask = partial(_asked, setting, mode)
     begin = partial(_begin, mode.framework, setting)
-    return replace(
-        mode, values=partial(ask, "values"), gradient=partial(ask, "gradient"), begin=begin, **facts
-    )
+    values, gradient = partial(ask, "values"), partial(ask, "gradient")
+    return replace(mode, values=values, gradient=gradient, begin=begin, is_apart=True, **facts)
 
 
 def with_one_thread(mode: Mode) -> Mode:
     """A mode that can also be run with one thread, in a child process."""
-    alone = Setting(has_one_thread=True)
-    begin = partial(_begin, mode.framework, alone)
-    return replace(mode, rethreaded=partial(_asked, alone, mode, "gradient"), begin=begin)
+    alone = apart(mode, Setting(has_one_thread=True))
+    return replace(mode, rethreaded=alone, begin=alone.begin)
 
 
 def _asked(setting: Setting, mode: Mode, what: Ask, feed: Feed, *rest: Any) -> Any:

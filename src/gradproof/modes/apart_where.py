@@ -26,6 +26,7 @@ from gradproof.modes.model import Mode, ModeCell, ModeLine, NotRun
 from gradproof.modes.parting import partings
 from gradproof.modes.rows import gap_in_ulps, same_bits
 from gradproof.modes.rule_parting import RuleSearch
+from gradproof.modes.units import furthest
 
 MOST_ALONE = 60  # values that are asked for one at a time, each a program to be compiled
 MOST_SLOW = 12  # where each takes seconds
@@ -53,7 +54,12 @@ class PartingSearch:
     _rules: dict[tuple[str, str], tuple[Parting | None, Parting | None]] = field(default_factory=dict)
 
     def told(self, mode: Mode, line: ModeLine) -> ModeLine:
-        """The line with the ops at which it parts, and with those from which on its gradients are off."""
+        """The line with the ops at which it parts, and with those from which on its gradients are off.
+
+        What is computed in more digits than the program has differs at every op.
+        """
+        if line.policy is not None and _bits(line.policy) > _bits(line.dtype):
+            return line
         base = self._base(mode)
         cells = list(line.cells)
         for k in self._furthest_apart(line, base):
@@ -100,7 +106,9 @@ class PartingSearch:
         output, gradient = self.recorded[k], cell.gradient
         assert base is not None and output is not None and gradient is not None
         own, before = base[0], base[1].cells[k].gradient
-        index = _furthest(gradient, before)
+        index = (0,) * gradient.ndim
+        if before is not None and before.shape == gradient.shape:
+            index = furthest(gradient, before)
         found: tuple[Parting, ...] = ()
         beside = words.framework_name(own.framework) if own.framework != mode.framework else ""
         try:
@@ -182,7 +190,7 @@ class PartingSearch:
             yield from (self._alone[key] for key in [(mode.framework, mode.name)] if key in self._alone)
 
     def _by_rule(self, own: Mode, mode: Mode, beside: str) -> tuple[Parting | None, Parting | None]:
-        if self.is_recorded:
+        if self.is_recorded or self.capture.copies is not None:
             return None, None
         key = (mode.framework, mode.name)
         if key not in self._rules:
@@ -218,6 +226,10 @@ def _is_as_far(one: complex, error: complex) -> bool:
     return bool(abs(one) <= SEEN * abs(error))
 
 
+def _bits(dtype: str) -> int:
+    return types.precision_bits(dtype)
+
+
 def _wanted(fed: Feed) -> list[int]:
     return [node.id for node in fed.computed if not node.is_discrete and node.dtype != types.TUPLE]
 
@@ -238,11 +250,3 @@ def _is_what_ran(seen: Array, gradient: Array | None, single: Array | None) -> b
     """
     off, gap = gap_in_ulps(seen, gradient), gap_in_ulps(gradient, single)
     return off is not None and gap is not None and (off == 0 or off <= SEEN * gap)
-
-
-def _furthest(one: Array, other: Array | None) -> tuple[int, ...]:
-    if other is None or other.shape != one.shape:
-        return (0,) * one.ndim
-    gap = np.abs(one.astype(np.complex128) - other.astype(np.complex128))
-    gap = np.where(np.isnan(gap), np.inf, gap)
-    return tuple(int(k) for k in np.unravel_index(int(np.argmax(gap)), one.shape))

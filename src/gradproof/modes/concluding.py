@@ -11,6 +11,7 @@ from gradproof.judge.verdict import Verdict
 from gradproof.modes.model import ModeLine, ModeSource, ModesVerdict
 
 BAD = (Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE, Verdict.MISSING)
+NOT_THE_MODE = "no mode is right, so that it is not the mode: `gradproof run` or `check` names the cause"
 MOST_NAMED = 3  # modes of one framework
 _STATES = {
     Verdict.INACCURATE: "inaccurate",
@@ -32,6 +33,7 @@ def concluded(
     It is about the modes that were run, and says so where the time did not suffice for all.
     """
     every = "all modes" if is_whole else "all modes that were run"
+    is_alone = all(line.is_own for line in lines if line.counts == dtype)
     table = _Lines(lines, framework, dtype)
     if any(source.true is None for source in sources):
         return table.unproven(sources, every)
@@ -42,8 +44,10 @@ def concluded(
     if not bad and open_:
         return ModesVerdict("unverified", f"{table.named(open_)} could not be decided; all others are right")
     if not told:
+        agree = f"{every} agree" if not is_alone else "your own run agrees"
+        alone = f"; no other mode was run in {dtype}" if is_alone else ""
         return ModesVerdict(
-            "agree", f"{every} agree with the proven gradient in {dtype}{table.in_others(narrow)}"
+            "agree", f"{agree} with the proven gradient in {dtype}{alone}{table.in_others(narrow)}"
         )
     kind = "wrong" if any(line.verdict is not Verdict.INACCURATE for line in told) else "inaccurate"
     parts = [
@@ -54,6 +58,7 @@ def concluded(
     parts += [
         f"{table.named(good)} {'agrees' if len(good) == 1 else 'agree'} with the proven gradient"
     ] * bool(good)
+    parts += [NOT_THE_MODE] * (not good and not is_alone)
     return ModesVerdict(kind, "; ".join(parts) + table.in_others(narrow), tuple(table.advice()))
 
 
@@ -72,7 +77,8 @@ class _Lines:
         apart = [line for line in own if any(cell.gap_ulps for cell in line.cells) and not line.is_own]
         same = f"{every} return the same bits" if len(own) > 1 else "no other mode was run"
         said = f"{self.named(apart)} differ from your own run" if apart else same
-        return ModesVerdict("unverified", f"{said}; which of them is right was not decided: {reason}")
+        which = "which of them is right" if len(own) > 1 else "whether your own run is right"
+        return ModesVerdict("unverified", f"{said}; {which} was not decided: {reason}")
 
     def named(self, lines: Sequence[ModeLine]) -> str:
         """The modes by name; of another framework than the user's, all of whose modes are meant, only its own."""
@@ -96,7 +102,8 @@ class _Lines:
         for dtype in dict.fromkeys(line.counts for line in lines):
             n_bad = sum(line.counts == dtype for line in lines)
             n_all = sum(line.counts == dtype for line in self.lines)
-            how_many = "every mode is" if n_bad == n_all else f"{n_bad} of {n_all} modes are"
+            some = f"{n_bad} of {n_all} modes {'is' if n_bad == 1 else 'are'}"
+            how_many = "every mode is" if n_bad == n_all else some
             said.append(f"in {dtype} {how_many} off")
         return "".join(f"; {one}" for one in said)
 

@@ -17,6 +17,7 @@ from gradproof.modes.units import unit, wide
 HALF = (
     0.505  # ulp: what is rounded once is no farther from the exact value; a little more, for ties and bounds
 )
+OP_BY_OP = "op by op"
 PRODUCTS = frozenset({"matmul", "einsum", "convolution", "convolution_transposed", "convolution_kernel"})
 SUMS = PRODUCTS | {"sum", "mean", "sum_to", "cumsum", "average_pool", "scatter_add", "logsumexp"}
 
@@ -34,7 +35,12 @@ class Differing:
     index: tuple[int, ...]  # the entry where they differ most
     exact_single: tuple[Array, Array] | None = None  # for the inputs that the other run had
     is_shared: bool = True  # whether these are the same
-    beside: str = "op by op"  # where the single one ran
+    beside: str = OP_BY_OP  # where the single one ran
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the mode saw more than one op at a time, as far as is known."""
+        return self.beside == OP_BY_OP
 
 
 def is_rounding(seen: Differing) -> bool:

@@ -8,6 +8,7 @@ from functools import partial
 
 from gradproof.clock import TimeIsOver, tick
 from gradproof.diagnosis import words
+from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
@@ -71,12 +72,17 @@ class ModeTable:
         return found
 
     @property
+    def target_program(self) -> Program:
+        """What computes the target; that of a Jacobian is made of copies of it."""
+        copies = self.capture.copies
+        return self._program(False) if copies is None else copies.of
+
+    @property
     def outputs(self) -> list[int]:
         """What is asked of a run of the recorded ops: the target, and its gradients."""
-        assert self.capture.program is not None
-        return [*self.capture.program.outputs, *(id for id in self.recorded if id is not None)]
+        return [self.target_program.outputs[0], *(id for id in self.recorded if id is not None)]
 
-    def ran(self, mode: Mode, dtype: str | None, *, is_rethreaded: bool = False) -> Returned:
+    def ran(self, mode: Mode, dtype: str | None) -> Returned:
         """The call in a mode, in its own precision or another; what was compiled for it is found again by its feed."""
         is_own = mode.framework == self.capture.framework
         is_recorded = self.is_recorded or (self.own_is_recorded and is_own)
@@ -86,9 +92,7 @@ class ModeTable:
             program = whole if dtype is None else in_precision(whole, dtype)
             self._feeds[key] = feed(program, self.outputs) if is_recorded else asked_of(program, self.wrt)
         if not is_recorded:
-            return gradients_of(mode, self._feeds[key], self.wrt, is_rethreaded=is_rethreaded)
-        if is_rethreaded:
-            raise NotRun("only what the framework differentiates itself is run with other threads")
+            return gradients_of(mode, self._feeds[key], self.wrt)
         value, *gradients = mode.values(self._feeds[key], self.outputs)
         return value, list(gradients)
 
@@ -109,10 +113,11 @@ class ModeTable:
 
 
 def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None:
-    """Run every mode, what is asked most first: as the program is, in other precisions, then the op at which they part.
+    """Run every mode, what is asked most first: as the program is, the op at which they part, then other precisions.
 
-    Modes of other frameworks come after all that the program's own has, and slow ones after the others. When the time
-    is over, what is there is kept, and what was not run is listed with that reason.
+    Modes of other frameworks come after all that the program's own has; those of a process of their own, which starts
+    meanwhile, after those of this one, and slow ones last. When the time is over, what is there is kept, and what was
+    not run is listed with that reason.
     """
     order = sorted(range(len(modes)), key=lambda k: _turn(table, modes[k]))
     plain: list[Key] = [(k, None) for k in order]
@@ -137,12 +142,12 @@ def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None
 
     try:
         for turn in dict.fromkeys(_turn(table, modes[k]) for k in order):
-            _begin(modes[k] for k in order if _turn(table, modes[k]) == turn)
+            _begin(modes[k] for k in order if _turn(table, modes[k])[0] == turn[0])
             for do, keys in (
                 (first, plain),
+                (where, plain),
                 (again, plain),
                 (first, others),
-                (where, plain),
                 (again, others),
             ):
                 for key in keys:
@@ -160,8 +165,8 @@ def _begin(modes: Iterable[Mode]) -> None:
             mode.begin()
 
 
-def _turn(table: ModeTable, mode: Mode) -> tuple[bool, bool]:
-    return mode.framework != table.capture.framework, mode.is_slow
+def _turn(table: ModeTable, mode: Mode) -> tuple[bool, bool, bool]:
+    return mode.framework != table.capture.framework, mode.is_slow, mode.is_apart
 
 
 def _unreached(modes: Sequence[Mode], keys: Sequence[Key]) -> list[tuple[str, str]]:
@@ -186,6 +191,8 @@ def _precisions(mode: Mode, table: ModeTable) -> list[str]:
 
 def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
     try:
+        if mode.policy is not None and types.is_complex(table.dtype):
+            raise NotRun("it is about real numbers, and these are complex")
         value, gradients = table.ran(mode, dtype)
     except NotRun as reason:
         table.lacking.append(LackingMode(mode.framework, _named(mode, dtype), str(reason)))
@@ -203,9 +210,11 @@ def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
 def _repeated(table: ModeTable, mode: Mode, dtype: str | None, line: ModeLine) -> ModeLine:
     """The line, and whether the mode returns its bits again."""
     before = (line.value, [cell.gradient for cell in line.cells])
-    again = partial(table.ran, mode, dtype)
-    rethreads = returns_again(partial(again, is_rethreaded=True), before) if dtype is None else None
-    return replace(line, repeats=returns_again(again, before), rethreads=rethreads)
+    repeats = returns_again(partial(table.ran, mode, dtype), before)
+    if mode.rethreaded is None or dtype is not None:
+        return replace(line, repeats=repeats)
+    rethreads = returns_again(partial(table.ran, mode.rethreaded, None), before)
+    return replace(line, repeats=repeats, rethreads=rethreads)
 
 
 def cell_of(table: ModeTable, k: int, gradient: Array | None, dtype: str) -> ModeCell:

@@ -28,8 +28,8 @@ class Mode:
 
     `values` computes the nodes that are asked for, each as the mode computes it; `gradient` the target and its
     gradients by the framework's own differentiation. Both raise `NotRun`. `runs_as` is the word by which captures
-    call this mode, `is_single` says that every op is rounded by itself. `rethreaded` is `gradient` with another number
-    of threads.
+    call this mode, `is_single` says that every op is rounded by itself. `rethreaded` is the mode with another number of
+    threads.
     """
 
     framework: str
@@ -42,7 +42,8 @@ class Mode:
     precisions: tuple[str, ...] = PRECISIONS
     title: str = ""  # in sentences: "XLA", "a graph"
     is_slow: bool = False  # it takes seconds where others take a moment, and comes last
-    rethreaded: Callable[[Feed, int, Sequence[int]], tuple[Array, list[Array | None]]] | None = None
+    rethreaded: Mode | None = None
+    is_apart: bool = False  # it runs in a process of its own, which has to start first
     begin: Callable[[], None] | None = None  # starts what it needs besides, so that it need not be waited for
 
     @property

@@ -45,7 +45,10 @@ def number_shown(value: Array, index: tuple[int, ...], dtype: str) -> str:
 
 
 def exact_shown(exact: tuple[Array, Array] | None, index: tuple[int, ...]) -> str:
-    return "" if exact is None else words.number(exact[0][index].item(), float(exact[1][index]))
+    """Nothing where it is not known, or is beyond what numbers are shown of."""
+    if exact is None or not np.isfinite(exact[1][index]):
+        return ""
+    return words.number(exact[0][index].item(), float(exact[1][index]))
 
 
 def exact_result(node: Node, inputs: list[Array]) -> tuple[Array, Array] | None:

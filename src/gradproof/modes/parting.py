@@ -13,7 +13,7 @@ import numpy as np
 from gradproof.diagnosis.parting import Parting
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
-from gradproof.modes.differing import Differing
+from gradproof.modes.differing import OP_BY_OP, Differing
 from gradproof.modes.op_seen import exact_result, exact_shown, inputs_shown, number_shown
 from gradproof.modes.rows import same_bits
 from gradproof.modes.run_errors import Values, run_errors, with_values
@@ -88,7 +88,7 @@ class TwoRuns:
         exact_before = exact if is_shared else exact_result(node, before)
         seen = Differing(
             with_values(self.program, self.other), node, a, b, inputs, exact, index, exact_before, is_shared,
-            f"in {self.beside}" if self.beside else "op by op",
+            f"in {self.beside}" if self.beside else OP_BY_OP,
         )  # fmt: skip
         return Parting(
             node=node.id,
@@ -121,5 +121,5 @@ def _furthest(a: Array, b: Array) -> tuple[int, ...]:
     x, y = wide(a), wide(b)
     with np.errstate(all="ignore"):
         gap = np.abs(x - y) / np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(np.float64).tiny)
-    gap = np.where(np.isnan(gap), np.where(np.isnan(x) & np.isnan(y), 0.0, np.inf), gap)
+    gap = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0.0, np.where(np.isnan(gap), np.inf, gap))
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(gap)), a.shape))

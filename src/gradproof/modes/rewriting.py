@@ -28,9 +28,12 @@ MOST_PROVEN = 4  # candidates for which the proof of equality is tried
 def with_rewriting(call: CallModes, capture: Capture, modes: Sequence[Mode], options: Options) -> CallModes:
     """The call with a rewriting for the first mode of the program's own framework that lost digits.
 
-    None for a program with a rule of the user's own: it would go with what it is the rule of.
+    None for a program with a rule of the user's own: it would go with what it is the rule of; and none for a Jacobian,
+    whose program is made of copies.
     """
-    if capture.program is None or any(node.scope is not None for node in capture.program.nodes):
+    if capture.program is None or capture.copies is not None:
+        return call
+    if any(node.scope is not None for node in capture.program.nodes):
         return call
     for line in sorted(call.lines, key=lambda one: not one.is_own):
         mode = next((one for one in modes if (one.framework, one.name) == (call.framework, line.mode)), None)

@@ -42,11 +42,9 @@ def gradient_alone(mode: Mode, program: Program, wrt: int) -> Array | None:
         return None
 
 
-def gradients_in(
-    mode: Mode, program: Program, wrt: Sequence[int], *, is_rethreaded: bool = False
-) -> Returned:
-    """The target and its gradients, by the framework's own differentiation, if asked with other threads."""
-    return gradients_of(mode, asked_of(program, wrt), wrt, is_rethreaded=is_rethreaded)
+def gradients_in(mode: Mode, program: Program, wrt: Sequence[int]) -> Returned:
+    """The target and its gradients, by the framework's own differentiation."""
+    return gradients_of(mode, asked_of(program, wrt), wrt)
 
 
 def asked_of(program: Program, wrt: Sequence[int]) -> Feed:
@@ -55,15 +53,11 @@ def asked_of(program: Program, wrt: Sequence[int]) -> Feed:
     return feed(Program(program.nodes, inputs, program.outputs, program.names), program.outputs)
 
 
-def gradients_of(mode: Mode, fed: Feed, wrt: Sequence[int], *, is_rethreaded: bool = False) -> Returned:
+def gradients_of(mode: Mode, fed: Feed, wrt: Sequence[int]) -> Returned:
     (target,) = fed.program.outputs
     for id in wrt:
         if id not in fed.given:
             raise NotRun("the target does not depend on what is differentiated for")
-    if is_rethreaded:
-        if mode.rethreaded is None:
-            raise NotRun("the number of its threads cannot be chosen")
-        return mode.rethreaded(fed, target, wrt)
     return mode.gradient(fed, target, wrt)
 
 

@@ -28,6 +28,7 @@ from gradproof.ir.types import Array
 from gradproof.modes.model import Mode, NotRun
 from gradproof.modes.op_seen import inputs_shown, number_shown
 from gradproof.modes.rows import gradients_in, same_bits
+from gradproof.modes.units import furthest
 
 MATERIAL = 64.0  # ulp of the largest entry: less is rounding, which needs no rule of its own
 MOST_RULES = 60  # each is a program to be compiled
@@ -105,7 +106,7 @@ class RuleSearch:
 
     def _parting(self, node: Node, alone: Alone, k: int, a: Array, b: Array) -> Parting:
         source = alone[0][alone[1][k]]
-        index = _furthest(a, b)
+        index = furthest(a, b)
         upstream = self._upstream[node.id]
         given = [
             *(
@@ -114,7 +115,7 @@ class RuleSearch:
                 if self._program[id].value is not None
             )
         ]
-        place = index if source.shape == node.shape else _furthest(upstream, 0 * upstream)
+        place = index if source.shape == node.shape else furthest(upstream, 0 * upstream)
         shown = [*inputs_shown(node, given, place), f"upstream {_entry(upstream, place)}"]
         return Parting(
             node=node.id,
@@ -148,7 +149,7 @@ class RuleSearch:
             parts = self._parts.get(node.id, [])
             if one is None or two is None or same_bits(one, two) or len(parts) < 2:
                 continue
-            index = _furthest(one, two)
+            index = furthest(one, two)
             numbers = [number_shown(part, index, node.dtype) for part in parts]
             exact = sum(part.astype(np.float64)[index] for part in parts)
             return Parting(
@@ -228,13 +229,6 @@ def _parents(program: Program, node: Node) -> set[int]:
         if program[id].dtype == types.TUPLE:
             found |= _parents(program, program[id])
     return found
-
-
-def _furthest(a: Array, b: Array) -> tuple[int, ...]:
-    with np.errstate(all="ignore"):
-        gap = np.abs(np.asarray(a, np.complex128) - np.asarray(b, np.complex128))
-    gap = np.where(np.isfinite(gap), gap, np.inf)
-    return tuple(int(place) for place in np.unravel_index(int(np.argmax(gap)), a.shape))
 
 
 def _entry(value: Array, index: tuple[int, ...]) -> str:

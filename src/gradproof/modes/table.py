@@ -34,6 +34,7 @@ NOT_REPEATED = (
     "your own run returned bits that none of the modes returns: it ran in other pieces, or by other functions of the "
     "framework than its ops are run again with"
 )
+MOST_COPIED = 2000  # nodes of the copies that make a Jacobian: compiling takes about a millisecond for each
 WITH_VERDICT = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG, Verdict.NONFINITE, Verdict.MISSING)
 
 
@@ -63,7 +64,7 @@ def compared(
         notes = [blocked] if blocked is not None else search.unexplained(lines, table.dtype)
         if table.over is not None and blocked is None:
             notes = [f"not all of it was looked at: {table.over}"]
-        elif blocked is None and lines[0].title == AS_IT_RAN:
+        elif blocked is None and lines[0].title == AS_IT_RAN and len(lines) > 1:
             notes.insert(0, NOT_REPEATED)
         return CallModes(
             capture.call, capture.framework, capture.run.mode, capture.target, table.dtype, table.sources,
@@ -130,14 +131,13 @@ def _judged(capture: Capture, options: Options) -> JudgedCall:
 def _obstacle(capture: Capture, table: ModeTable) -> str | None:
     """Why no mode can be tried at all."""
     assert capture.program is not None
-    if capture.copies is not None:
-        return "it is a Jacobian, which is not carried over to other modes"
     is_by_hand = any(node.scope is not None for node in capture.program.nodes)
-    table.is_recorded = is_by_hand or capture.run.order != 1
+    table.is_recorded = is_by_hand or capture.run.order != 1 or capture.copies is not None
     if table.is_recorded and (capture.gradient_program is None or None in table.recorded):
-        return (
-            "the ops of its gradient were not recorded, and no framework differentiates it as was done here"
-        )
+        # A Jacobian is the gradient of copies of its program, which a framework can differentiate too.
+        if is_by_hand or capture.copies is None or len(capture.program.nodes) > MOST_COPIED:
+            return "the ops of its gradient were not recorded, and no framework differentiates it as was done here"
+        table.is_recorded = False
     outputs = table.outputs if table.is_recorded else capture.program.outputs
     opaque = opaque_on_the_way(table.program, outputs)
     if opaque is not None:
@@ -147,9 +147,7 @@ def _obstacle(capture: Capture, table: ModeTable) -> str | None:
 
 def _as_observed(table: ModeTable, own: Mode) -> ModeLine:
     """The user's own run where it could not be repeated: what it returned."""
-    program = table.capture.program
-    assert program is not None
-    value = np.asarray(program[program.outputs[0]].value)
+    value = np.asarray(table.target_program[table.outputs[0]].value)
     cells = tuple(cell_of(table, k, source.observed, source.dtype) for k, source in enumerate(table.sources))
     return ModeLine(own.framework, own.name, table.dtype, value, cells, True, title=own.title)
 

@@ -26,3 +26,12 @@ def unit(value: float, dtype: str) -> float:
 
 def smallest_normal(dtype: str) -> float:
     return float(np.finfo(np.float32 if dtype == "bfloat16" else dtype).tiny)
+
+
+def furthest(a: Array, b: Array) -> tuple[int, ...]:
+    """The entry where two arrays differ most; one where a number differs from none comes first."""
+    one, two = np.asarray(a, np.complex128), np.asarray(b, np.complex128)
+    with np.errstate(all="ignore"):
+        gap = np.where((one == two) | (np.isnan(one) & np.isnan(two)), 0.0, np.abs(one - two))
+    gap = np.where(np.isfinite(gap), gap, np.inf)
+    return tuple(int(place) for place in np.unravel_index(int(np.argmax(gap)), one.shape))

@@ -103,7 +103,8 @@ def _flushed(seen: Differing) -> Whose | None:
 
 def _rewritten(seen: Differing) -> Whose | None:
     is_odd = seen.is_shared and seen.node.op in _ROUNDED_RIGHT and not is_rounded_once(seen, seen.single)
-    for kind, text, value in rewritings(seen.program, seen.node):
+    # Another framework that runs op by op too knows nothing of the ops before.
+    for kind, text, value in rewritings(seen.program, seen.node, is_alone=not seen.is_compiled):
         candidate = np.asarray(value)
         if candidate.shape != seen.other.shape:
             continue

@@ -28,6 +28,7 @@ from gradproof.render.modes_text import (
     op_title,
     ops_of,
     other_precisions,
+    proven_shown,
     rewriting_text,
     ulps_text,
 )
@@ -118,8 +119,8 @@ def _matrix(call: CallModes, k: int) -> Html:
     labels = ("mode", call.dtype, *MEASURES, *others)
     heads = [tag("th", label, scope="col") for label in labels]
     rows = [_row(call, same, k, index, others) for same in by_mode(call)]
-    if source.true is not None:
-        proven = words.number(source.true.mid[index].item(), float(source.true.rad[index]))
+    proven = proven_shown(source, index)
+    if proven:
         rows.insert(0, tag("tr", tag("th", "proven", scope="row"), tag("td", proven)))
     caption = tag("caption", tag("code", name), f" at {call.call}")
     table = tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows))

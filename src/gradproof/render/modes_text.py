@@ -87,7 +87,7 @@ def _prose(label: str, text: str) -> Iterator[Line]:
 
 def entry_shown(call: CallModes, k: int) -> tuple[int, ...]:
     """The entry of a gradient that the table is about: the worst of the worst mode in the user's own precision."""
-    if not call.sources[k].shape:
+    if 0 in call.sources[k].shape or not call.sources[k].shape:
         return ()
     own = [one for one in call.lines if one.dtype == call.dtype] or list(call.lines)
     ranked = sorted(own, key=lambda one: (-one.cells[k].verdict.severity, one.cells[k].digits or 0.0))
@@ -100,8 +100,8 @@ def _table(call: CallModes, k: int, source: ModeSource) -> Iterator[Line]:
     index, others = entry_shown(call, k), other_precisions(call)
     rows: list[tuple[str, ...]] = [("", call.dtype, *MEASURES, *others)]
     roles = [("faint",) * len(rows[0])]
-    if source.true is not None:
-        proven = words.number(source.true.mid[index].item(), float(source.true.rad[index]))
+    proven = proven_shown(source, index)
+    if proven:
         rows.append(("proven", proven, *("",) * (len(rows[0]) - 2)))
         roles.append(("",) * len(rows[0]))
     for same in by_mode(call):
@@ -113,6 +113,13 @@ def _table(call: CallModes, k: int, source: ModeSource) -> Iterator[Line]:
     for row, kinds in zip(rows, roles):
         cells = [cell + " " * (size - words.columns(cell) + 2) for cell, size in zip(row, widths)]
         yield line("  ", *(Piece(cell, role) for cell, role in zip(cells, kinds)))
+
+
+def proven_shown(source: ModeSource, index: tuple[int, ...]) -> str:
+    """One entry of the proven gradient; nothing where there is none, or no entry."""
+    if source.true is None or source.true.mid.size == 0:
+        return ""
+    return words.number(source.true.mid[index].item(), float(source.true.rad[index]))
 
 
 def other_precisions(call: CallModes) -> list[str]:

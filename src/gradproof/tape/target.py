@@ -36,6 +36,7 @@ def weighted_sum(
             elif term.ndim:
                 term = m.sum(term, axes=tuple(range(term.ndim)))
             total = term if total is None else m.add(total, term)
+        total = m.constant(np.zeros(())) if total is None else total  # of no target that depends on anything
         for branch in branches:
             total = _if_taken(m, branch, total)
     record: Record = total.id

@@ -110,7 +110,7 @@ def _policy(dtype: str) -> Mode:
 
 
 def _unseen(feed: Feed, outputs: Sequence[int]) -> list[Array]:
-    raise NotRun("every op rounds to 16 bits")
+    raise NotRun("a policy is about what is differentiated, and these are the ops of a gradient")
 
 
 def _mixed(dtype: str, fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
@@ -131,7 +131,7 @@ def _mixed(dtype: str, fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Arra
             value = tf.cast(_computed(narrow, cast)[target], tf.float32)
         while True:
             found = tape.gradient(value, [wide[id] for id in wrt], output_gradients=tf.constant(scale))
-            arrays = [None if one is None else _array(one) / scale for one in found]
+            arrays = [None if one is None else _array(tf.convert_to_tensor(one)) / scale for one in found]
             if scale == 1.0 or all(one is None or np.isfinite(one).all() for one in arrays):
                 return _array(value), arrays
             scale /= 2.0

@@ -24,15 +24,16 @@ _COMPILED: WeakKeyDictionary[Feed, dict[Any, Callable[..., Any]]] = WeakKeyDicti
 
 
 def _mode(name: str, way: Way, **facts: Any) -> Mode:
-    run = partial(_gradient, way)
-    rethreaded = None if "threads" in way else partial(_rethreaded, way)
-    return Mode(FRAMEWORK, name, partial(_values, way), run, rethreaded=rethreaded, **facts)
+    rethreaded = None if "threads" in way else _mode(name, {**way, "threads": None}, **facts)
+    return Mode(
+        FRAMEWORK, name, partial(_values, way), partial(_gradient, way), rethreaded=rethreaded, **facts
+    )
 
 
-def _rethreaded(way: Way, *asked: Any) -> tuple[Array, list[Array | None]]:
-    import torch
-
-    return _gradient({**way, "threads": 1 if torch.get_num_threads() > 1 else 2}, *asked)
+def _threads(way: Way, usual: int) -> int:
+    """How many a mode runs with: None is any other number than usual."""
+    chosen = way.get("threads", usual)
+    return chosen if chosen is not None else 1 if usual > 1 else 2
 
 
 def _values(way: Way, feed: Feed, outputs: Sequence[int]) -> list[Array]:
@@ -90,7 +91,7 @@ def _running(feed: Feed, way: Way) -> Iterator[list[Any]]:
         device.partition(":")[0], getattr(torch, policy or "bfloat16"), enabled=policy is not None
     )
     try:
-        torch.set_num_threads(way.get("threads", threads))
+        torch.set_num_threads(_threads(way, threads))
         torch.use_deterministic_algorithms(way.get("strict", strict))
         with unobserved(), torch.enable_grad(), casting, _compiling(way):
             yield [tensor_of(value).to(device) for value in feed.given.values()]
