@@ -13,6 +13,8 @@ from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
 
 LEAST_NAMED = 16  # characters: what is shorter is read as quickly as its name
+# Both sides are a name or a number: what formatters write without blanks.
+_POWER = re.compile(r"(?<![\w.)\]])([\w.]+)( ?)\*\*( ?)(-?[\w.]+)(?![\w.(\[])")
 _WORDS = re.compile(r"'([^'\"\\\\]*)'")
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 
@@ -77,6 +79,7 @@ def enclosed(source: ParsedSource, expression: ast.expr, text: str) -> str:
 def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) -> str:
     """Imports that the change has made superfluous go with it."""
     before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
+    now = _powers_alike(source, now)
     superfluous = _superfluous(source, "".join(now))  # once for all lines: it reads the whole file
     kept: list[str] = []
     for k, line in enumerate(now):
@@ -84,6 +87,14 @@ def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) ->
         if line not in superfluous and not (is_gap and not "".join(kept[-1:]).strip()):
             kept.append(line)
     return "".join(difflib.unified_diff(before, kept, file, file, n=context))
+
+
+def _powers_alike(source: ParsedSource, lines: list[str]) -> list[str]:
+    """New lines with powers as the file has them, where it has them in one way only: `x**2` or `x ** 2`."""
+    if not any("**" in line for line in lines) or {one[2] for one in _POWER.finditer(source.text)} != {""}:
+        return lines
+    before = set(source.text.splitlines(keepends=True))
+    return [line if line in before else _POWER.sub(r"\1**\4", line) for line in lines]
 
 
 def quoted_alike(source: ParsedSource, text: str) -> str:
