@@ -208,7 +208,7 @@ def _rounding_to_an_edge(program: Program, way: tuple[Place, ...]) -> tuple[Plac
     origin, culprit = program[way[0].id], _culprit(program, way[0])
     if culprit is None or not (value_at(program, culprit) == 0 or _is_at_edge(program, origin, culprit)):
         return None
-    return rounded_away(program, culprit, _exact_values(prune(program, [way[-1].id])))
+    return rounded_away(program, culprit, _exact_values(prune(program, [culprit.id])))
 
 
 def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
