@@ -25,17 +25,31 @@ def replaced(source: ParsedSource, changes: list[tuple[ast.expr, str]], file: st
     return "" if after is None else diff(source, after, file)
 
 
-def named_before(source: ParsedSource, expression: ast.expr, text: str, name: str, file: str) -> str:
+def named_before(
+    source: ParsedSource,
+    expression: ast.expr,
+    text: str,
+    name: str,
+    file: str,
+    moved: Sequence[ast.stmt] = (),
+) -> str:
     """A new line gives `text` a name, and the name takes the place of an expression.
 
-    Where no line can come before, or could have another meaning there, the text itself does.
+    Where no line can come before, or could have another meaning there, the text itself does. `moved` are later
+    statements that the text needs: they come before it.
     """
     statement = source.statement(expression)
     name = unused_name(source, name)
     after = with_texts(source, [(expression, name)])
     if statement is None or after is None or not _runs_once(source, expression, statement):
-        return replaced(source, [(expression, text)], file)
-    after.insert(statement.lineno - 1, f"{source.indent(statement)}{name} = {text}\n")
+        return "" if moved else replaced(source, [(expression, text)], file)
+    new = [f"{source.indent(statement)}{name} = {text}\n"]
+    shift = len(after) - len(source.text.splitlines())
+    for one in sorted(moved, key=lambda each: each.lineno, reverse=True):
+        lines = slice(one.lineno - 1 + shift, (one.end_lineno or one.lineno) + shift)
+        new[:0] = after[lines]
+        del after[lines]
+    after[statement.lineno - 1 : statement.lineno - 1] = new
     return diff(source, after, file)
 
 

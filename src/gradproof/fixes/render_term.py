@@ -50,7 +50,9 @@ class Renderer:
         return text
 
     def _expression(self, id: int) -> ast.expr:
-        id = self.same.get(id, id)
+        before = self.same.get(id, id)
+        named = self.alignment.expressions.get(before)
+        id = id if named is None or not self._is_known(named, before) else before
         expression = self.alignment.expressions.get(id)
         if expression is not None and self._is_known(expression, id):
             changed = {} if isinstance(expression, _PLAIN) else self._changed(expression)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gradproof.fixes.rule import rule
 
-_LOG_DET = "take the logarithm of the determinant at once, which is an ordinary number where the determinant is none"
+_LOG_DET = (
+    "take the logarithm of the determinant at once, which is an ordinary number where the determinant is none"
+)
 
 # fmt: off
 rule("log(det(X))", "log_abs_det(X)", _LOG_DET, {"X": 1e-20},
