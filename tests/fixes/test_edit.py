@@ -25,6 +25,20 @@ def test_words_keep_the_quotation_marks_of_the_file() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("y = f(x**2)\n", "y = f(a.b**-2 + (x + 1) ** 2 + x[0] ** 2 + f(x) ** 2)\n"),
+        ("y = f(x ** 2)\n", "y = f(a.b ** -2 + (x + 1) ** 2 + x[0] ** 2 + f(x) ** 2)\n"),
+        ("y = x**2 + x ** 3\n", "y = f(a.b ** -2 + (x + 1) ** 2 + x[0] ** 2 + f(x) ** 2)\n"),
+        ("y = f(**x)\n", "y = f(a.b ** -2 + (x + 1) ** 2 + x[0] ** 2 + f(x) ** 2)\n"),
+    ],
+)
+def test_powers_of_names_and_numbers_are_written_as_in_the_file(before: str, expected: str) -> None:
+    new = "y = f(a.b ** -2 + (x + 1) ** 2 + x[0] ** 2 + f(x) ** 2)\n"
+    assert diff(_source(before), [new], "a.py").splitlines(keepends=True)[-1] == f"+{expected}"
+
+
 def test_what_is_said_twice_gets_a_name_if_a_line_can_come_before() -> None:
     long = "np.sum(diff ** 2, axis=-1)"
     text = f"np.where({long} > 0, {long}, 1.0)"

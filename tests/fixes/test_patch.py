@@ -53,6 +53,11 @@ PATCHES = {
         np.float64(30.0),
         ["-p = 1 / (1 + np.exp(-x))", "-return -np.log(1 - p)", "+return np.logaddexp(0, x)"],
     ),
+    "a name for what the new formula needs is used": (
+        "    d = np.sqrt(x * x - 4.0)\n    return (x - d) / 2.0\n",
+        np.float64(1e8),
+        ["-return (x - d) / 2.0", "+return (4.0 / (d + x)) / 2.0"],
+    ),
     "along an axis": (
         "    return np.sum(np.sqrt(np.mean(x**2, axis=1) - np.mean(x, axis=1) ** 2))\n",
         np.asarray([[1e7, 1e7 + 1, 1e7 + 2.5], [2e7, 2e7 + 1, 2e7 + 3.5]]),

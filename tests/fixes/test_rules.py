@@ -42,12 +42,25 @@ def _reduces(pattern: Pattern) -> bool:
     return isinstance(pattern, PatternCall) and (pattern.op in REDUCTIONS or any(map(_reduces, pattern.args)))
 
 
+def _is_of_matrices(pattern: Pattern) -> bool:
+    return isinstance(pattern, PatternCall) and (
+        pattern.op == "det" or any(map(_is_of_matrices, pattern.args))
+    )
+
+
+def _positive(a: Any) -> Any:
+    """Matrices with a positive determinant."""
+    return a @ np.swapaxes(a, -1, -2) + np.eye(N_ENTRIES)
+
+
 def random_points(rule: RewriteRule, seed: int = 0) -> dict[str, Any]:
     """Within the domain of a rule; N is the number of entries of what is reduced."""
     generator = np.random.default_rng(seed)
     pattern = parse(rule.pattern)
     shape = (N_POINTS, N_ENTRIES) if _reduces(pattern) else (N_POINTS,)
     points = {name: generator.uniform(*_range_of(rule, name), shape) for name in sorted(variables(pattern))}
+    if _is_of_matrices(pattern):
+        points["X"] = _positive(generator.uniform(-1.0, 1.0, (N_POINTS, N_ENTRIES, N_ENTRIES)))
     if _reduces(pattern) and "N" in points:
         points["N"] = np.asarray(float(N_ENTRIES))
     return points
@@ -89,6 +102,8 @@ def test_a_rule_finds_its_own_pattern(rule: RewriteRule) -> None:
 def _guilty_values(rule: RewriteRule) -> dict[str, Any]:
     pattern = parse(rule.pattern)
     guilty = rule.guilty or {name: 0.5 * sum(_range_of(rule, name)) + 0.1 for name in variables(pattern)}
+    if _is_of_matrices(pattern):
+        return {"X": guilty["X"] * _positive(np.linspace(-1.0, 1.0, N_ENTRIES**2).reshape(N_ENTRIES, -1))}
     if not _reduces(pattern):
         return dict(guilty)
     spread = np.asarray([0.3, 1.9, 2.2, 4.1])

@@ -159,7 +159,7 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
             return diagnostic
         now = None if run.gradients is None else run.gradients.get(key)
         if key not in left and is_at_fault(gradient):
-            return replace(diagnostic, fix=fix if fix.checked else _seen(fix, gradient, now, key))
+            return replace(diagnostic, fix=_seen(fix, gradient, now, key))
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
 
@@ -180,6 +180,11 @@ def _with_crash(report: Report, run: _Run) -> Report:
 
 def _seen(fix: Fix, before: GradientReport, now: GradientReport | None, key: Key) -> Fix:
     """The fix with what the changed script returned, and by how much that is something else."""
+    is_first = key[2] == 0  # a training whose gradients are mended goes other ways from the second step on
+    if fix.checked:
+        away = changed_gradient(before, now) if now is not None and is_first and fix.changes_meaning else ""
+        both = (fix.changes_meaning, "" if away in fix.changes_meaning else away)
+        return replace(fix, changes_meaning="; ".join(filter(None, both)))
     if now is None:
         return replace(fix, checked=f"{_RAN}: it goes on, and no gradient in it is at fault.")
     right = "" if now.known_digits is None else f", right to {whole_digits_text(*now.known_digits)}"
@@ -188,7 +193,6 @@ def _seen(fix: Fix, before: GradientReport, now: GradientReport | None, key: Key
         if now.verdict is Verdict.CORRECT
         else f"the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here"
     )
-    is_first = key[2] == 0  # a training whose gradients are mended goes other ways from the second step on
     value, gradient = (
         changed(before, now) if is_first else "" for changed in (changed_value, changed_gradient)
     )

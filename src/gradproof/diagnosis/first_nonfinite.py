@@ -32,6 +32,7 @@ Kind = Literal[
 
 MAX_EXACT = 20_000  # numbers in a program that is run as a whole in balls
 EXACT_BITS = 256
+MANY_BITS = 1280
 _PRODUCTS = frozenset({"mul", "absorbing_mul"})
 _QUOTIENTS = frozenset({"div", "xdivy"})
 
@@ -129,11 +130,11 @@ def _run_again(program: Program) -> Program:
     return replace(program, nodes=tuple(replace(node, value=values[node.id]) for node in program.nodes))
 
 
-def _exact_values(program: Program) -> Mapping[int, Array]:
-    if entry_count(program) > MAX_EXACT:
+def _exact_values(program: Program, bits: int = EXACT_BITS) -> Mapping[int, Array]:
+    if entry_count(program) * bits > MAX_EXACT * EXACT_BITS:
         return {}
     try:
-        return run(BallDomain(EXACT_BITS), program).values
+        return run(BallDomain(bits), program).values
     except GradproofError:
         return {}
 
@@ -208,7 +209,13 @@ def _rounding_to_an_edge(program: Program, way: tuple[Place, ...]) -> tuple[Plac
     origin, culprit = program[way[0].id], _culprit(program, way[0])
     if culprit is None or not (value_at(program, culprit) == 0 or _is_at_edge(program, origin, culprit)):
         return None
-    return rounded_away(program, culprit, _exact_values(prune(program, [way[-1].id])))
+    before = prune(program, [culprit.id])
+    # What adding to 1 has rounded away may be as small as exp(-700), which is 1010 bits further on.
+    for bits in (EXACT_BITS, MANY_BITS):
+        lost = rounded_away(program, culprit, _exact_values(before, bits))
+        if lost is not None:
+            return lost
+    return None
 
 
 def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:

@@ -13,6 +13,8 @@ from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
 
 LEAST_NAMED = 16  # characters: what is shorter is read as quickly as its name
+# Both sides are a name or a number: what formatters write without blanks.
+_POWER = re.compile(r"(?<![\w.)\]])([\w.]+)( ?)\*\*( ?)(-?[\w.]+)(?![\w.(\[])")
 _WORDS = re.compile(r"'([^'\"\\\\]*)'")
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 
@@ -23,17 +25,31 @@ def replaced(source: ParsedSource, changes: list[tuple[ast.expr, str]], file: st
     return "" if after is None else diff(source, after, file)
 
 
-def named_before(source: ParsedSource, expression: ast.expr, text: str, name: str, file: str) -> str:
+def named_before(
+    source: ParsedSource,
+    expression: ast.expr,
+    text: str,
+    name: str,
+    file: str,
+    moved: Sequence[ast.stmt] = (),
+) -> str:
     """A new line gives `text` a name, and the name takes the place of an expression.
 
-    Where no line can come before, or could have another meaning there, the text itself does.
+    Where no line can come before, or could have another meaning there, the text itself does. `moved` are later
+    statements that the text needs: they come before it.
     """
     statement = source.statement(expression)
     name = unused_name(source, name)
     after = with_texts(source, [(expression, name)])
     if statement is None or after is None or not _runs_once(source, expression, statement):
-        return replaced(source, [(expression, text)], file)
-    after.insert(statement.lineno - 1, f"{source.indent(statement)}{name} = {text}\n")
+        return "" if moved else replaced(source, [(expression, text)], file)
+    new = [f"{source.indent(statement)}{name} = {text}\n"]
+    shift = len(after) - len(source.text.splitlines())
+    for one in sorted(moved, key=lambda each: each.lineno, reverse=True):
+        lines = slice(one.lineno - 1 + shift, (one.end_lineno or one.lineno) + shift)
+        new[:0] = after[lines]
+        del after[lines]
+    after[statement.lineno - 1 : statement.lineno - 1] = new
     return diff(source, after, file)
 
 
@@ -77,6 +93,7 @@ def enclosed(source: ParsedSource, expression: ast.expr, text: str) -> str:
 def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) -> str:
     """Imports that the change has made superfluous go with it."""
     before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
+    now = _powers_alike(source, now)
     superfluous = _superfluous(source, "".join(now))  # once for all lines: it reads the whole file
     kept: list[str] = []
     for k, line in enumerate(now):
@@ -84,6 +101,14 @@ def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) ->
         if line not in superfluous and not (is_gap and not "".join(kept[-1:]).strip()):
             kept.append(line)
     return "".join(difflib.unified_diff(before, kept, file, file, n=context))
+
+
+def _powers_alike(source: ParsedSource, lines: list[str]) -> list[str]:
+    """New lines with powers as the file has them, where it has them in one way only: `x**2` or `x ** 2`."""
+    if not any("**" in line for line in lines) or {one[2] for one in _POWER.finditer(source.text)} != {""}:
+        return lines
+    before = set(source.text.splitlines(keepends=True))
+    return [line if line in before else _POWER.sub(r"\1**\4", line) for line in lines]
 
 
 def quoted_alike(source: ParsedSource, text: str) -> str:

@@ -57,7 +57,16 @@ class Graph:
         if node.op == "input" or node.is_opaque or node.is_discrete:
             return node.id
         inputs = tuple(self._same[id] for id in node.inputs)
-        return node.op, inputs, repr(sorted(node.params.items()))
+        if (node.op == "mul" and inputs[0] == inputs[1]) or (
+            node.op == "integer_power" and node.params["exponent"] == 2
+        ):
+            return "square", inputs[:1], "[]"
+        ordered = tuple(sorted(inputs)) if node.op in ("add", "mul") else inputs
+        return node.op, ordered, repr(sorted(node.params.items()))
+
+    def first(self, id: int) -> int:
+        """The first node that computes the same."""
+        return self._same[id]
 
     def number(self, term: Term) -> float | None:
         """The value of a constant whose entries are all the same."""

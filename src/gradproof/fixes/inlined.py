@@ -33,6 +33,10 @@ def inlined(source: ParsedSource, call: ast.Call) -> ast.expr | None:
                 continue
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 names = {**names, name: _filled(value, names)}
+            case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Name(id=whole)) if whole in names:
+                if not all(isinstance(part, ast.Name) for part in parts):
+                    return None
+                names = {**names, **_entries(parts, names[whole])}
             case ast.Return(value=ast.expr() as value) if statement is function.body[-1]:
                 return _filled(value, names) if _means_the_same(source, function, names, call) else None
             case _:
@@ -143,6 +147,16 @@ def _means_the_same(
 
 def _names(part: ast.AST) -> Iterator[ast.Name]:
     return (one for one in ast.walk(part) if isinstance(one, ast.Name))
+
+
+def _entries(parts: list[ast.expr], whole: ast.expr) -> dict[str, ast.expr]:
+    """`w, b = params`: the names stand for `params[0]` and `params[1]`, which have no place in the source."""
+    found: dict[str, ast.expr] = {}
+    for k, part in enumerate(parts):
+        nowhere = {"lineno": 0, "col_offset": k, "end_lineno": 0, "end_col_offset": k}
+        entry = ast.Subscript(whole, ast.Name(f"{k}", ast.Load(), **nowhere), ast.Load(), **nowhere)
+        found |= {part.id: entry} if isinstance(part, ast.Name) else {}
+    return found
 
 
 def _filled(value: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr:

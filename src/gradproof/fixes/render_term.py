@@ -6,15 +6,17 @@ import ast
 import copy
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradproof.fixes.align import Alignment
+from gradproof.fixes.graph import Graph
 from gradproof.fixes.pattern import MOVES
 from gradproof.fixes.source import Position, position
 from gradproof.fixes.spelling import spell
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Program, descendants
 from gradproof.ops.reduce import kept
 
 _EXPONENT = re.compile(r"(?<=\d)e([-+])0(?=\d\b)")  # Python writes 1e-06
@@ -35,6 +37,7 @@ class Renderer:
         self.place = next(iter(alignment.expressions.values()))  # the expression that is replaced
         self.framework, self.alias = framework, alias
         self.ids = {id(expression): node for node, expression in alignment.expressions.items()}
+        self.same = _computed_before(alignment.program, new, changed)
         self.looked_behind: set[str] = set()
         self._literals: list[str] = []
 
@@ -47,6 +50,9 @@ class Renderer:
         return text
 
     def _expression(self, id: int) -> ast.expr:
+        before = self.same.get(id, id)
+        named = self.alignment.expressions.get(before)
+        id = id if named is None or not self._is_known(named, before) else before
         expression = self.alignment.expressions.get(id)
         if expression is not None and self._is_known(expression, id):
             changed = {} if isinstance(expression, _PLAIN) else self._changed(expression)
@@ -125,6 +131,15 @@ class Renderer:
         if made is None:
             raise Unwritten
         return made
+
+
+def _computed_before(old: Program, new: Program, changed: set[int]) -> dict[int, int]:
+    """New nodes by what the user's lines compute already, and go on computing: a name for it can be used."""
+    anew = descendants(old, changed)
+    kept = {node.id: node for node in old.nodes if node.id not in anew}
+    others = [node for node in new.nodes if node.id not in kept]
+    graph = Graph(replace(new, nodes=(*kept.values(), *others)))
+    return {node.id: first for node in others if node.inputs and (first := graph.first(node.id)) in kept}
 
 
 def _key(part: ast.expr) -> int:

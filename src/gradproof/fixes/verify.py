@@ -136,17 +136,19 @@ def _moved(value: Array, distance: float, generator: np.random.Generator) -> Arr
 
 def _agree_at(old: Program, new: Program, wrt: int, point: dict[int, Array]) -> bool | None:
     """Whether value and gradient agree at a point; None where the old program has none."""
+    has_value = False
     for bits in PRECISIONS_BITS:
         domain = BallDomain(bits)
         with domain.active():
-            expected, found = _exact(domain, old, wrt, point), _exact(domain, new, wrt, point)
-            if expected is None:
-                return None
+            expected = _exact(domain, old, wrt, point)
+            if expected is None:  # a logarithm of 1 - p needs more bits than p has nines
+                continue
+            has_value, found = True, _exact(domain, new, wrt, point)
             if found is None or not all(map(_overlap, expected, found)):
                 return False
             if all(map(_agree, expected, found)):
                 return True
-    return False
+    return False if has_value else None
 
 
 def _exact(domain: Any, program: Program, wrt: int, point: dict[int, Array]) -> tuple[Any, Any] | None:

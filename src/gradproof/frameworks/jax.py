@@ -61,6 +61,7 @@ FRAMEWORK = Framework(
         "lgamma": "jax.scipy.special.gammaln",
         "rsqrt": "1 / jnp.sqrt(A)",
         "select": "jnp.where",
+        "log_abs_det": "jnp.linalg.slogdet(A)[1]",
         "sinc": "jnp.sinc(A / jnp.pi)",
     },
     rule_is_passed_kept=True,

@@ -31,6 +31,7 @@ FRAMEWORK = Framework(
         "log_softmax": "A - np.logaddexp.reduce(A, axis=AXIS, keepdims=True)",
         "rsqrt": "1 / np.sqrt(A)",
         "log_sigmoid": "-np.logaddexp(0, -A)",
+        "log_abs_det": "np.linalg.slogdet(A)[1]",
         "sinc": "np.sinc(A / np.pi)",
     },
     # Reductions of NumPy's binary functions go along the first axis unless they are told otherwise.

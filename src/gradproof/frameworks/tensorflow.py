@@ -63,6 +63,7 @@ FRAMEWORK = Framework(
         "logsumexp": "tf.reduce_logsumexp",
         "softmax": "tf.nn.softmax",
         "log_softmax": "tf.nn.log_softmax",
+        "log_abs_det": "tf.linalg.slogdet(A)[1]",
     },
     constant="constant",
     one_hot="tf.one_hot({labels}, {n}{axis})",

@@ -54,6 +54,7 @@ FRAMEWORK = Framework(
         "softplus": "torch.nn.functional.softplus",
         "log_sigmoid": "torch.nn.functional.logsigmoid",
         "select": "torch.where",
+        "log_abs_det": "torch.linalg.slogdet(A)[1]",
         "sinc": "torch.sinc(A / torch.pi)",
     },
     axis="dim",

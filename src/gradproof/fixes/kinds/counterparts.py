@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import accumulate
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.words import framework_name
@@ -56,8 +57,22 @@ def offer(fault: Fault) -> Iterator[Fix]:
     parts = [*block, *(one for one in functions if one not in block)]
     changes = [one for each in parts for one in _Converter(source, language, alias).changes(each)]
     if changes:
+        changes += _needless_leaves(source, language, case.capture.target)
         text = f"stay in {framework_name(language.name)}: use its own functions on the tensor itself"
         yield Fix(text, diff(source, _applied(source, changes), span.file))
+
+
+def _needless_leaves(source: ParsedSource, language: Framework, target: str) -> list[Range]:
+    """`loss.requires_grad = True` is how a loss without a graph was made to run; one with a graph refuses it."""
+    starts = [0, *accumulate(len(line.encode()) for line in source.text.splitlines(keepends=True))]
+    return [
+        (starts[one.lineno - 1], starts[one.end_lineno or one.lineno], "")
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.Assign)
+        and language.leaf_keyword
+        and ast.unparse(one.targets[0]) == f"{target}.{language.leaf_keyword}"
+        and not source.indent(one).strip()
+    ]
 
 
 class _Converter:
@@ -92,6 +107,8 @@ class _Converter:
             if isinstance(function, ast.Name):
                 base, name = self.taken.get(function.id, ("", ""))
             if base in (*self.modules, *_LIBRARIES) and (word := self._counterpart(name)):
+                if self._is_of_numbers(call):
+                    continue
                 yield (*self._range(function), word)
             elif base == self.alias and name in _PASSED and (parts := _passed(call)):
                 yield from self._called(call, *parts)
@@ -108,6 +125,11 @@ class _Converter:
                 around = ("(", ")") if enclosed(self.source, call, text) != text else ("", "")
                 yield first, inner[0], around[0]
                 yield inner[1], last, around[1]
+
+    def _is_of_numbers(self, call: ast.Call) -> bool:
+        """`math.log(2 * math.pi)` stays what it is: functions of frameworks take no plain numbers, or need not."""
+        names = (one for part in call.args for one in ast.walk(part) if isinstance(one, ast.Name))
+        return bool(call.args) and all(one.id in self.modules or self.source.is_number(one) for one in names)
 
     def _called(self, call: ast.Call, function: ast.expr, arguments: list[ast.expr]) -> Iterator[Range]:
         """A function that was handed over to be called elsewhere, called right here."""

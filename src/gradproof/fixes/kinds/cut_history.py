@@ -29,11 +29,13 @@ def offer(fault: Fault) -> Iterator[Fix]:
 
 
 def _carried(source: ParsedSource, loop: ast.For | ast.While, line: int) -> list[str]:
-    """Names that a line of the loop uses, that the loop gives values and that had one before it."""
+    """Names that a statement of the loop uses, that the loop gives values and that had one before it."""
     inside = {
         one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
     }
-    uses = [one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.lineno == line]
+    at = statement_at(source, line)  # a loop inside of the step, with all that it computes, or one line
+    inner = loop if at is None or at.lineno < loop.body[0].lineno else at
+    uses = [one for one in ast.walk(inner) if isinstance(one, ast.Name) and one.lineno >= line]
     names = dict.fromkeys(one.id for one in uses if isinstance(one.ctx, ast.Load) and one.id in inside)
     before = {
         one.id

@@ -11,6 +11,7 @@ from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.frameworks import framework
+from gradproof.ir import syntax
 
 FLOAT = "float32"
 
@@ -22,7 +23,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     alias = None if source is None else alias_of(source.tree, language.name)
     if source is None or alias is None:
         return
-    value = _made(source, case.source.name, call.line)
+    value = _made(source, syntax.expression(case.source.name), call.line)
     if value is None:
         return
     text = f"give `{case.source.name}` floating-point numbers"
@@ -32,8 +33,13 @@ def offer(fault: Fault) -> Iterator[Fix]:
         edits = [(one, _float_type(one)) for one in types]
         yield Fix(text, replaced(source, edits, call.file))
     elif numbers and (isinstance(value, ast.Constant) or _makes(value)):
-        edits = [(one, f"{ast.get_source_segment(source.text, one)}.0") for one in numbers]
-        yield Fix(text, replaced(source, edits, call.file))
+        yield Fix(text, replaced(source, _pointed(source, numbers), call.file))
+        others = [one for name in _met(source, case.source.name) for one in _numbers(source, name, call.line)]
+        if others:  # a framework may refuse to compute with both
+            yield Fix(
+                f"{text}, and what they meet",
+                replaced(source, _pointed(source, [*numbers, *others]), call.file),
+            )
     if language.cast:
         own = ast.get_source_segment(source.text, value) or ""
         plain = isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
@@ -42,14 +48,46 @@ def offer(fault: Fault) -> Iterator[Fix]:
         yield Fix(text, replaced(source, [(value, cast.format(x=shown, dtype=FLOAT))], call.file))
 
 
-def _made(source: ParsedSource, name: str, line: int) -> ast.expr | None:
-    """What a name was last given before a line."""
+def _made(source: ParsedSource, name: ast.expr, line: int) -> ast.expr | None:
+    """What a name was last given before a line, or an entry of a dictionary or list that is written out."""
     given = [
         one
         for one in ast.walk(source.tree)
-        if isinstance(one, ast.Assign) and one.lineno < line and ast.unparse(one.targets[0]) == name
+        if isinstance(one, ast.Assign)
+        and one.lineno < line
+        and ast.unparse(one.targets[0]) == ast.unparse(name)
     ]
-    return max(given, key=lambda one: one.lineno).value if given else None
+    if given or not isinstance(name, ast.Subscript):
+        return max(given, key=lambda one: one.lineno).value if given else None
+    key = name.slice.value if isinstance(name.slice, ast.Constant) else None
+    match _made(source, name.value, line):
+        case ast.Dict(keys=keys, values=values):
+            found = [
+                one for each, one in zip(keys, values) if isinstance(each, ast.Constant) and each.value == key
+            ]
+            return found[0] if found else None
+        case ast.List(elts=entries) | ast.Tuple(elts=entries) if isinstance(key, int) and key < len(entries):
+            return entries[key]
+    return None
+
+
+def _pointed(source: ParsedSource, numbers: list[ast.expr]) -> list[tuple[ast.expr, str]]:
+    return [(one, f"{ast.get_source_segment(source.text, one)}.0") for one in numbers]
+
+
+def _met(source: ParsedSource, name: str) -> list[str]:
+    """The names that stand in sums, products and the like together with a name."""
+    parts = [one for one in ast.walk(source.tree) if isinstance(one, ast.BinOp)]
+    used = [{each.id for each in ast.walk(one) if isinstance(each, ast.Name)} for one in parts]
+    return sorted(set().union(*(names for names in used if name in names)) - {name})
+
+
+def _numbers(source: ParsedSource, name: str, line: int) -> list[ast.expr]:
+    """The whole numbers that an array is made of."""
+    value = _made(source, ast.Name(name), line)
+    if value is None or not _makes(value):
+        return []
+    return [one for one in ast.walk(value) if isinstance(one, ast.expr) and _is_whole(one)]
 
 
 def _is_whole(node: ast.AST) -> bool:

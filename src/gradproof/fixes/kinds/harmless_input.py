@@ -136,14 +136,17 @@ def guard_patch(guard: Guard, sources: Mapping[str, str], name: str) -> str:
     condition, argument = _condition(source, guard), _argument(source, source.at(span), guard.index)
     alias = alias_of(source.tree, name)
     # The condition is written a second time, so its names must mean the same where the op stands.
-    if condition is None or argument is None or alias is None or not _in_reach(source, condition, argument):
+    if condition is None or argument is None or alias is None:
+        return ""
+    moved = _moved_up(source, condition, argument)
+    if moved is None:
         return ""
     written = [ast.get_source_segment(source.text, part) or "" for part in (condition, argument)]
     if guard.is_mask:
         written[0] = f"{written[0]} != 0" if isinstance(condition, ast.Name) else f"({written[0]}) != 0"
     sides = [written[1], str(HARMLESS)] if guard.is_kept_where_true else [str(HARMLESS), written[1]]
     text = f"{alias}.where({', '.join([written[0], *sides])})"
-    return named_before(source, argument, text, "safe", span.file)
+    return named_before(source, argument, text, "safe", span.file, moved)
 
 
 def _condition(source: ParsedSource, guard: Guard) -> ast.expr | None:
@@ -170,15 +173,29 @@ def _argument(source: ParsedSource, expression: ast.expr | None, index: int) -> 
     return given[index] if index < len(given) else None
 
 
-def _in_reach(source: ParsedSource, condition: ast.expr, argument: ast.expr) -> bool:
+def _moved_up(source: ParsedSource, condition: ast.expr, argument: ast.expr) -> tuple[ast.Assign, ...] | None:
+    """What gives the names of the condition their values only behind the op, and can do so before it.
+
+    Empty where they have them there already; None where it needs what is computed in between.
+    """
     first, second = source.statement(argument), source.statement(condition)
     if first is second:
-        return True
-    if first is None or second is None or source.parents.get(first) is not source.parents.get(second):
-        return False
-    names = [part for part in ast.walk(condition) if isinstance(part, ast.Name)]
-    stores = [store for name in names for store in source.stores(name)]
-    return not any(first.lineno <= store.lineno < second.lineno for store in stores)
+        return ()
+    block = None if first is None else source.parents.get(first)
+    if first is None or second is None or block is not source.parents.get(second):
+        return None
+    found = [source.parents.get(store) for store in _stored(source, [condition], first, second)]
+    late = [one for one in found if isinstance(one, ast.Assign) and len(one.targets) == 1]
+    is_plain = all(isinstance(one.targets[0], ast.Name) and source.parents.get(one) is block for one in late)
+    needed = [store for one in late for store in _stored(source, [one.value], first, one)]
+    return None if len(late) < len(found) or not is_plain or needed else tuple(dict.fromkeys(late))
+
+
+def _stored(source: ParsedSource, parts: list[ast.expr], first: ast.stmt, last: ast.stmt) -> list[ast.Name]:
+    """Where names that expressions use are given values, from one statement on and before another."""
+    names = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)]
+    stores = {store: None for name in names for store in source.stores(name)}
+    return [store for store in stores if first.lineno <= store.lineno < last.lineno]
 
 
 def offer(fault: Fault) -> Iterator[Fix]:

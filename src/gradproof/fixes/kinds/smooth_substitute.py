@@ -12,7 +12,8 @@ import numpy as np
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
-from gradproof.engine.refine import entry_count
+from gradproof.diagnosis.entries import norm
+from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.errors import GradproofError
 from gradproof.fixes.allowance import deadline
 from gradproof.fixes.choice import soft_choices
@@ -29,6 +30,7 @@ from gradproof.fixes.verify import N_NEARBY, is_equal
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
+from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
 
@@ -38,6 +40,7 @@ MOST_PLACES = 6  # places of the source at which a substitute is tried
 SAME_NEARBY = f"Both are equal in exact arithmetic at {N_NEARBY} points nearby."
 MOST_ENTRIES = 20_000  # numbers in a program that is judged anew for every change
 SECONDS = 3.0  # for all of them: a fix must not take longer than the check itself
+MOST_MOVED = 0.1  # of a gradient that exists: more is no longer the same gradient
 MOST_TRIED = 24  # changed programs that are run and judged
 
 
@@ -106,10 +109,22 @@ def _substituted(case: Case, replay: Replay | None) -> Fix | None:
             continue
         if not change.meaning and not is_equal(program, change.program, wrt, has_point=False):
             continue
+        if case.verdict is Verdict.NONFINITE and is_far(case.true, result.gradient):
+            continue
         found = _fix(case, program, change, result, patch)
         if patch:
             return found
     return found
+
+
+def is_far(true: Enclosure | None, gradient: Array) -> bool:
+    """Whether a changed function has quite another gradient than the one that this function has, and was not given.
+
+    A number that is zero only because it was rounded is not helped by a small constant beside it.
+    """
+    if true is None or not np.isfinite(true.mid).all() or not np.any(true.mid):
+        return False
+    return norm(gradient - true.mid) > MOST_MOVED * norm(true.mid)
 
 
 def _patch(case: Case, program: Program, change: SubstituteChange) -> str:
