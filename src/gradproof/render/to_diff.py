@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -53,6 +53,19 @@ def patched_texts(report: Report) -> dict[str, str]:
     return {file: "\n".join(lines) + "\n" for file, lines in found.items() if lines is not None}
 
 
+def held(report: Report) -> Callable[[Diagnostic], bool]:
+    """Whether the fix of a diagnostic is in the diff of a report: of two that touch the same lines, one is."""
+    found = {file: set(changes.hunks) for file, changes in _changes(report).items()}
+
+    def is_held(diagnostic: Diagnostic) -> bool:
+        fix, span = applicable(diagnostic.fix), diagnostic.span
+        if fix is None or span is None:
+            return False
+        return found.get(span.file, set()).issuperset(hunks_of(fix.patch, report.sources.get(span.file, "")))
+
+    return is_held
+
+
 def count_fixes(report: Report) -> int:
     """How many fixes the diff of a report holds."""
     return sum(fixes_by_file(report).values())
@@ -96,10 +109,19 @@ def _alone(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _to_be_mended(report: Report) -> Iterator[Diagnostic]:
-    """What ended the program comes first, then what was run; what is meant to be as it is stays so."""
+    """What ended the program comes first, then what was run; what is meant to be as it is stays so.
+
+    A note shows no change, and none is made for it.
+    """
     if report.script is not None and report.script.crash is not None:
         yield report.script.crash
-    found = [one for gradient in report.gradients if not gradient.intended for one in gradient.diagnostics]
+    found = [
+        one
+        for gradient in report.gradients
+        if not gradient.intended
+        for one in gradient.diagnostics
+        if one.rank > 0
+    ]
     yield from sorted(found, key=lambda one: (fix := applicable(one.fix)) is None or not fix.checked)
 
 
