@@ -36,10 +36,7 @@ class _Run:
     gradients: dict[Key, GradientReport] | None
     report: Report | None = None
     goes_on: bool = False  # where it ended with an exception before
-
-    meant: frozenset[Key] = (
-        frozenset()
-    )  # gradients that were meant to be another than the derivative before, too
+    meant: frozenset[Key] = frozenset()  # gradients that were not the derivative before either, on purpose
 
     def mends(self, key: Key) -> bool:
         if self.gradients is None or key not in self.gradients:
