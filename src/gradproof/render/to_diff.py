@@ -28,6 +28,23 @@ class Hunk:
     def lines(self) -> range:
         return range(self.first, self.first + max(len(self.old), 1))
 
+    @property
+    def narrowed(self) -> Hunk:
+        """Without the lines of context at its beginning and end."""
+        before = _n_equal(self.old, self.new)
+        old, new = self.old[before:], self.new[before:]
+        after = _n_equal(old[::-1], new[::-1])
+        return Hunk(self.first + before, old[: len(old) - after], new[: len(new) - after])
+
+    def fits(self, lines: Sequence[str]) -> bool:
+        start = self.first - 1
+        return 0 <= start <= len(lines) and list(self.old) == list(lines[start : start + len(self.old)])
+
+
+def _n_equal(old: Sequence[str], new: Sequence[str]) -> int:
+    pairs: Iterator[tuple[str, str]] = zip(old, new)
+    return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
+
 
 @dataclass
 class _Changes:
@@ -61,7 +78,7 @@ def held(report: Report) -> Callable[[Diagnostic], bool]:
         fix, span = applicable(diagnostic.fix), diagnostic.span
         if fix is None or span is None:
             return False
-        return found.get(span.file, set()).issuperset(hunks_of(fix.patch, report.sources.get(span.file, "")))
+        return found.get(span.file, set()).issuperset(_to_join(fix.patch, report.sources.get(span.file, "")))
 
     return is_held
 
@@ -82,7 +99,7 @@ def _changes(report: Report) -> dict[str, _Changes]:
     for diagnostic in _to_be_mended(report):
         fix, span = applicable(diagnostic.fix), diagnostic.span
         if fix is not None and span is not None:
-            hunks = list(hunks_of(fix.patch, report.sources.get(span.file, "")))
+            hunks = _to_join(fix.patch, report.sources.get(span.file, ""))
             changes = by_file.setdefault(span.file, _Changes())
             if _join(changes.hunks, hunks):
                 changes.count += 1
@@ -158,6 +175,12 @@ def _placed(lines: Sequence[str], source: Sequence[str]) -> Iterator[Hunk]:
     places = [k for k in range(len(source) - len(old) + 1) if tuple(source[k : k + len(old)]) == old]
     if old and len(places) == 1:
         yield _hunk(places[0] + 1, lines)
+
+
+def _to_join(patch: str, source: str) -> list[Hunk]:
+    """The changes without the lines around them, which another change may touch; as they are where these differ."""
+    lines = _lines(source)
+    return [hunk.narrowed if hunk.fits(lines) else hunk for hunk in hunks_of(patch, source)]
 
 
 def _join(known: list[Hunk], hunks: list[Hunk]) -> bool:
