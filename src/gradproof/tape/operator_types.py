@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Operators:
+class ArrayOperators:
     def __add__(self, other: Any) -> Any: ...
 
     def __radd__(self, other: Any) -> Any: ...
