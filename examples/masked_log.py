@@ -2,7 +2,7 @@
 
 A day's readings with a gap: a missing one is stored as 0 and marked in `seen`. The guard looks right,
 and so does the value. But the log of the gap is still computed, and going backward its slope is
-infinite: 0 times infinity is NaN. The change that mends it is run, too.
+infinite: 0 times infinity is NaN. The change that fixes it is run, too.
 """
 
 import tensorflow as tf

@@ -174,3 +174,20 @@ def test_a_patch_that_spoils_another_gradient_is_not_offered(
     told = replace(report, gradients=(replace(faulty, diagnostics=(first,)), fine))
     fix, ran = _tried(path, told, monkeypatch)
     assert ran and (fix.patch, fix.checked) == ("", "")
+
+
+def test_only_a_change_that_was_in_the_script_is_credited_with_what_it_returned(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, report = script
+    (gradient,) = report.gradients
+    first = replace(gradient.diagnostics[0], fix=Fix("shown first, but of the same lines", _WRONG))
+    second = replace(first, kind="accumulation", fix=Fix("ran", _RIGHT, checked="alone, in exact arithmetic"))
+    both = replace(report, gradients=(replace(gradient, diagnostics=(first, second)),))
+    fix, ran = _tried(path, both, monkeypatch)
+    assert len(ran) == 1 and "1e5" in ran[0]
+    assert (fix.patch, fix.checked) == ("", ""), "what ran was the other change"
+    note = replace(second, severity="note")
+    asked = replace(report, gradients=(replace(gradient, diagnostics=(first, note)),))
+    (text,) = patched_texts(asked).values()
+    assert "** 4" in text, "a note shows no change, and its own is not written"

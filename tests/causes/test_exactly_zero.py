@@ -99,6 +99,28 @@ def test_a_saturated_function_is_told_as_the_reason_at_its_line() -> None:
     assert not within.diagnostics
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["sigmoid", "softmax", "tanh"])
+def test_a_function_so_far_out_that_no_precision_tells_it_from_its_limit_is_told_too(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    weights = torch.tensor([[300.0], [200.0]])
+    inputs = torch.tensor([[10.0, 20.0], [-30.0, 10.0]])
+
+    def loss(w):
+        given = inputs @ w
+        out = (
+            torch.softmax(torch.cat([given, -given], 1), 1)
+            if name == "softmax"
+            else getattr(torch, name)(given)
+        )
+        return torch.mean((out - 0.3) ** 2)
+
+    [found] = gp.check(loss, weights).diagnostics
+    assert found.headline.endswith(f"is 0: `{name}` is saturated")
+    beside = gp.check(lambda w: loss(w) + 0.0 * torch.sum(w), weights)
+    assert not beside.diagnostics, "there is another path, on which something else is 0"
+
+
 def test_a_softmax_that_goes_into_a_loss_with_its_own_is_told_to_be_left_out() -> None:
     jax = pytest.importorskip("jax")
     jnp = jax.numpy

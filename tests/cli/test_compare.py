@@ -40,7 +40,7 @@ def _kinds(before: list[GradientReport], after: list[GradientReport]) -> list[st
         (replace(GOOD, digits=13.0), GOOD, "better"),
         (GOOD, replace(GOOD, verdict=Verdict.WRONG, digits=0.0), "worse"),
         (GOOD, replace(GOOD, verdict=Verdict.UNVERIFIED, digits=None), "worse"),
-        (replace(GOOD, verdict=Verdict.NONFINITE, digits=None), GOOD, "mended"),
+        (replace(GOOD, verdict=Verdict.NONFINITE, digits=None), GOOD, "fixed"),
         (replace(GOOD, verdict=Verdict.WRONG), replace(GOOD, verdict=Verdict.INACCURATE), "better"),
         (replace(GOOD, verdict=Verdict.WRONG), replace(GOOD, verdict=Verdict.UNVERIFIED), "better"),
     ],
@@ -71,9 +71,9 @@ def test_the_command_says_what_is_worse_and_fails(tmp_path: Path, capsys: pytest
     assert main(["compare", str(before), str(after)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "worse     train.py:12: d loss / d w: correct, 15.0 of 15.9 digits, then wrong, 0.0 of 15.9 digits",
-        "mended    train.py:12: d loss / d b: wrong, 0.0 of 15.9 digits, then correct, 15.0 of 15.9 digits",
+        "fixed     train.py:12: d loss / d b: wrong, 0.0 of 15.9 digits, then correct, 15.0 of 15.9 digits",
         "",
-        "gradproof: 2 gradients compared: 1 worse and 1 mended",
+        "gradproof: 2 gradients compared: 1 worse and 1 fixed",
     ]
     assert main(["compare", str(before), str(before)]) == 0
     assert capsys.readouterr().out == "gradproof: 2 gradients compared: 2 the same\n"

@@ -29,7 +29,7 @@ from tests.render.reports import gradient, scalar
         (reports.MISSING, "d y / d x  missing: TensorFlow returned None, proven -0.4161468365471424"),
         (
             reports.NONFINITE,
-            "d loss / d x  nonfinite, 1 of 2 entries not finite: TensorFlow nan at [1], proven 0.0",
+            "d loss / d x  NaN/inf, 1 of 2 entries not finite: TensorFlow nan at [1], proven 0.0",
         ),
         (
             reports.UNVERIFIED,
@@ -46,7 +46,7 @@ from tests.render.reports import gradient, scalar
         ),
         (
             gradient(Verdict.NONFINITE, observed=scalar(np.inf), reference=scalar(1 / 3), digits=0.0),
-            "d loss / d x  nonfinite: TensorFlow inf, proven 0.3333333333333333",
+            "d loss / d x  NaN/inf: TensorFlow inf, proven 0.3333333333333333",
         ),
         (
             gradient(Verdict.WRONG, observed=np.float32(0.1) * np.ones(2), reference=np.array([0.1, 2.0])),

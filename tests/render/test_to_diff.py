@@ -149,3 +149,12 @@ def test_a_form_feed_ends_no_line() -> None:
     diff = to_diff(_report(NUMBERED, source=source))
     assert _added(diff) == ["z = np.expm1(x)"]
     assert "\n \x0c\n" in diff
+
+
+def test_lines_that_only_surround_a_change_are_free_for_another() -> None:
+    """As for a tape that is made persistent and is told to watch a constant: the second is placed by the first."""
+    other = "@@ -4 +4 @@\n-def f(x):\n+def f(x, axis=0):\n"
+    report = _report(other, UNNUMBERED)
+    assert _added(to_diff(report)) == ["def f(x, axis=0):", "tape.watch(x)"]
+    assert count_fixes(report) == 2
+    assert count_fixes(_report(NUMBERED, "@@ -6 +6 @@\n-    z = y - 1\n+    z = y - 2\n")) == 1

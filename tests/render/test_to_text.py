@@ -200,3 +200,14 @@ def test_what_an_earlier_nan_left_behind_is_one_line() -> None:
     assert "and 3 more, not correct" in text
     alone = to_text(Report(gradients=tuple(later)))
     assert NO_NUMBER_GIVEN in alone, "without an earlier NaN nothing is known to have left it"
+
+
+def test_a_nan_that_a_where_hides_from_the_target_is_left_behind_as_well() -> None:
+    first = gradient(Verdict.NONFINITE, observed=np.array(np.nan), diagnostics=(MASKED_BRANCH,))
+    note = Diagnostic("invalid-domain", "note", "likely", "`x` is NaN since an earlier step")
+    later = [gradient(Verdict.NONFINITE, source=name, occurrence=2, diagnostics=(note,)) for name in "xy"]
+    text = to_text(Report(gradients=(first, *later)))
+    assert "  2 gradients of later runs NaN/inf: a step before, whose gradient was NaN or infinite" in text
+    assert text.splitlines()[-1].startswith("gradproof: 1 error: 3 gradients NaN/inf; fix first")
+    assert "no cause was found" not in text
+    assert "no cause was found" in to_text(Report(gradients=tuple(later))), "no earlier NaN is known"

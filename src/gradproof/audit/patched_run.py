@@ -19,7 +19,7 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import framework_name, whole_digits_text
 from gradproof.judge.verdict import Verdict
 from gradproof.render.from_json import from_document
-from gradproof.render.to_diff import applicable, hunks_of, patched_texts
+from gradproof.render.to_diff import applicable, held, hunks_of, patched_texts
 
 MOST_RUNS = 8  # of the changed script
 MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
@@ -36,10 +36,7 @@ class _Run:
     gradients: dict[Key, GradientReport] | None
     report: Report | None = None
     goes_on: bool = False  # where it ended with an exception before
-
-    meant: frozenset[Key] = (
-        frozenset()
-    )  # gradients that were meant to be another than the derivative before, too
+    meant: frozenset[Key] = frozenset()  # gradients that were not the derivative before either, on purpose
 
     def mends(self, key: Key) -> bool:
         if self.gradients is None or key not in self.gradients:
@@ -151,12 +148,18 @@ def _is_refuted(report: Report, key: Key, run: _Run) -> bool:
 
 
 def _told(report: Report, run: _Run, left: list[Key]) -> Report:
-    """Patches that mend, with what was seen of them; one that was claimed and does not is claimed no longer."""
+    """Patches that mend, with what was seen of them; one that was claimed and does not is claimed no longer.
+
+    What was not in the text that ran, as another change of its lines was, is not credited with it.
+    """
+    ran = held(report)
 
     def told(gradient: GradientReport, key: Key, diagnostic: Diagnostic) -> Diagnostic:
         fix = diagnostic.fix
         if fix is None or not fix.patch:
             return diagnostic
+        if not fix.checked and not ran(diagnostic):
+            return _as_advice(diagnostic)
         now = None if run.gradients is None else run.gradients.get(key)
         if key not in left and is_at_fault(gradient):
             return replace(diagnostic, fix=_seen(fix, gradient, now, key))
@@ -223,9 +226,14 @@ def _with_others(report: Report, run: _Run, left: list[Key]) -> Report:
 
 
 def _with_a_patch(report: Report) -> Report:
-    """A change of lines in the place of advice that has one beside it; the advice is what is left if all fail."""
+    """A change of lines in the place of advice that has one beside it; the advice is what is left if all fail.
+
+    A note is not told in full, so that nobody would see its change.
+    """
 
     def changed(gradient: GradientReport, key: Key, one: Diagnostic) -> Diagnostic:
+        if one.rank == 0:
+            return _as_advice(one)
         text = "" if one.span is None else report.sources.get(one.span.file, "")
         known = () if one.fix is None else (one.fix, *one.fix.others)
         fixes = [fix for fix in known if fix.patch and any(hunks_of(fix.patch, text))]

@@ -45,6 +45,18 @@ def saturated(case: Case, span: Span | None = None) -> Node | None:
     return next((node for node in nodes if span in (None, node.span) and _is_at_limit(program, node)), None)
 
 
+def cuts_off(case: Case) -> Node | None:
+    """The saturated function that the target depends on the source through, if it does so in no other way."""
+    first, program, source = saturated(case), case.capture.program, case.source.node
+    if first is None or program is None or source is None:
+        return None
+    reached = {source}
+    for node in program.nodes:
+        if reached.intersection(node.inputs) and not _is_at_limit(program, node):
+            reached.add(node.id)
+    return None if reached.intersection(program.outputs) else first
+
+
 def saturated_before(case: Case, node: Node) -> Node | None:
     """The same among what a node was computed from: a comparison behind such a function only looks at its limits."""
     found, program = saturated(case), case.capture.program
@@ -60,7 +72,7 @@ def flattened(case: Case, node: Node, index: tuple[int, ...], how: str) -> Diagn
     return Diagnostic(
         kind="vanishing",
         severity="warning",
-        certainty="proven",
+        certainty="proven" if case.judgement.oracle == "ball" else "measured",
         headline=f"the gradient for `{case.source.name}` is 0: {function} is saturated",
         primary=Annotation(node.span, "every result stands at a limit of the function, where it is flat"),
         subject=subject(case, index),

@@ -128,12 +128,9 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
     is_beside = case.irregular.singular.is_beside
     at = "beside this point" if is_beside else f"at {spoken(case, program, case.irregular.singular.operand)}"
     index = _entry(case)
-    # A branch that was not selected and sends NaN is the fault; that there is no derivative comes on top of it.
-    is_fault = case.irregular.nonfinite is not None and case.irregular.nonfinite.kind != "masked-branch"
-    severity: Severity = "error" if is_fault else "warning"
     yield Diagnostic(
         kind="singular-point",
-        severity=severity,
+        severity=_severity(case.irregular.nonfinite, node),
         certainty="proven",
         headline=f"`{case.capture.target}` has no derivative here: {op_words(node)} has an infinite slope",
         primary=None if node.span is None else Annotation(node.span, f"{slope_words(node)} is infinite {at}"),
@@ -147,6 +144,18 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
         fix=Fix(_FIX),
         op=node.op,
     )
+
+
+def _severity(found: Nonfinite | None, node: Node) -> Severity:
+    """A branch that is not selected and sends NaN is the fault; that there is no derivative comes on top of it.
+
+    Where both are told of one op they are one thing to fix.
+    """
+    if found is None:
+        return "warning"
+    if found.kind != "masked-branch":
+        return "error"
+    return "note" if forward_op(found.program, found.origin).span == node.span else "warning"
 
 
 def _entry(case: Case) -> tuple[int, ...]:

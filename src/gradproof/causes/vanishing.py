@@ -31,7 +31,7 @@ import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._nonfinite import returned_rows
-from gradproof.causes._saturated import flattened, is_over_one, saturated, saturated_before
+from gradproof.causes._saturated import cuts_off, flattened, is_over_one, saturated_before
 from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -68,6 +68,7 @@ _STOPPED = (
     "leave out `stop_gradient` if this is to be trained",
 )
 _CUT_OFF = "what is computed from such a limit is cut off, and does not move either"
+_ROUNDED = "its results are rounded to its limits, and the slopes there to 0"
 _ORDERS = frozenset({"greater", "greater_equal", "less", "less_equal"})
 MIN_ENTRIES = 4  # a switch of one or two numbers may be off on purpose
 
@@ -102,6 +103,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
                 yield (_dead if is_dead else _beyond)(case, closed, closed.node.span)
             else:
                 yield flattened(case, flat, (0,) * len(case.source.shape), _CUT_OFF)
+        elif (flat := cuts_off(case)) is not None:
+            yield flattened(case, flat, (0,) * len(case.source.shape), _ROUNDED)
 
 
 def _closed(case: Case) -> Closed | None:
@@ -136,7 +139,7 @@ def _lost(case: Case) -> Diagnostic:
     assert true is not None
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(true.mid))), true.mid.shape))
     size = words.significant(abs(true.mid[index].item()), 2)
-    flat = saturated(case)
+    flat = cuts_off(case)
     if flat is not None:
         return flattened(
             case,

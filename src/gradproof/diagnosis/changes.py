@@ -9,8 +9,8 @@ from typing import Literal
 
 from gradproof.diagnosis.report import GradientReport, Report
 
-Kind = Literal["worse", "new fault", "mended", "better", "new", "gone", "same"]
-KINDS: tuple[Kind, ...] = ("worse", "new fault", "mended", "better", "new", "gone", "same")
+Kind = Literal["worse", "new fault", "fixed", "better", "new", "gone", "same"]
+KINDS: tuple[Kind, ...] = ("worse", "new fault", "fixed", "better", "new", "gone", "same")
 """What to look at first stands first."""
 
 # Digits that come and go with the order of a sum, which is another one on every machine.
@@ -35,7 +35,7 @@ class Change:
 
     def _by_verdict(self, before: GradientReport, after: GradientReport) -> Kind:
         if before.verdict.is_fault and not after.verdict.is_fault and after.verdict.severity == 0:
-            return "mended"
+            return "fixed"
         return "worse" if after.verdict.severity > before.verdict.severity else "better"
 
     @property

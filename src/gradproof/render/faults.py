@@ -120,15 +120,24 @@ def left_behind(report: Report) -> list[GradientReport]:
         for gradient in report.gradients
         if spoilt
         and gradient.occurrence > min(spoilt)
-        and gradient.reason == NO_NUMBER_GIVEN
+        and (gradient.reason == NO_NUMBER_GIVEN or _is_told_as_left_behind(gradient))
         and all(one.rank == 0 for one in gradient.diagnostics)
     ]
 
 
+def _is_told_as_left_behind(gradient: GradientReport) -> bool:
+    """Whether a note says so: where a `where` hides the NaN from the target, the true gradient is a number."""
+    is_note = any((one.kind, one.severity) == ("invalid-domain", "note") for one in gradient.diagnostics)
+    return is_note and gradient.verdict is Verdict.NONFINITE
+
+
 def unexplained(report: Report) -> list[GradientReport]:
-    """Gradients that are not correct and for which no cause says why."""
+    """Gradients that are not correct and for which no cause says why; NaN that an earlier step left is no riddle."""
+    told = {id(one) for one in left_behind(report) if _is_told_as_left_behind(one)}
     return [
         gradient
         for gradient in report.gradients
-        if gradient.verdict is not Verdict.CORRECT and main_diagnostic(gradient) is None
+        if gradient.verdict is not Verdict.CORRECT
+        and main_diagnostic(gradient) is None
+        and id(gradient) not in told
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -67,9 +67,9 @@ def fix(change: Fix, file: str, sources: Mapping[str, str]) -> JSON | None:
         return None
     lines = source_lines(file, sources)
     hunks = list(hunks_of(change.patch, sources[file]))
-    if not hunks or not all(_fits(hunk, lines) for hunk in hunks):
+    if not hunks or not all(hunk.fits(lines) for hunk in hunks):
         return None
-    replacements = [_replacement(_narrowed(hunk), lines) for hunk in hunks if hunk.old != hunk.new]
+    replacements = [_replacement(hunk.narrowed, lines) for hunk in hunks if hunk.old != hunk.new]
     if not replacements:
         return None
     checked = f"checked: {change.checked}" if change.checked else "not checked"
@@ -101,24 +101,6 @@ def _region(span: Span, lines: Sequence[str]) -> JSON:
         least = region["startColumn"] if span.last_line == span.line else 1
         region["endColumn"] = max(end, least)
     return region
-
-
-def _fits(hunk: Hunk, lines: Sequence[str]) -> bool:
-    start = hunk.first - 1
-    return 0 <= start <= len(lines) and list(hunk.old) == list(lines[start : start + len(hunk.old)])
-
-
-def _narrowed(hunk: Hunk) -> Hunk:
-    """Without the lines of context at its beginning and end."""
-    before = _n_equal(hunk.old, hunk.new)
-    old, new = hunk.old[before:], hunk.new[before:]
-    after = _n_equal(old[::-1], new[::-1])
-    return Hunk(hunk.first + before, old[: len(old) - after], new[: len(new) - after])
-
-
-def _n_equal(old: Sequence[str], new: Sequence[str]) -> int:
-    pairs: Iterator[tuple[str, str]] = zip(old, new)
-    return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
 
 def _replacement(hunk: Hunk, lines: Sequence[str]) -> JSON:

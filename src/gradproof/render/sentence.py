@@ -26,7 +26,12 @@ def sentence(gradient: GradientReport) -> str:
     """`d loss / d x  correct, 7.2 of 7.2 digits, proven`."""
     said = _SENTENCES[gradient.verdict](gradient)
     intended = ", intended" if gradient.intended else ""
-    return printable(f"{name(gradient)}  {gradient.verdict}{intended}{said}")
+    return printable(f"{name(gradient)}  {verdict_word(gradient.verdict)}{intended}{said}")
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """A verdict in a sentence, for who has not read what the verdicts are called."""
+    return "NaN/inf" if verdict is Verdict.NONFINITE else str(verdict)
 
 
 def name(gradient: GradientReport) -> str:

@@ -31,7 +31,7 @@ from gradproof.render.faults import (
     unexplained,
 )
 from gradproof.render.line import Line, Piece, cut_middle, line
-from gradproof.render.sentence import name, unserved_text
+from gradproof.render.sentence import name, unserved_text, verdict_word
 
 # Rows before "and 7 more": faults are looked through, right ones only counted, and one fault has a few rows.
 MOST_FAULTY, MOST_CORRECT, MOST_ALIKE = 20, 5, 4
@@ -111,7 +111,7 @@ def last_line(report: Report) -> str:
     faulty = [g for g in unexplained(report) if g.verdict is not Verdict.UNVERIFIED and g.level != "note"]
     if faulty:
         worst = max(faulty, key=lambda gradient: gradient.verdict.severity)
-        found = f"{name(worst)}, {worst.verdict} at {worst.call}: no cause was found"
+        found = f"{name(worst)}, {verdict_word(worst.verdict)} at {worst.call}: no cause was found"
         return printable(f"gradproof: {tally}; look first at {found}")
     undecided = [g for g in report.gradients if g.verdict is Verdict.UNVERIFIED and not g.intended]
     if undecided:
@@ -174,19 +174,14 @@ def _counted(report: Report) -> str:
 def _tally(report: Report) -> str:
     """`3 of 5 gradients correct, 1 inaccurate, 1 unverified`, the gravest of the rest first."""
     total = len(report.gradients)
-    counts = Counter("intended" if g.intended else _word(g.verdict) for g in report.gradients)
+    counts = Counter("intended" if g.intended else verdict_word(g.verdict) for g in report.gradients)
     if len(counts) == 1:
         proven = ", proven" if counts["correct"] and all(g.is_proven for g in report.gradients) else ""
         return f"{count(total, 'gradient')} {next(iter(counts))}{proven}"
     right = f"{counts.pop('correct', 0):,} of {count(total, 'gradient')} correct"
-    order = [_word(verdict) for verdict in reversed(Verdict)] + ["intended"]
+    order = [verdict_word(verdict) for verdict in reversed(Verdict)] + ["intended"]
     others = [f"{counts[kind]:,} {kind}" for kind in order if counts[kind]]
     return f"{right}, {comma_list(others)}"
-
-
-def _word(verdict: Verdict) -> str:
-    """A verdict in a sentence, for who has not read what the verdicts are called."""
-    return "NaN/inf" if verdict is Verdict.NONFINITE else str(verdict)
 
 
 def _row(gradient: GradientReport, n_runs: int, cause: str, one_file: bool, narrow: bool) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -27,6 +27,23 @@ class Hunk:
     @property
     def lines(self) -> range:
         return range(self.first, self.first + max(len(self.old), 1))
+
+    @property
+    def narrowed(self) -> Hunk:
+        """Without the lines of context at its beginning and end."""
+        before = _n_equal(self.old, self.new)
+        old, new = self.old[before:], self.new[before:]
+        after = _n_equal(old[::-1], new[::-1])
+        return Hunk(self.first + before, old[: len(old) - after], new[: len(new) - after])
+
+    def fits(self, lines: Sequence[str]) -> bool:
+        start = self.first - 1
+        return 0 <= start <= len(lines) and list(self.old) == list(lines[start : start + len(self.old)])
+
+
+def _n_equal(old: Sequence[str], new: Sequence[str]) -> int:
+    pairs: Iterator[tuple[str, str]] = zip(old, new)
+    return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
 
 @dataclass
@@ -53,6 +70,19 @@ def patched_texts(report: Report) -> dict[str, str]:
     return {file: "\n".join(lines) + "\n" for file, lines in found.items() if lines is not None}
 
 
+def held(report: Report) -> Callable[[Diagnostic], bool]:
+    """Whether the fix of a diagnostic is in the diff of a report: of two that touch the same lines, one is."""
+    found = {file: set(changes.hunks) for file, changes in _changes(report).items()}
+
+    def is_held(diagnostic: Diagnostic) -> bool:
+        fix, span = applicable(diagnostic.fix), diagnostic.span
+        if fix is None or span is None:
+            return False
+        return found.get(span.file, set()).issuperset(_to_join(fix.patch, report.sources.get(span.file, "")))
+
+    return is_held
+
+
 def count_fixes(report: Report) -> int:
     """How many fixes the diff of a report holds."""
     return sum(fixes_by_file(report).values())
@@ -69,7 +99,7 @@ def _changes(report: Report) -> dict[str, _Changes]:
     for diagnostic in _to_be_mended(report):
         fix, span = applicable(diagnostic.fix), diagnostic.span
         if fix is not None and span is not None:
-            hunks = list(hunks_of(fix.patch, report.sources.get(span.file, "")))
+            hunks = _to_join(fix.patch, report.sources.get(span.file, ""))
             changes = by_file.setdefault(span.file, _Changes())
             if _join(changes.hunks, hunks):
                 changes.count += 1
@@ -96,10 +126,19 @@ def _alone(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _to_be_mended(report: Report) -> Iterator[Diagnostic]:
-    """What ended the program comes first, then what was run; what is meant to be as it is stays so."""
+    """What ended the program comes first, then what was run; what is meant to be as it is stays so.
+
+    A note shows no change, and none is made for it.
+    """
     if report.script is not None and report.script.crash is not None:
         yield report.script.crash
-    found = [one for gradient in report.gradients if not gradient.intended for one in gradient.diagnostics]
+    found = [
+        one
+        for gradient in report.gradients
+        if not gradient.intended
+        for one in gradient.diagnostics
+        if one.rank > 0
+    ]
     yield from sorted(found, key=lambda one: (fix := applicable(one.fix)) is None or not fix.checked)
 
 
@@ -136,6 +175,12 @@ def _placed(lines: Sequence[str], source: Sequence[str]) -> Iterator[Hunk]:
     places = [k for k in range(len(source) - len(old) + 1) if tuple(source[k : k + len(old)]) == old]
     if old and len(places) == 1:
         yield _hunk(places[0] + 1, lines)
+
+
+def _to_join(patch: str, source: str) -> list[Hunk]:
+    """The changes without the lines around them, which another change may touch; as they are where these differ."""
+    lines = _lines(source)
+    return [hunk.narrowed if hunk.fits(lines) else hunk for hunk in hunks_of(patch, source)]
 
 
 def _join(known: list[Hunk], hunks: list[Hunk]) -> bool:

@@ -10,6 +10,7 @@ from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import (
     LIST_CAP,
     capped_list,
+    comma_list,
     count,
     framework_name,
     number,
@@ -31,7 +32,7 @@ from gradproof.render.faults import (
 )
 from gradproof.render.findings import findings
 from gradproof.render.line import PROSE_WIDTH, Line, Piece, coloured, cut, cut_middle, line, plain
-from gradproof.render.sentence import name, reference_word, sentence, unserved_text
+from gradproof.render.sentence import name, reference_word, sentence, unserved_text, verdict_word
 from gradproof.render.summary_text import last_line, passed_line, table_lines
 
 Detail = Literal["quiet", "concise", "normal", "verbose"]
@@ -163,7 +164,8 @@ def _sentences(report: Report, width: int, is_complete: bool) -> Iterator[Line]:
     alike: dict[tuple[Verdict, str | None], list[GradientReport]] = {}
     behind = left_behind(report)
     if behind:
-        text = f"{count(len(behind), 'gradient')} of later runs unverified: {LEFT_BEHIND}"
+        verdicts = comma_list(list(dict.fromkeys(verdict_word(one.verdict) for one in behind)))
+        text = f"{count(len(behind), 'gradient')} of later runs {verdicts}: {LEFT_BEHIND}"
         yield from _texts(wrap(text, width, "  ", "    "))
     for gradient in (*unexplained(report), *estimated(report)):
         if gradient in behind:

@@ -11,8 +11,13 @@ from gradproof.tape.place import here
 from gradproof.tape.record import Origin, Record
 from gradproof.tape.state import STATE, note_leave, roots_of
 
+if TYPE_CHECKING:
+    from gradproof.tape.operator_types import ArrayOperators
+else:
+    ArrayOperators = object
 
-class Array:
+
+class Array(ArrayOperators):
     """A NumPy array that tapes can follow. It computes as NumPy does: same values, dtypes and errors.
 
     Its operators and methods are in `operators.py`. Numbers leave through `float()`, `item()`, `np.asarray`;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.engine.refine import entry_count
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.tried import tried
+from gradproof.fixes.tried import Tried, tried
 from gradproof.fixes.verify import MOST_ENTRIES
 from gradproof.frameworks import framework
 from gradproof.ir import types
@@ -31,14 +32,27 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     if NARROW not in {node.dtype for node in program.nodes} or entry_count(program) > MOST_ENTRIES:
         return
-    for scale in SCALES:
-        found = tried(case, scaled(program, scale), wrt, fault.replay)
-        if found is None or not found.in_framework or found.judgement.enclosure is None:
-            continue
-        comparison = compare(found.gradient, found.judgement.enclosure, case.source.dtype, _narrowed(case))
-        if comparison.outcome == "within":
-            yield Fix(text(case, scale), checked=_checked(case, scale, comparison))
+
+    @cache
+    def trial(scale: int) -> Tried | None:
+        return tried(case, scaled(program, scale), wrt, fault.replay)
+
+    for limits in (_narrowed(case), _by_the_largest(case)):
+        for scale in SCALES:
+            found = trial(scale)
+            if found is None or not found.in_framework or found.judgement.enclosure is None:
+                continue
+            comparison = compare(found.gradient, found.judgement.enclosure, case.source.dtype, limits)
+            if comparison.outcome == "within":
+                yield Fix(text(case, scale), checked=_checked(case, scale, comparison, limits))
+                return
+        if case.true is None or case.source.observed is None:
             return
+        if (
+            compare(case.source.observed, case.true, case.source.dtype, _by_the_largest(case)).outcome
+            == "within"
+        ):
+            return  # its large entries are right as it is
 
 
 def text(case: Case, scale: int = SCALES[0]) -> str:
@@ -63,10 +77,19 @@ def _narrowed(case: Case) -> Options:
     return replace(options, tolerances={**options.tolerances, dtype: options.tolerance(NARROW)})
 
 
-def _checked(case: Case, scale: int, comparison: Comparison) -> str:
-    right = words.whole_digits_text(comparison.digits, types.digits_possible(NARROW))
+def _by_the_largest(case: Case) -> Options:
+    """Small entries that are what is left of a sum stay inexact in 16 bits, whatever the scale."""
+    return replace(_narrowed(case), share_of_largest=1.0)
+
+
+def _checked(case: Case, scale: int, comparison: Comparison, limits: Options) -> str:
     name = words.framework_name(case.capture.framework)
-    return f"with the loss times {scale:,} {name} returns {scale:,} times the gradient, right to {right} of a {NARROW}."
+    returned = f"with the loss times {scale:,} {name} returns {scale:,} times the gradient"
+    if limits.share_of_largest == 1.0:
+        percent = words.significant(100 * comparison.relative_error, 2)
+        return f"{returned}; no entry is off by more than {percent} % of the largest one."
+    right = words.whole_digits_text(comparison.digits, types.digits_possible(NARROW))
+    return f"{returned}, right to {right} of a {NARROW}."
 
 
 FIX = FixKind("scaled-loss", ("underflow",), offer)

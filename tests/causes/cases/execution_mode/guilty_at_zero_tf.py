@@ -3,7 +3,7 @@ import tensorflow as tf
 
 @tf.function(jit_compile=True)
 def root_or_nothing(x):
-    root = tf.sqrt(x)  #~ masked-branch, execution-mode, singular-point
+    root = tf.sqrt(x)  #~ masked-branch, execution-mode
     return tf.reduce_sum(tf.where(x > 0.0, root, 0.0))
 
 
