@@ -7,7 +7,16 @@ import time
 
 import pytest
 
-from gradproof.clock import TimeIsOver, doing, shown_by, tick, time_limit, unlimited
+from gradproof.clock import (
+    TimeIsOver,
+    by_computing,
+    doing,
+    seconds_left,
+    shown_by,
+    tick,
+    time_limit,
+    unlimited,
+)
 
 
 def test_without_a_limit_nothing_ever_ends() -> None:
@@ -33,6 +42,23 @@ def test_of_two_limits_the_sooner_holds(outer: float, inner: float | None, held:
         time.sleep(0.001)
         with pytest.raises(TimeIsOver, match=held):
             tick()
+
+
+def test_where_computing_counts_waiting_costs_nothing() -> None:
+    with by_computing(), time_limit(0.2, "over"):
+        time.sleep(0.3)  # as on a machine that others keep busy
+        tick()
+        until = time.process_time() + 0.3
+        while time.process_time() < until:
+            pass
+        with pytest.raises(TimeIsOver, match="over"):
+            tick()
+
+
+def test_an_outer_limit_by_the_wall_is_taken_over_where_computing_counts() -> None:
+    with time_limit(60.0, "outer"), by_computing():
+        left = seconds_left()
+        assert left is not None and 50.0 < left <= 60.0
 
 
 def test_nothing_that_handles_faults_takes_it_for_one() -> None:

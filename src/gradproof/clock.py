@@ -22,12 +22,13 @@ class TimeIsOver(BaseException):
 
 @dataclass(frozen=True)
 class Clock:
-    """When the work has to be given up (on the monotonic clock) and why, what it does, and who shows it."""
+    """When the work has to be given up (as `now` tells the time) and why, what it does, and who shows it."""
 
     moment: float = math.inf
     reason: str = ""
     doing: tuple[str, ...] = ()
     show: Show | None = None
+    now: Callable[[], float] = time.monotonic
 
 
 # Passed by context and not by argument: the loops that can take long lie in every layer, down to single ops.
@@ -39,7 +40,7 @@ def tick() -> None:
     clock = _CLOCK.get()
     if clock is None:
         return
-    if time.monotonic() > clock.moment:
+    if clock.now() > clock.moment:
         raise TimeIsOver(clock.reason)
     if clock.show is not None:
         clock.show(clock.doing)
@@ -48,17 +49,31 @@ def tick() -> None:
 def seconds_left() -> float | None:
     """Until the limit of the work in hand; None where it has none."""
     clock = _CLOCK.get()
-    return None if clock is None or clock.moment == math.inf else max(clock.moment - time.monotonic(), 0.0)
+    return None if clock is None or clock.moment == math.inf else max(clock.moment - clock.now(), 0.0)
+
+
+def now() -> float:
+    """The seconds that limits are counted in: on the wall, or of computing where that was asked for."""
+    return (_CLOCK.get() or Clock()).now()
 
 
 @contextmanager
 def time_limit(seconds: float | None, reason: str) -> Iterator[None]:
     """After so many seconds the next `tick` inside raises `TimeIsOver`; an outer limit that ends sooner holds."""
     clock = _CLOCK.get() or Clock()
-    moment = math.inf if seconds is None else time.monotonic() + seconds
+    moment = math.inf if seconds is None else clock.now() + seconds
     if moment < clock.moment:
         clock = replace(clock, moment=moment, reason=reason)
     with _set(clock):
+        yield
+
+
+@contextmanager
+def by_computing() -> Iterator[None]:
+    """Limits inside count what this process computes: what else the machine does changes no result."""
+    clock, left = _CLOCK.get() or Clock(), seconds_left()
+    moment = math.inf if left is None else time.process_time() + left
+    with _set(replace(clock, moment=moment, now=time.process_time)):
         yield
 
 

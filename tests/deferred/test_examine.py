@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from gradproof.deferred.examine import judge_all, open_tasks, opened, results
 from gradproof.deferred.folder import ProcessFolder, read, write
 from gradproof.deferred.following import follow
 from gradproof.deferred.joined import joined
-from gradproof.deferred.model import KeptCall
+from gradproof.deferred.model import Begun, KeptCall
 from gradproof.render.from_json import from_json
 from tests.cli.running import FAULTY, RIGHT, gradproof
 from tests.deferred.recording import comparable
@@ -262,6 +263,47 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_judged(tmp_path:
     report = json.loads((tmp_path / "report.json").read_text())
     assert [row["occurrence"] for row in report["gradients"]] == [1, 10]
     assert any("cut short" in note for note in report["notes"])
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ("ended.gradproof", "how the program ended is not known"),
+        ("texts/00000000.gradproof", "lines of one file are not shown"),
+    ],
+)
+def test_damage_beside_the_calls_costs_what_it_told_and_no_judgement(
+    damaged: str, said: str, tmp_path: Path
+) -> None:
+    kept = _deferred(tmp_path, FAULTY)
+    path = kept / "main" / damaged
+    path.write_bytes(path.read_bytes()[:-10])
+    begun = kept / "main" / "begun.gradproof"
+    write(replace(read(str(begun), Begun), version="0.0.9"), str(begun))
+    done = gradproof(tmp_path, "examine", "kept", "--json", "report.json", "--fail-on", "never")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "cut short" in done.stderr
+    assert "(by gradproof 0.0.9; this is" in done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [row["verdict"] for row in report["gradients"]] != []
+    assert any(said in note for note in report["notes"])
+
+
+def test_a_process_whose_beginning_is_damaged_costs_itself_only(tmp_path: Path) -> None:
+    kept = _deferred(tmp_path, FAULTY)
+    other = kept / "rank-1"
+    shutil.copytree(kept / "main", other)
+    path = other / "begun.gradproof"
+    path.write_bytes(path.read_bytes()[:-10])
+    done = gradproof(tmp_path, "examine", "kept", "--fail-on", "never")
+    assert done.returncode == 2
+    assert f"nothing of `{os.path.join('kept', 'rank-1')}` was judged" in done.stderr
+    assert "script.py" in done.stdout
+    shutil.rmtree(kept / "main")
+    alone = gradproof(tmp_path, "examine", "kept")
+    assert alone.returncode == 2
+    assert "begun.gradproof` cannot be read: cut short" in alone.stderr
 
 
 def test_a_forged_place_brings_no_file_of_this_machine_into_the_report(tmp_path: Path) -> None:

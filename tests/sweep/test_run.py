@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import os
 import subprocess
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from gradproof.cli import sweep as cli
 from gradproof.cluster.workers import ending_worker_after, workers
 from gradproof.errors import InvalidInput
-from gradproof.sweep import run
+from gradproof.sweep import one_op, run
 from gradproof.sweep.plan import Plan
 from gradproof.sweep.results import all_results
 from tests.sweep import losing, planted
@@ -70,6 +72,24 @@ def test_an_op_that_fails_is_told_and_the_others_go_on(asked: list[str], tmp_pat
     stored = {result["op"]: result for result in all_results(str(tmp_path))}
     assert stored["cube"]["reasons"] == {"ValueError: broken on purpose": 1}
     assert stored["sine"]["verdicts"] == {"correct": 1}
+
+
+def test_what_was_given_up_for_lack_of_time_is_said(
+    asked: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without a word, "no faults" could not be told from "not looked at"."""
+    parser = argparse.ArgumentParser()
+    monkeypatch.setattr(cli, "WITH_COVERAGE", ("numpy",))
+    cli.configure(parser)
+    given = ["numpy", "--ops", "half", "--dtypes", "float32", "--points", "ordinary", "--dir"]
+    assert cli.execute(parser.parse_args([*given, str(tmp_path / "whole")])) == 1
+    assert "lack of time" not in capsys.readouterr().out
+    monkeypatch.setattr(one_op, "SECONDS", 0.0)
+    assert cli.execute(parser.parse_args([*given, str(tmp_path / "hurried")])) == 0
+    assert "1 call given up for lack of time" in capsys.readouterr().out
 
 
 LOSING = """

@@ -13,15 +13,17 @@ from typing import Any
 from gradproof.cli.output import PassingLine
 from gradproof.cli.quiet import QUIET
 from gradproof.cli.writing import write_whole
-from gradproof.diagnosis.words import framework_name, printable
+from gradproof.diagnosis.words import count, framework_name, printable
 from gradproof.errors import InvalidInput
 from gradproof.frontends.select import WITH_COVERAGE
 from gradproof.sweep.issue_text import to_issue
+from gradproof.sweep.one_op import TIME_OVER
 from gradproof.sweep.page import to_page
 from gradproof.sweep.plan import DTYPES, Plan, plan_of
 from gradproof.sweep.points import ORDINARY, POINTS
 from gradproof.sweep.results import all_results
 from gradproof.sweep.run import Progressed, sweep
+from gradproof.sweep.trial import TOO_LONG
 
 FOLDER = "gradproof-sweep"
 
@@ -71,6 +73,9 @@ def execute(given: argparse.Namespace) -> int:
     judged = sum(sum(result["verdicts"].values()) for result in found)
     title, plural = framework_name(given.framework), "" if len(faults) == 1 else "s"
     print(f"{title}: {len(found):,} ops, {judged:,} gradients, {len(faults):,} fault{plural}")
+    n_late = sum(result["reasons"].get(reason, 0) for result in found for reason in (TOO_LONG, TIME_OVER))
+    if n_late:  # or else nobody could tell "no fault" from "not looked"
+        print(f"{count(n_late, 'call')} given up for lack of time: nothing is known of what is left of it")
     if given.markdown is not None:
         write_whole(to_page(all_results(given.dir)), given.markdown)
     if given.json is not None:

@@ -6,19 +6,23 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeVar
 
+from gradproof import __version__
 from gradproof.audit.examine import join_pieces
 from gradproof.audit.pieces import CallPiece, n_pieces_of
 from gradproof.cluster.workers import Done, Failed, workers
 from gradproof.deferred.classes import TABLE
 from gradproof.deferred.folder import ProcessFolder, block_of, parts_of, read, read_block
 from gradproof.deferred.judging import judged, key_of, not_judged
-from gradproof.deferred.model import Begun, Judged, JudgedPiece, Text
-from gradproof.errors import UnreadableCapture
+from gradproof.deferred.model import Begun, Ended, Judged, JudgedPiece, KeptCall, Text
+from gradproof.errors import InvalidInput, UnreadableCapture
 from gradproof.ir.pack import pack
 from gradproof.whole_file import replace_file
 
 PIECES_THERE = 8  # on a cluster, whose workers come and go
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,9 @@ class PartWork:
         new = [name for name in self.part.calls() if name not in self._seen]
         self._seen.update(new)
         for name in new:
-            try:
-                kept = self.part.call(name)
-            except UnreadableCapture as error:
-                self.unread.append(f"`{self.part.call_path(name)}` was not judged: {error}")
+            path = self.part.call_path(name)
+            kept = self._read(path, KeptCall, f"`{path}` was not judged")
+            if kept is None:
                 continue
             n_pieces = tuple(map(n_pieces_of, kept.captures))
             has_rows = tuple(one.rows is not None for one in kept.captures)
@@ -81,18 +84,51 @@ class PartWork:
                 CallFile(self.part, name, n_pieces, has_rows, bool(kept.reports), kept.are_tried)
             )
         if new:  # the texts of a call are written after it, and before the next one
-            self.texts = tuple(self.part.texts())
+            self.texts = tuple(self._texts())
+
+    def ended(self) -> Ended | None:
+        """None where the process has not ended, or how it did cannot be read."""
+        if not self.part.has_ended:
+            return None
+        path = self.part.ended_path
+        return self._read(path, Ended, f"how the program ended is not known, as `{path}` cannot be read")
+
+    def _texts(self) -> Iterator[Text]:
+        for path in self.part.text_paths():
+            text = self._read(path, Text, f"lines of one file are not shown, as `{path}` cannot be read")
+            if text is not None:
+                yield text
+
+    def _read(self, path: str, cls: type[T], without: str) -> T | None:
+        """What a file holds; where it cannot be read, `unread` says once what that costs, and the rest goes on."""
+        try:
+            return read(path, cls)
+        except UnreadableCapture as error:
+            by = self.begun.version
+            of_other = "" if by == __version__ else f" (by gradproof {by}; this is {__version__})"
+            reason = f"{without}: {error}{of_other}"
+            if reason not in self.unread:
+                self.unread.append(reason)
+            return None
 
 
 def opened(folder: str) -> list[PartWork]:
-    """Everything that a folder holds."""
-    return [_opened(part) for part in parts_of(folder)]
-
-
-def _opened(part: ProcessFolder) -> PartWork:
-    work = PartWork(part, part.begun())
-    work.look_again()
-    return work
+    """Everything that a folder holds; a process of which not even the beginning can be read costs itself only."""
+    found, lost = [], []
+    for part in parts_of(folder):
+        try:
+            found.append(PartWork(part, part.begun()))
+        except UnreadableCapture as error:
+            lost.append(
+                f"nothing of `{part.path}` was judged, as `{part.begun_path}` cannot be read: {error}"
+            )
+    if not found:
+        raise InvalidInput("; ".join(lost))
+    found[0].unread += lost
+    for work in found:
+        work.look_again()
+        work.ended()  # now, so that what is wrong with it is said before the work begins
+    return found
 
 
 def judge_all(work: list[PartWork], jobs: int = 1, scheduler: str | None = None) -> Iterator[Advance]:

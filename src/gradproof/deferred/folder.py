@@ -5,12 +5,11 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gradproof.deferred.classes import TABLE, ClassTable
-from gradproof.deferred.model import Begun, Ended, KeptCall, Text
+from gradproof.deferred.model import Begun, Ended, KeptCall
 from gradproof.errors import InvalidInput, NotWritten, UnreadableCapture
 from gradproof.ir.pack import pack, unpack
 from gradproof.whole_file import replace_file
@@ -66,16 +65,24 @@ class ProcessFolder:
     def name(self) -> str:
         return os.path.basename(self.path)
 
+    @property
+    def begun_path(self) -> str:
+        return self._file(_BEGUN)
+
+    @property
+    def ended_path(self) -> str:
+        return self._file(_ENDED)
+
     def begun(self) -> Begun:
-        return read(self._file(_BEGUN), Begun)
+        return read(self.begun_path, Begun)
 
     @property
     def has_ended(self) -> bool:
-        return os.path.exists(self._file(_ENDED))
+        return os.path.exists(self.ended_path)
 
     def ended(self) -> Ended | None:
         """None where the process has not ended, or ended too suddenly to say so."""
-        return read(self._file(_ENDED), Ended) if self.has_ended else None
+        return read(self.ended_path, Ended) if self.has_ended else None
 
     def calls(self) -> list[str]:
         """The names of the files of gradient calls, in the order of the calls."""
@@ -87,11 +94,10 @@ class ProcessFolder:
     def call(self, name: str) -> KeptCall:
         return read(self._file(name), KeptCall)
 
-    def texts(self) -> Iterator[Text]:
+    def text_paths(self) -> list[str]:
         folder = os.path.join(self.path, _TEXTS)
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-            if _NUMBERED.fullmatch(name):
-                yield read(os.path.join(folder, name), Text)
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        return [os.path.join(folder, name) for name in names if _NUMBERED.fullmatch(name)]
 
     def result_path(self, name: str) -> str:
         return os.path.join(self.path, _RESULTS, f"{name}{SUFFIX}")
@@ -110,10 +116,10 @@ class ProcessFolder:
             ) from None
         except OSError as error:
             raise InvalidInput(f"`{self.path}` cannot be made: {error.strerror or error}") from error
-        write(begun, self._file(_BEGUN))
+        write(begun, self.begun_path)
 
     def end(self, ended: Ended) -> None:
-        write(ended, self._file(_ENDED), is_durable=True)
+        write(ended, self.ended_path, is_durable=True)
 
     def _file(self, name: str) -> str:
         return os.path.join(self.path, f"{name}{SUFFIX}")

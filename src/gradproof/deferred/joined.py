@@ -32,7 +32,7 @@ def joined(work: Sequence[PartWork]) -> Report:
 def _report(work: PartWork) -> Report:
     show_texts(work.texts)
     gradients, seconds = _gradients(work)
-    ended = work.part.ended() or _not_ended(gradients)
+    ended = work.ended() or _not_ended(gradients, work.part.has_ended)
     declare(ended.declared)
     heard = replace(ended.heard, spent=seconds, remarks=(*ended.heard.remarks, *work.unread))
     report = run_report(
@@ -41,9 +41,10 @@ def _report(work: PartWork) -> Report:
     return work.begun.settings.applied(not_looked_at(report, ended.withheld))
 
 
-def _not_ended(gradients: Sequence[GradientReport]) -> Ended:
+def _not_ended(gradients: Sequence[GradientReport], has_ended: bool) -> Ended:
+    """That a process has ended and how is not known is said where its file could not be read."""
     frameworks = imported_frameworks(gradient.framework for gradient in gradients)
-    return Ended(Heard(frameworks=frameworks, remarks=(NOT_ENDED,)))
+    return Ended(Heard(frameworks=frameworks, remarks=() if has_ended else (NOT_ENDED,)))
 
 
 def _gradients(work: PartWork) -> tuple[list[GradientReport], float]:

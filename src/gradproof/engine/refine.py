@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.clock import TimeIsOver, doing
+from gradproof.clock import TimeIsOver, doing, now
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64, all_finite
 from gradproof.domains.exact_product64 import SharpBallDomain64
@@ -86,11 +85,11 @@ Question = Callable[[tuple[Enclosure, ...], Run], bool]
 
 def refine(program: Program, measure: Measure, is_decided: Question, options: Options) -> Refined:
     """Climb until `is_decided` accepts the enclosures of what `measure` computes from a run."""
-    deadline = None if options.seconds is None else time.monotonic() + options.seconds
+    deadline = None if options.seconds is None else now() + options.seconds
     refined: Refined | None = None
     reason, took = None, 0.0
     for domain, bits in _rungs(program, options.precision_cap_bits):
-        began = time.monotonic()
+        began = now()
         if refined is not None and deadline is not None and began + DEARER * took > deadline:
             # What is decided by now would be lost if the next rung were given up halfway.
             reason = (
@@ -116,7 +115,7 @@ def refine(program: Program, measure: Measure, is_decided: Question, options: Op
             break
         if refined.decided:
             return refined
-        took = time.monotonic() - began
+        took = now() - began
         reason = f"the enclosure is still too wide at {refined.rung}"
     if refined is None:
         raise NotSupported(reason or "no domain can run this program")

@@ -81,9 +81,8 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 def is_one_place(one: Array, other: Array) -> bool:
     """Whether two arrays are the same numbers in the same memory, so that there is nothing to compare."""
-    places = (array.__array_interface__["data"][0] for array in (one, other))
-    return len(set(places)) == 1 and (one.dtype, one.shape, one.strides) == (
-        other.dtype,
-        other.shape,
-        other.strides,
-    )
+    if one is other:
+        return True
+    if (one.shape, one.strides, one.dtype) != (other.shape, other.strides, other.dtype):
+        return False  # asked first: an address takes ten times as long
+    return bool(one.__array_interface__["data"][0] == other.__array_interface__["data"][0])

@@ -26,7 +26,7 @@ from gradproof.sweep.script import call_of, script_of, with_result
 from gradproof.sweep.trial import IMPURE, Tally, tried
 
 FORMAT = 1
-SECONDS = 30.0  # for one gradient, by the clock on the wall: there are thousands
+SECONDS = 30.0  # of computing for one gradient: there are thousands
 LARGEST = 128  # entries of a sample: larger ones show nothing that smaller ones do not
 SHORT = 3  # entries of an axis that a sample is cut to if it is larger
 PATIENCE = 20  # times the time for an op: calls are reduced after it, and a call cannot be interrupted

@@ -11,7 +11,7 @@ import numpy as np
 from gradproof.audit.examine import examine
 from gradproof.audit.function_witness import contradicted
 from gradproof.audit.silenced import undisturbed
-from gradproof.clock import TimeIsOver, time_limit
+from gradproof.clock import TimeIsOver, by_computing, time_limit
 from gradproof.errors import FunctionFailed, GradproofError
 from gradproof.frontends.check.request import Checked, Request
 from gradproof.frontends.library.model import OpCall, SweptLibrary
@@ -24,6 +24,7 @@ from gradproof.sweep.modes import find_in_modes, observed_in
 from gradproof.sweep.no_fault import Doubts
 from gradproof.sweep.script import as_in_a_script, function_of
 
+TOO_LONG = "the check took too long"
 IMPURE = "a second run gives other numbers"
 CONTRADICTED = "the op, as the library computes it, has another slope than its exact meaning here"
 MENDED = 1e-4  # of an error that float64, with its nine digits more, may leave of it
@@ -48,7 +49,7 @@ def tried(library: SweptLibrary, sample: OpCall, options: Options, with_modes: b
     """Judge the gradients of a sample for all its arguments; whatever stands in the way is a reason."""
     found = Tally()
     try:
-        with undisturbed(), time_limit(options.seconds, "the check took too long"):
+        with undisturbed(), by_computing(), time_limit(options.seconds, TOO_LONG):
             _judge(library, sample, options, with_modes, found)
     except (GradproofError, TimeIsOver) as error:
         what = "refused: " if isinstance(error, FunctionFailed) else ""

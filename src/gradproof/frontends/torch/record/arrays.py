@@ -83,7 +83,10 @@ def _there(tensor: Any) -> np.ndarray[Any, Any] | None:
         return None
     if not tensor.numel() or tensor._is_zerotensor():
         return None
-    there: np.ndarray[Any, Any] = tensor.detach().numpy()
+    with (
+        torch._C._DisableTorchDispatch()
+    ):  # or else the ear is told of it, which takes longer than all the rest
+        there: np.ndarray[Any, Any] = tensor.detach().numpy()
     return there if there.flags.c_contiguous or there.flags.f_contiguous else None
 
 

@@ -59,14 +59,15 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
         try:
             tensors: list[Any] = []
             attrs: dict[str, Any] = {"args": _referred(args, tensors), "kwargs": _referred(kwargs, tensors)}
-            if "as_strided" in str(func) and tensors:
+            name = name_of(func)
+            if "as_strided" in name and tensors:
                 attrs["layouts"] = {0: (tensors[0].storage_offset(), tensors[0].stride())}
-            if recorder.autocasts and str(func) == "aten._to_copy.default":
+            if recorder.autocasts and name == "aten._to_copy.default":
                 attrs["by_policy"] = True
             heard = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
             if not any(one.is_meta for one in tensors):  # which have a shape and no numbers
                 with torch.no_grad():
-                    pending = recorder.before(func, tensors, list(_written(func, args, kwargs)), attrs, heard)
+                    pending = recorder.before(name, tensors, list(_written(func, args, kwargs)), attrs, heard)
                     exits.note(recorder, pending, sys._getframe(1))
         except Exception:
             self._failed()
@@ -148,6 +149,12 @@ def _referred(structure: Any, tensors: list[Any]) -> Any:
     if isinstance(structure, dict):
         return {key: _referred(item, tensors) for key, item in structure.items()}
     return structure
+
+
+@lru_cache(maxsize=4096)
+def name_of(func: Any) -> str:
+    """As PyTorch writes it, anew every time."""
+    return str(func)
 
 
 @lru_cache(maxsize=4096)

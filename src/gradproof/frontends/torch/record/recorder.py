@@ -173,7 +173,7 @@ class TorchRecorder(threading.local):
         self.complete = False
 
     def before(
-        self, func: Any, tensors: Sequence[Any], written: Sequence[Any], attrs: dict[str, Any], heard: bool
+        self, op: str, tensors: Sequence[Any], written: Sequence[Any], attrs: dict[str, Any], heard: bool
     ) -> Pending:
         self._backward = torch._C._current_autograd_node()
         cells = tuple(self.memory.read(tensor, self._backward is not None) for tensor in tensors)
@@ -181,7 +181,7 @@ class TorchRecorder(threading.local):
         own = sequence - 1 if sequence != self._sequence and heard else None
         self._sequence = sequence
         covers = [(tensor, self.memory.before_write(tensor)) for tensor in written]
-        return Pending(str(func), cells, attrs, covers, heard, own, self._backward)
+        return Pending(op, cells, attrs, covers, heard, own, self._backward)
 
     def after(self, pending: Pending, outputs: Sequence[Any]) -> TorchEvent:
         behind = self._behind_the_graph(pending)
