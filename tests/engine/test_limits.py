@@ -175,3 +175,15 @@ def test_a_number_has_the_slopes_of_both_sides_where_they_differ() -> None:
     found = limit_gradient(program_of(lambda m, x: m.add(m.sqrt(m.square(x)), m.mul(x, 0.5)), 0.0))
     assert found.kind == "sides differ"
     assert found.one_sided == (-0.5, 1.5)
+
+
+def test_what_a_stopped_gradient_holds_does_not_move_along():
+    """The distance of x to what x is now is a corner, though it is zero wherever x is held to be."""
+    limit = limit_of(lambda m, x: m.sqrt(m.sum(m.square(x - m.stop_gradient(x)), axes=(0,))), [1.0, 2.0])
+    assert limit.kind == "sides differ"
+
+
+def test_a_stopped_gradient_is_held_at_its_exact_value():
+    """What it was rounded to is a little off, and the corner would be beside the point."""
+    limit = limit_of(lambda m, x: m.sqrt(m.square(m.exp(x) - m.stop_gradient(m.exp(x)))), 0.3)
+    assert limit.kind == "sides differ"

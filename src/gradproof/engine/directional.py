@@ -18,7 +18,7 @@ from gradproof.engine.hidden_infinities import absorbed
 from gradproof.engine.linearise import push_node
 from gradproof.engine.margins import Decision, assess, bounds, can_switch, margins, moving_nodes
 from gradproof.engine.refine import entry_count
-from gradproof.engine.run import Policy, Run, evaluate, run
+from gradproof.engine.run import Policy, Run, evaluate, held, run
 from gradproof.engine.ties import gaps, nudges, snapped
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
@@ -81,6 +81,7 @@ class _Ahead:
     """The same program at the point one step ahead."""
 
     m: Arithmetic
+    still: Policy  # what stays as it is at the point
     values: dict[int, Any] = field(default_factory=dict)
 
 
@@ -116,7 +117,8 @@ def directional(
     hides = any(absorbed(way.run, tuple(direction)) for way in (*ways, along))
     if not hides and all(_lead_to_the_same(ways[0], other) for other in (ways[1], along)):
         return ways[0]
-    return sweep(ahead=_Ahead(Arithmetic(BallDomain(STEP_BITS))))
+    further = Arithmetic(BallDomain(STEP_BITS))
+    return sweep(ahead=_Ahead(further, Policy(inputs=held(further, program))))
 
 
 def _lead_to_the_same(one: Along, other: Along) -> bool:
@@ -162,7 +164,7 @@ def _sweep_real(sweep: _Sweep, node: Node) -> None:
 
 def _step_ahead(ahead: _Ahead, sweep: _Sweep, node: Node) -> None:
     with ahead.m.domain.active():
-        y = evaluate(ahead.m, node, ahead.values, Policy())
+        y = evaluate(ahead.m, node, ahead.values, ahead.still)
         if node.id in sweep.direction:
             y = ahead.m.add(y, ahead.m.mul(ahead.m.literal(np.asarray(sweep.direction[node.id])), STEP))
         ahead.values[node.id] = y

@@ -20,7 +20,7 @@ from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import vjp
 from gradproof.engine.directional import directional
 from gradproof.engine.refine import Enclosure
-from gradproof.engine.run import Policy, run
+from gradproof.engine.run import Policy, held, run
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
@@ -91,8 +91,10 @@ def limit_gradient(program: Program, wrt: Sequence[int] | None = None, at_tie: b
     domain = BallDomain(PRECISION_BITS)
     sides = _directions(program, wrt)
     decided = [directional(program, side, domain).decisions if at_tie else {} for side in sides]
+    still = held(domain, program)
     nearby = [
-        [_evaluate(domain, program, wrt, *side, bits) for side in zip(sides, decided)] for bits in STEP_BITS
+        [_evaluate(domain, program, wrt, still, *side, bits) for side in zip(sides, decided)]
+        for bits in STEP_BITS
     ]
     with domain.active():
         values = _tends_to([[point.values for point in step] for step in nearby])
@@ -191,6 +193,7 @@ def _evaluate(
     domain: BallDomain,
     program: Program,
     wrt: tuple[int, ...],
+    still: Mapping[int, Any],
     side: dict[int, Array],
     decisions: Mapping[int, Array],
     step_bits: int,
@@ -201,7 +204,7 @@ def _evaluate(
             id: np.asarray(domain.enter(program[id].value) + domain.enter(direction) * step, dtype=object)
             for id, direction in side.items()
         }
-    result = run(domain, program, Policy(inputs=inputs, decisions=decisions))
+    result = run(domain, program, Policy(inputs={**still, **inputs}, decisions=decisions))
     gradients = vjp(result, [result.m.literal(np.ones(())) for _ in program.outputs[:1]], wrt)
     return _Nearby(
         _flat(result.outputs()),

@@ -55,6 +55,15 @@ def run(domain: Any, program: Program, policy: Policy = AS_RECORDED) -> Run:
     return Run(program, m, values)
 
 
+def held(domain: Any, program: Program) -> dict[int, Any]:
+    """What `stop_gradient` hands on, as a policy's inputs: it stays what it is at the point when the inputs move."""
+    stops = [node.id for node in program.nodes if node.op == "stop_gradient"]
+    if not stops:
+        return {}
+    at = run(domain, program)
+    return {id: at.values[id] for id in stops}
+
+
 def evaluate(m: Arithmetic, node: Node, values: dict[int, Any], policy: Policy) -> Any:
     if node.id in policy.inputs:
         return policy.inputs[node.id]
