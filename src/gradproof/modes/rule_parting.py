@@ -27,7 +27,7 @@ from gradproof.ir.program import Builder, Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.modes.model import Mode, NotRun
 from gradproof.modes.op_seen import inputs_shown, number_shown
-from gradproof.modes.rows import gradients_in, same_bits
+from gradproof.modes.rows import asked_of, gradients_in, gradients_of, same_bits
 from gradproof.modes.units import furthest
 
 MATERIAL = 64.0  # ulp of the largest entry: less is rounding, which needs no rule of its own
@@ -179,10 +179,13 @@ def upstream_of(program: Program, nodes: Sequence[Node], mode: Mode) -> dict[int
     made.inputs += program.inputs
     try:
         outputs = [renamed.get(id, id) for id in program.outputs]
-        found = gradients_in(mode, made.build(outputs), list(zeros.values()))[1]
+        fed = asked_of(made.build(outputs), list(zeros.values()))
+        # What leads to a decision alone is not needed: decisions are as they were taken.
+        led = {id: zero for id, zero in zeros.items() if zero in fed.given}
+        found = gradients_of(mode, fed, list(led.values()))[1]
     except (NotRun, GradproofError):
         return {}
-    return {id: one for id, one in zip(zeros, found) if one is not None}
+    return {id: one for id, one in zip(led, found) if one is not None}
 
 
 def is_material(a: Array, b: Array) -> bool:
