@@ -71,7 +71,7 @@ class Finish:
         self.values: dict[int, Value] = {}
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
-        self.rules = TorchRules(run, recorder, self.places, lambda cell: cell and self.value(cell))
+        self.rules = TorchRules(run, recorder, self.places, lambda x: None if x is None else self.value(x))
         self.twice = GivenTwice(run, (), recorder.memory)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
         self.backward, self.exits = going_back(run, recorder), recorder.read_before(run.first)
