@@ -187,7 +187,8 @@ def _comparisons(
 ) -> list[Comparison | None]:
     for id, observed in zip(evidence.wrt, evidence.observed):
         # Asked of the source, not of the reference: one that does not reach the target has a zero without a kind.
-        if np.iscomplexobj(observed) and not types.is_complex(evidence.program[id].dtype):
+        is_odd = observed is not None and np.iscomplexobj(observed)
+        if is_odd and not types.is_complex(evidence.program[id].dtype):
             raise InvalidInput("a complex gradient was observed for a real source")
     found = [
         None if observed is None else compare(observed, enclosure, types.dtype_name(observed), options)
