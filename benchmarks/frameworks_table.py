@@ -14,14 +14,16 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.frontends.everywhere import FRAMEWORKS, FUNCTIONS, Answer, answer  # noqa: E402
+from tests.frontends.everywhere import APART, FRAMEWORKS, FUNCTIONS, Answer, answer  # noqa: E402
 
 NEAR = 1e-5
 HEAD = """# Where frameworks differ
 
 Made by `python benchmarks/frameworks_table.py`: {n} functions are written in all four, and their gradients checked. The
 verdict, the causes and the reference are the same wherever the gradients are. Below are the functions whose gradients
-are not: each framework has a convention of its own where there is no derivative, or rounds in other places.
+are not: each framework has a convention of its own where there is no derivative, and for complex numbers, where JAX's
+gradient is the conjugate of the others'; or it rounds in other places, its special functions have other errors, or a
+rule of it is wrong.
 
 | function, at | {names} | verdict |
 |---|{dashes}---|
@@ -29,7 +31,7 @@ are not: each framework has a convention of its own where there is no derivative
 
 
 def differs(answers: dict[str, Answer]) -> bool:
-    first, *others = [np.asarray(one.observed, float) for one in answers.values()]
+    first, *others = [np.asarray(one.observed, complex) for one in answers.values()]
     return not all(np.allclose(first, other, rtol=NEAR, atol=0, equal_nan=True) for other in others)
 
 
@@ -40,14 +42,15 @@ def cell(one: Answer) -> str:
 
 def main() -> None:
     rows = []
-    for name, (_, point) in FUNCTIONS.items():
+    functions = {**FUNCTIONS, **APART}
+    for name, (_, point) in functions.items():
         answers = {framework: answer(framework, name) for framework in FRAMEWORKS}
         if differs(answers):
             at = ", ".join(f"{number:g}" for number in point)
             verdicts = " / ".join(dict.fromkeys(one.verdict for one in answers.values()))
             cells = " | ".join(map(cell, answers.values()))
             rows.append(f"| {name.replace('|', chr(92) + '|')}, ({at}) | {cells} | {verdicts} |")
-    head = HEAD.format(n=len(FUNCTIONS), names=" | ".join(FRAMEWORKS), dashes="---|" * len(FRAMEWORKS))
+    head = HEAD.format(n=len(functions), names=" | ".join(FRAMEWORKS), dashes="---|" * len(FRAMEWORKS))
     (ROOT / "docs" / "frameworks.md").write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
 
 

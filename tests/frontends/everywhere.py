@@ -8,7 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import jax.numpy as jnp
+import jax.scipy.special
 import numpy as np
+import scipy.special
 import tensorflow as tf
 import torch
 
@@ -29,15 +31,31 @@ def _tensorflow() -> SimpleNamespace:
         "arcsin": tf.asin,
         "arccos": tf.acos,
     }
+    special = {
+        "digamma": tf.math.digamma,
+        "lgamma": tf.math.lgamma,
+        "erfinv": tf.math.erfinv,
+        "i1e": tf.math.bessel_i1e,
+    }
+    special |= {"xlogy": tf.math.xlogy, "cumprod": tf.math.cumprod, "power": tf.pow, "real": tf.math.real}
     more = {"sum": tf.reduce_sum, "mean": tf.reduce_mean, "prod": tf.reduce_prod, "max": tf.reduce_max}
-    return SimpleNamespace(**{**names, **turned, **more})
+    return SimpleNamespace(**{**names, **turned, **more, **special})
+
+
+def _beyond(framework: Any, special: Any, **others: Any) -> SimpleNamespace:
+    """A framework's functions, with the special ones that have a module of their own."""
+    own = {name: getattr(framework, name) for name in dir(framework) if not name.startswith("_")}
+    return SimpleNamespace(**{**own, "i1e": special.i1e, "xlogy": special.xlogy, **others})
 
 
 FRAMEWORKS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "NumPy": (np, np.asarray),
+    "NumPy": (
+        _beyond(np, scipy.special, lgamma=scipy.special.gammaln),
+        np.asarray,
+    ),
     "TensorFlow": (_tensorflow(), tf.constant),
-    "PyTorch": (torch, torch.tensor),
-    "JAX": (jnp, jnp.asarray),
+    "PyTorch": (_beyond(torch, torch.special), torch.tensor),
+    "JAX": (_beyond(jnp, jax.scipy.special, lgamma=jax.scipy.special.gammaln), jnp.asarray),
 }
 V = (0.5, -1.25, 2.0)
 P = (0.5, 0.25, 2.0)
@@ -90,6 +108,16 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], tuple[float, ...]]] = {
     "norm at zero": (lambda f, x: f.sqrt(f.sum(x * x)), (0.0, 0.0)),
     "product with zeros": (lambda f, x: f.prod(x), (2.0, 0.0, 3.0)),
 }
+# Where the frameworks themselves differ: in conventions for complex numbers, a rule, or how accurate a function is.
+APART: dict[str, tuple[Callable[[Any, Any], Any], tuple[complex, ...]]] = {
+    "square of a complex size": (lambda f, x: f.sum(f.abs(x) * f.abs(x)), (1 + 2j,)),
+    "real part of a cube": (lambda f, x: f.sum(f.real(x * x * x)), (1 + 2j,)),
+    "complex size at zero": (lambda f, x: f.sum(f.abs(x)), (0j, 3 + 4j)),
+    "x log x at zero": (lambda f, x: f.sum(f.xlogy(x, x)), (0.0, 1.0)),
+    "running product with a zero": (lambda f, x: f.sum(f.cumprod(x, 0)), (2.0, 0.0, 3.0)),
+    "log-gamma at its minimum": (lambda f, x: f.sum(f.lgamma(x)), (1.4616321, 50.0)),
+    "scaled Bessel function": (lambda f, x: f.sum(f.i1e(x)), (300.0, 30.0)),
+}
 
 
 @dataclass(frozen=True)
@@ -98,18 +126,19 @@ class Answer:
 
     verdict: str
     causes: tuple[str, ...]
-    reference: tuple[float, ...] | None
-    observed: tuple[float, ...] | None
+    reference: tuple[complex, ...] | None
+    observed: tuple[complex, ...] | None
 
 
 def answer(framework: str, name: str) -> Answer:
     functions, enter = FRAMEWORKS[framework]
-    function, point = FUNCTIONS[name]
-    report = gradproof.check(lambda x: function(functions, x), enter(np.float32(point)))
+    function, point = {**FUNCTIONS, **APART}[name]
+    dtype = np.complex64 if any(isinstance(number, complex) for number in point) else np.float32
+    report = gradproof.check(lambda x: function(functions, x), enter(np.asarray(point, dtype)))
     (gradient,) = report.gradients
     causes = tuple(sorted({one.kind for one in gradient.diagnostics if one.severity != "note"}))
     return Answer(gradient.verdict.value, causes, *map(_numbers, (gradient.reference, gradient.observed)))
 
 
-def _numbers(array: Any) -> tuple[float, ...] | None:
-    return None if array is None else tuple(map(float, np.asarray(array).reshape(-1)))
+def _numbers(array: Any) -> tuple[complex, ...] | None:
+    return None if array is None else tuple(np.asarray(array).reshape(-1).tolist())

@@ -9,7 +9,7 @@ pytest.importorskip("tensorflow")
 pytest.importorskip("torch")
 pytest.importorskip("jax")
 
-from tests.frontends.everywhere import FRAMEWORKS, FUNCTIONS, answer
+from tests.frontends.everywhere import APART, FRAMEWORKS, FUNCTIONS, answer
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 
@@ -36,6 +36,18 @@ def test_where_they_differ_the_numbers_do():
     returned = {framework: answer(framework, "masked root") for framework in FRAMEWORKS}
     assert {one.verdict for one in returned.values()} == {"correct", "nonfinite"}
     assert returned["TensorFlow"].observed == (1.0, 0.5)
+
+
+@pytest.mark.parametrize("name", APART)
+def test_where_frameworks_are_apart_the_reference_is_not(name):
+    answers = {framework: answer(framework, name) for framework in FRAMEWORKS}
+    assert len({one.observed for one in answers.values()}) > 1
+    first = answers["NumPy"].reference
+    for framework, one in answers.items():
+        expected = np.conj(first) if framework == "JAX" and first is not None else first
+        assert (one.reference is None) == (expected is None), framework
+        if expected is not None:
+            np.testing.assert_allclose(one.reference, expected, rtol=LAST_DIGIT, atol=0, err_msg=framework)
 
 
 def test_there_are_forty_of_them():

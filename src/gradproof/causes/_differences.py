@@ -31,10 +31,11 @@ class Missed:
     rounding: float
     best: float
     is_small: bool  # the step: what it loses, it loses to rounding
+    is_close: bool = False  # to the derivative: the check asks for more than differences are good for
 
 
 def missed(case: Case) -> Missed | None:
-    """None where there was no such check, it agrees within our tolerance, or the gradient is not right itself."""
+    """None where there was no such check, it was content for all we know, or the gradient is not right itself."""
     seen, program = case.capture.around.differences, case.capture.program
     true = None if seen is None else _compared_with(case, seen)
     if seen is None or true is None or program is None or case.verdict is not Verdict.CORRECT:
@@ -46,17 +47,22 @@ def missed(case: Case) -> Missed | None:
     allowed = case.options.tolerance(dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(values - true.mid) - true.rad
-        excess = np.where(off > allowed * scale, off / np.where(scale > 0, scale, 1.0), 0.0)
-    if not excess.any():
+        error = off / np.where(scale > 0, scale, 1.0)
+        excess = np.where(off > allowed * scale, error, 0.0)
+    is_close = not excess.any()
+    if is_close and not (seen.is_failed and (error > 0).any()):
         return None
+    if is_close:
+        excess = error
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(excess)), excess.shape))
     value = float(np.max(np.abs(np.asarray(program[program.outputs[0]].value, np.float64))))
     noise = types.unit_roundoff(dtype) * value
     rounding, best = MANY_ROUNDINGS * noise / seen.step, noise ** (2.0 / 3.0)
     is_small = bool(off[index] <= rounding)
     hopeless = is_small and best > allowed * scale[index]
-    kind: Literal["step-size", "tolerance"] = "tolerance" if hopeless else "step-size"
-    return Missed(kind, index, float(values[index]), float(true.mid[index]), rounding, best, is_small)
+    kind: Literal["step-size", "tolerance"] = "tolerance" if hopeless or is_close else "step-size"
+    found = float(values[index]), float(true.mid[index])
+    return Missed(kind, index, *found, rounding, best, is_small, is_close)
 
 
 def _compared_with(case: Case, seen: Differences) -> Enclosure | None:
@@ -80,6 +86,8 @@ def diagnose(case: Case, found: Missed) -> Diagnostic:
     headline = (
         f"{seen.name} {step} is too {'small' if found.is_small else 'large'} for this check; the gradient is right"
         if found.kind == "step-size"
+        else "the tolerance of this check is finer than its differences are; the gradient is right"
+        if found.is_close
         else f"no {seen.name} lets differences in {case.source.dtype} tell this gradient; it is right"
     )
     return Diagnostic(
@@ -102,6 +110,9 @@ def diagnose(case: Case, found: Missed) -> Diagnostic:
 
 def _why(found: Missed, framework: str) -> str:
     right = f"The gradient that {framework} computes is the derivative; the differences it is compared with are off."
+    if found.is_close:
+        apart = words.significant(abs(found.difference - found.true), 2)
+        return f"{right} They are {apart} apart from it, as differences are, and the check allows less."
     if found.kind == "tolerance":
         return (
             f"{right} The values that are subtracted are rounded, and with the best of all steps about "
@@ -115,6 +126,8 @@ def _why(found: Missed, framework: str) -> str:
 
 
 def _remedy(case: Case, found: Missed, name: str) -> str:
+    if found.is_close:
+        return "allow what differences are good for, as the check does by default, or check in float64"
     if found.kind == "tolerance":
         return "check in float64, or with `gradproof.check`, which needs no differences"
     other = "larger" if found.is_small else "smaller"

@@ -176,7 +176,8 @@ def rule_span(case: Case, fault: CustomFault) -> Span | None:
     given = {*rule.inputs, *rule.upstream, *(one.id for one in rule.forward.nodes)}
     if node is not None and node.span is not None and node.id not in given:
         inside = scope.defined_at is None or node.span.file == scope.defined_at.file
-        if inside and node.span != case.capture.call:
+        # A rule that is run as one step has the line of what uses the function.
+        if inside and node.span not in (case.capture.call, scope.used_at):
             return node.span
     return scope.rule_at or scope.defined_at or scope.used_at
 

@@ -25,7 +25,8 @@ def places_of(values: np.ndarray[Any, Any], vectors: np.ndarray[Any, Any]) -> tu
 def values_near(places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The values that the places tell of."""
     real, imaginary, exponents = np.moveaxis(places[..., 1:, :], -2, 0)
-    return np.ldexp(real.astype(float), exponents) + 1j * np.ldexp(imaginary.astype(float), exponents)
+    parts = (np.ldexp(part.astype(float), exponents) for part in (real, imaginary))
+    return np.asarray(next(parts) + 1j * next(parts))
 
 
 def nearest(found: Any, wanted: Any) -> list[int]:

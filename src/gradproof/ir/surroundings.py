@@ -60,13 +60,15 @@ class OpenRecord:
 class Differences:
     """What a check of the program's own got for a gradient by finite differences, with which step, by its name.
 
-    With `along`, a direction for every source, it is the slope of the target in that direction.
+    With `along`, a direction for every source, it is the slope of the target in that direction. `is_failed` says that
+    the check was not content; without it nobody knows.
     """
 
     step: float
     name: str
     values: Array
     along: tuple[Array, ...] = ()
+    is_failed: bool = False
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,6 @@ def compare(
         raise InvalidInput(f"a gradient of dtype {dtype} was observed; gradients are real or complex numbers")
     if observed.size == 0:
         return Comparison("within", 0.0, types.digits_possible(dtype), types.digits_possible(dtype), None)
-    if np.iscomplexobj(observed) and not np.iscomplexobj(reference.mid):
-        raise InvalidInput("a complex gradient was observed for a real source")
     if not (all_finite(observed) and reference.is_bounded):
         finite, bounded = np.isfinite(observed), np.isfinite(reference.rad)
         if bounded[~finite].any():

@@ -27,7 +27,7 @@ from gradproof.engine.refine import (
 )
 from gradproof.engine.run import Policy, Run, run
 from gradproof.engine.terms import term_sizes
-from gradproof.errors import GradproofError, TooDeep
+from gradproof.errors import GradproofError, InvalidInput, TooDeep
 from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
@@ -185,6 +185,11 @@ def is_sharp(enclosure: Enclosure) -> bool:
 def _comparisons(
     evidence: Evidence, enclosures: Sequence[Enclosure], result: Run, options: Options
 ) -> list[Comparison | None]:
+    for id, observed in zip(evidence.wrt, evidence.observed):
+        # Asked of the source, not of the reference: one that does not reach the target has a zero without a kind.
+        is_odd = observed is not None and np.iscomplexobj(observed)
+        if is_odd and not types.is_complex(evidence.program[id].dtype):
+            raise InvalidInput("a complex gradient was observed for a real source")
     found = [
         None if observed is None else compare(observed, enclosure, types.dtype_name(observed), options)
         for observed, enclosure in zip(evidence.observed, enclosures)

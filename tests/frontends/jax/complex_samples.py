@@ -154,7 +154,7 @@ _MATRICES = {
     "lu": lambda a, b: lax.linalg.lu(a)[0] @ b,
     "cholesky": lambda a, b: jnp.linalg.cholesky(_positive(a)) @ b,
     "qr": lambda a, b: jnp.abs(jnp.linalg.qr(a)[1]),
-    "eig": lambda a, b: jnp.linalg.eigvals(a),
+    "eig": lambda a, b: jnp.linalg.eigvals(a) @ b,
     "eigh": lambda a, b: jnp.linalg.eigvalsh(_positive(a)),
     "svd": lambda a, b: jnp.linalg.svd(a, compute_uv=False),
     "expm": lambda a, b: jax.scipy.linalg.expm(a) @ b,

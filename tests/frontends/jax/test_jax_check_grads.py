@@ -53,6 +53,22 @@ MATRIX = {
         False,
         {"step-size"},
     ),
+    "a tolerance too fine": (
+        smooth,
+        (VECTOR / 30,),
+        1,
+        {"modes": ["fwd"], "atol": 1e-9, "rtol": 1e-9},
+        False,
+        {"tolerance"},
+    ),
+    "a tolerance too fine, reverse": (
+        smooth,
+        (VECTOR / 30,),
+        1,
+        {"modes": ["rev"], "atol": 1e-9, "rtol": 1e-9},
+        False,
+        {"tolerance"},
+    ),
     "a wrong rule": (wrong, (HALF,), 1, {"modes": ["rev"]}, False, {"custom-gradient"}),
     "a wrong rule, passed": (wrong, (HALF,), 1, {"modes": ["rev"], "atol": 9.0}, True, {"custom-gradient"}),
 }

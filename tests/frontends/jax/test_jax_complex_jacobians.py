@@ -30,6 +30,10 @@ USES = {
     "compiled forward": lambda: jax.jit(jax.jacfwd(wave, holomorphic=True))(Z),
     "grad": lambda: jax.grad(lambda z: jnp.sum(wave(z)), holomorphic=True)(Z),
     "compiled grad": lambda: jax.jit(jax.grad(lambda z: jnp.sum(jnp.abs(wave(z)) ** 2)))(Z),
+    "an argument without part in it": lambda: jax.grad(lambda z, w: jnp.sum(jnp.abs(z) ** 2), (0, 1))(
+        Z, Z + 1
+    ),
+    "an argument times zero": lambda: jax.grad(lambda z, w: jnp.sum(jnp.real(z + 0 * w)), (0, 1))(Z, Z + 1),
     "real to complex": lambda: jax.jacfwd(wave)(X),
     "jvp": lambda: jax.jvp(wave, (Z,), (Z * 1j,)),
     "jvp of conjugates": lambda: jax.jvp(lambda z: jnp.conj(z) * jnp.abs(z), (Z,), (Z * 1j + 1,)),

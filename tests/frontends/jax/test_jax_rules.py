@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import pytest
+from jax.custom_derivatives import linear_call
 from jax_runs import judged
 
 X = jnp.float32(0.75)
@@ -17,6 +18,10 @@ def by_vjp(backward, **options):
 
     wave.defvjp(lambda x: (jnp.sin(x) * 2.0, jnp.cos(x)), backward, **options)
     return wave
+
+
+def by_transpose(transposed):
+    return lambda x: linear_call(lambda r, t: 2.0 * r * t, transposed, jnp.float32(1.5), jnp.sin(x))
 
 
 def by_jvp(slope):
@@ -32,6 +37,7 @@ RIGHT = {
     "vjp": by_vjp(lambda cos, g: (2.0 * cos * g,)),
     "vjp, rematerialised": by_vjp(lambda cos, g: (2.0 * cos * g,), optimize_remat=True),
     "jvp": by_jvp(lambda x: 2.0 * jnp.cos(x)),
+    "linear_call": by_transpose(lambda r, t: 2.0 * r * t),
     "relu": jax.nn.relu,
     "softplus": jax.nn.softplus,
     "logsumexp": lambda x: jax.nn.logsumexp(jnp.stack([x, 2 * x])),
@@ -41,6 +47,7 @@ WRONG = {
     "scale": by_vjp(lambda cos, g: (cos * g,)),
     "scale, rematerialised": by_vjp(lambda cos, g: (cos * g,), optimize_remat=True),
     "none": by_vjp(lambda cos, g: (None,)),
+    "linear_call": by_transpose(lambda r, t: r * t),
     "jvp sign": by_jvp(lambda x: -2.0 * jnp.cos(x)),
     "jvp term": by_jvp(lambda x: 2.0 * jnp.cos(x) + x),
 }
@@ -79,3 +86,18 @@ def test_the_rule_of_det_loses_a_zero_column():
     assert report.verdict.value == "wrong"
     (error,) = [one for one in report.diagnostics if one.severity == "error"]
     assert (error.kind, error.op) == ("framework-rule", "det")
+
+
+def test_a_wrong_transpose_is_shown_where_it_is_written():
+    def function(r, t):
+        return 2.0 * r * t
+
+    def transposed(r, t):
+        return r * t
+
+    loss = lambda x: linear_call(function, transposed, jnp.float32(1.5), jnp.sin(x))
+    (report,) = judged(lambda: jax.grad(loss)(X))
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    line = transposed.__code__.co_firstlineno + 1
+    assert (error.kind, error.primary.span.line) == ("custom-gradient", line)
+    assert "linear_call" not in error.fix.patch

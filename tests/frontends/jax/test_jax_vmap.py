@@ -77,3 +77,12 @@ def test_a_wrong_rule_is_wrong_under_vmap(around):
     (report,) = judged(lambda: around(doubled)(X))
     assert report.verdict.value == "wrong"
     assert [one.kind for one in report.diagnostics] == ["custom-gradient"]
+
+
+def test_a_hessian_of_numbers_in_a_tree_is_read():
+    def loss(p):
+        return p["a"] ** 2 * jnp.sin(p["b"])
+
+    point = {"a": jnp.float32(2.0), "b": jnp.float32(0.25)}
+    reports = judged(lambda: (jax.hessian(loss)(point), jax.jit(jax.hessian(loss))(point)))
+    assert {(one.verdict.value, one.reason) for one in reports} == {("correct", None)}

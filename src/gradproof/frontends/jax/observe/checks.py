@@ -60,8 +60,9 @@ class CheckGrads(threading.local):
             self._under_way.remove(check)
             self._compare_reverse(check)
             for k, ending in enumerate(check.endings):
-                is_beside = not is_passed and k == check.compared
-                self.deliver(replace(ending, differences=check.differences) if is_beside else ending)
+                if not is_passed and k == check.compared and check.differences is not None:
+                    ending = replace(ending, differences=replace(check.differences, is_failed=True))
+                self.deliver(ending)
 
     def _compare_reverse(self, check: _Checking) -> None:
         """Reverse mode is compared in one direction, and asked for after the differences in it."""

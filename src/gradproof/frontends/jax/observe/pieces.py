@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from jax._src import core, source_info_util
+from jax._src import core
 from jax._src.ad_util import Zero
 from jax._src.interpreters import ad
 from jax._src.interpreters import partial_eval as pe
@@ -25,6 +25,7 @@ from gradproof.frontends.jax.observe.peel import UnreadableTracer, bottom
 from gradproof.frontends.jax.observe.plain_numbers import fresh
 from gradproof.frontends.jax.observe.session import JaxSession
 from gradproof.frontends.jax.observe.trace import codes_here, numbers, places_here
+from gradproof.frontends.jax.observe.transposed import LINEAR_CALL, at_own_lines, transpose_of, without_line
 from gradproof.frontends.jax.observe.twin import with_bottom
 from gradproof.frontends.record.patches import apply, wrap
 
@@ -52,6 +53,11 @@ class Pieces:
         def primitive(original: Any, trace: Any, primitive: Any, tracers: Any, params: Any, /) -> Any:
             result = original(trace, primitive, tracers, params)
             outputs = result if primitive.multiple_results else [result]
+            rule = transpose_of(params) if primitive.name == LINEAR_CALL else None
+            if rule is not None:
+                function = params["callee"].jaxpr
+                self._note(noted, trace, "custom_jvp", "", tracers, outputs, fun=function, rule=rule)
+                return result
             name, body = _name(primitive, params), params.get("jaxpr")
             self._note(noted, trace, "primitive", name, tracers, outputs, _file(params), body)
             return result
@@ -193,25 +199,15 @@ class Pieces:
             return results
 
         if not own:
-            yield
+            with at_own_lines():
+                yield
             return
         ad.primitive_transposes[ad.custom_lin_p] = transpose
         try:
-            yield
+            with at_own_lines():
+                yield
         finally:
             ad.primitive_transposes[ad.custom_lin_p] = before
-
-
-@contextmanager
-def without_line() -> Iterator[None]:
-    """What runs in this block stands where it is written, not where JAX says that it does."""
-    here = source_info_util._source_info_context
-    before = here.context
-    here.context = source_info_util.SourceInfo(None, before.name_stack)
-    try:
-        yield
-    finally:
-        here.context = before
 
 
 def _as_given(session: JaxSession, noted: Linearisation, function: Any, tracers: Any) -> Any:

@@ -40,7 +40,7 @@ class Arrangement:
         if self.cut is not None:
             cut, lead = self.cut, array.shape[: self.cut.axis]
             array = np.moveaxis(np.moveaxis(array, cut.axis, 0)[cut.begin : cut.end], 0, cut.axis)
-            array = array.reshape(*lead, *cut.shape, *array.shape[cut.axis + 1 :])
+            array = array.reshape((*lead, *cut.shape, *array.shape[cut.axis + 1 :]))
         return np.array(np.broadcast_to(np.transpose(array, self.order).reshape(self.wide), self.shape))
 
 
