@@ -69,8 +69,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
     if file is None or seconds > MOST_SECONDS:
         return report
     advised, report = report, _with_a_patch(report)
-    best = len(_faulty(report)) + 1, report
-    waiting, tried = [report], set[str]()
+    best, waiting, tried = (len(_faulty(report)) + 1, report), [report], set[str]()
     while waiting and len(tried) < MOST_RUNS:
         current = waiting.pop(0)
         text = patched_texts(current).get(file)
@@ -78,8 +77,8 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
             continue
         tried.add(text)
         run = _run(program, text, seconds, current)
-        if run is None:
-            return report  # this system does not shut a process off: nothing is known, and nothing is claimed
+        if run is None:  # this system does not shut a process off: nothing is known, and nothing is claimed
+            return report
         left = [key for key in _faulty(report) if not run.mends(key) or _is_refuted(current, key, run)]
         told = _told(current, run, left)
         is_better = run.gradients is not None and not run.spoils(report)
@@ -90,7 +89,8 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         # What the change has brought to light is mended, and another change is tried in its place.
         following = [_of_faults(current), _further(report, told, run, file), _with_others(current, run, left)]
         waiting += [one for one in following if one is not None]
-    return best[1] if best[0] <= len(_faulty(report)) else _without_patches(advised)
+    claimed_of_none = _mapped(advised, lambda gradient, key, one: _as_advice(one))
+    return best[1] if best[0] <= len(_faulty(report)) else claimed_of_none
 
 
 def _file(report: Report, program: RerunProgram) -> str | None:
@@ -243,11 +243,6 @@ def _with_a_patch(report: Report) -> Report:
         return replace(one, fix=replace(fixes[0], others=(*fixes[1:], advice)))
 
     return _mapped(report, changed)
-
-
-def _without_patches(report: Report) -> Report:
-    """What failed together is claimed of none."""
-    return _mapped(report, lambda gradient, key, one: _as_advice(one))
 
 
 def _of_faults(report: Report) -> Report:

@@ -22,7 +22,7 @@ from gradproof.fixes.patch import patch_of
 from gradproof.fixes.search import MOST_COMPILED, SECONDS, WORTH, Aim, reached
 from gradproof.fixes.tried import Replay
 from gradproof.fixes.verify import MOST_ENTRIES, is_equal
-from gradproof.ir.program import Program
+from gradproof.ir.program import Program, descendants
 from gradproof.judge.verdict import Verdict
 
 MOST_NODES = 2000  # in larger programs the search would take longer than the check itself: a part is cut out
@@ -61,9 +61,11 @@ def with_fix(case: Case, replay: Replay | None) -> Case:
 
 def best_formula(case: Case, program: Program, aim: Aim, replay: Replay | None) -> Fix | None:
     """The formula with the most digits; one that can be shown in the user's own lines is worth a little accuracy."""
-    # A call that asks for many gradients has one formula, and the ways of writing it at one place are the same for all.
+    # A call that asks for many gradients has one formula, and the ways of writing it at one place are the same for all
+    # that come through it. One that only meets its value there may keep digits which those lose.
     suspects = frozenset(node.span for node in program.nodes if node.id in aim.places)
-    place = case.capture.call, case.capture.run.occurrence, suspects
+    comes_through = not descendants(program, [aim.gradients.wrt]).isdisjoint(aim.places)
+    place = case.capture.call, case.capture.run.occurrence, suspects, comes_through
     if is_in_vain(place):
         return None
     seconds = SECONDS if case.options.seconds is None else min(SECONDS, case.options.seconds / 2)
