@@ -78,7 +78,8 @@ class _Writing:
             alignment.add(expression, node.id)
             changed = {root.id for root in self.roots}
             renderer = Renderer(self.new, alignment, changed, self.framework, self.alias)
-            place, text = with_merged_sign(self.source, expression, renderer.text(node.id))
+            others = [other for other, _ in outermost if other is not expression]
+            place, text = with_merged_sign(self.source, expression, renderer.text(node.id), others)
             text = enclosed(self.source, place, quoted_alike(self.source, text))
             text, before = with_a_name(self.source, place, text)
             if any(ahead.setdefault(number, line) != line for number, line in before.items()):

@@ -6,6 +6,7 @@ The sign of a number is exact, so that what is computed stays the same to the la
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from gradproof.fixes.edit import bounds, enclosed
 from gradproof.fixes.source import ParsedSource
@@ -15,8 +16,19 @@ from gradproof.ir import syntax
 _FLIPPED = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
 
 
-def with_merged_sign(source: ParsedSource, place: ast.expr, text: str) -> tuple[ast.expr, str]:
-    """The expression that is to be replaced, and by what: a larger one where the sign goes into it."""
+def with_merged_sign(
+    source: ParsedSource, place: ast.expr, text: str, others: Sequence[ast.expr] = ()
+) -> tuple[ast.expr, str]:
+    """The expression that is to be replaced, and by what: a larger one where the sign goes into it.
+
+    Not where the larger one holds `others`, which are replaced by themselves.
+    """
+    larger, merged = _merged(source, place, text)
+    holds = any(part is other for part in ast.walk(larger) for other in others)
+    return (place, text) if holds else (larger, merged)
+
+
+def _merged(source: ParsedSource, place: ast.expr, text: str) -> tuple[ast.expr, str]:
     made = syntax.expression(text)
     if not is_negative(made):
         return place, text
