@@ -101,3 +101,32 @@ def test_a_wrong_transpose_is_shown_where_it_is_written():
     line = transposed.__code__.co_firstlineno + 1
     assert (error.kind, error.primary.span.line) == ("custom-gradient", line)
     assert "linear_call" not in error.fix.patch
+
+
+@pytest.mark.parametrize(
+    "twice", [lambda f: jax.grad(jax.grad(f)), lambda f: jax.jacfwd(jax.grad(f)), jax.hessian]
+)
+@pytest.mark.parametrize("is_put_together", [True, False])
+def test_a_forward_rule_that_stops_gradients_proves_no_second_derivative(twice, is_put_together):
+    if is_put_together:
+        wave = by_jvp(lambda x: jax.lax.stop_gradient(2.0 * jnp.cos(x)))
+    else:
+
+        @jax.custom_jvp
+        def wave(x):
+            return jnp.sin(x) * 2.0
+
+        @wave.defjvp
+        def rule(primals, tangents):
+            return wave(*primals), jax.lax.stop_gradient(2.0 * jnp.cos(primals[0])) * tangents[0]
+
+    verdicts = {report.verdict.value for report in judged(lambda: twice(wave)(X))}
+    assert verdicts == {
+        "correct",
+        "unverified",
+    }  # the gradient inside is right, and what is made of it unknown
+
+
+def test_a_second_derivative_through_a_right_forward_rule_is_proven():
+    wave = by_jvp(lambda x: 2.0 * jnp.cos(x))
+    assert {report.verdict.value for report in judged(lambda: jax.grad(jax.grad(wave))(X))} == {"correct"}

@@ -29,7 +29,14 @@ from gradproof.frontends.jax.read.odd import is_odd
 from gradproof.frontends.jax.read.parts import Parts
 from gradproof.frontends.jax.read.regions import with_regions
 from gradproof.frontends.jax.read.replay import Find, replayed
-from gradproof.frontends.jax.read.rules import JaxRules, attributed, is_users_own, require_seen, rules_of
+from gradproof.frontends.jax.read.rules import (
+    JaxRules,
+    attributed,
+    is_users_own,
+    require_seen,
+    require_unstopped,
+    rules_of,
+)
 from gradproof.frontends.jax.read.values import Values
 from gradproof.frontends.jax.read.views import JaxView, views
 from gradproof.frontends.jax.read.where import Where
@@ -117,6 +124,7 @@ def _with_rules(
         part = replace(part, results=results)
     rules = rules_of(ending, run, find, replay)
     require_seen(run.events, rules, run.values.array)
+    require_unstopped(ending, run.events)
     return part, rules
 
 

@@ -22,6 +22,10 @@ from gradproof.ir import types
 from gradproof.ir.span import Span
 
 CUSTOM = ("custom_jvp", "custom_vjp")
+_STOPPED = (
+    "the rule of `{name}` makes a constant of a part by `stop_gradient`; what a forward rule with such a part should "
+    "return in a second derivative is not known here"
+)
 _AT = re.compile(r"^(?P<name>.*) at (?P<file>.+):(?P<line>\d+)$")
 
 
@@ -197,6 +201,29 @@ def require_seen(events: Sequence[OpEvent], rules: JaxRules, array_of: Callable[
         }
         if any(value.id not in read for value in given):
             raise GradproofError(PLAIN_NUMBERS.format(name=scope.name))
+
+
+def require_unstopped(ending: Ending, events: Sequence[OpEvent]) -> None:
+    """What an inner gradient applied of a forward rule is a part of the function, and known by its ops alone: where
+    one of them stops gradients, the ops are not what the rule stands for. In forward mode it cannot be told whether a
+    gradient is inside."""
+    stops = [event for event in events if event.op == "stop_gradient"]
+    applied = (*ending.of.inner, *((ending,) if ending.is_forward else ()))
+    for piece in (piece for one in applied for piece in one.of.pieces) if stops else ():
+        rule = _written(piece.rule) if piece.kind == "custom_jvp" and is_users_own(piece) else None
+        if rule is not None and any(_is_inside(event, rule) for event in stops):
+            raise GradproofError(_STOPPED.format(name=piece.name))
+
+
+def _is_inside(event: OpEvent, rule: Span) -> bool:
+    """Of a rule that JAX has put together, as `defjvps` does, the parts are not known: it may be in any of them."""
+    own = rule.file, _last(rule.function)
+    return not is_users(rule.file) or any((one.file, _last(one.function)) == own for one in event.stack)
+
+
+def _last(name: str | None) -> str:
+    """A function's own name, without those that it is defined in."""
+    return (name or "").rpartition(".")[2]
 
 
 def _behind(
