@@ -393,7 +393,7 @@ def test_gradients_of_tensorflow_are_audited_in_every_test(suite: pytest.Pyteste
     text = text_of(result)
     assert re.findall(r"^FAILED \S+::(\S+)", text, re.M) == ["test_compiled[0.0]"]
     assert re.search(r"FAILED .*error\[masked-branch\]", text)
-    assert "9 gradients in 9 tests: 7 correct, 1 nonfinite and 1 intended" in text
+    assert "9 gradients in 9 tests: 7 correct, 1 NaN/inf and 1 intended" in text
 
 
 @pytest.mark.tensorflow

@@ -17,7 +17,7 @@ from gradproof.judge.verdict import Verdict
 from gradproof.plugins.pytest_results import Computed, Results
 from gradproof.render.faults import main_cause, main_span
 from gradproof.render.line import cut_middle
-from gradproof.render.sentence import name
+from gradproof.render.sentence import name, verdict_word
 
 MOST_ROWS = 20  # more are not looked through in a terminal; the files have them all
 
@@ -62,9 +62,10 @@ def summary_lines(results: Results, width: int) -> Iterator[str]:
 def _tally(results: Results) -> str:
     """`12 correct, 1 wrong and 1 intended`, from the best to the worst."""
     counts = Counter(
-        "intended" if each.gradient.intended else str(each.gradient.verdict) for each in results.computed
+        "intended" if each.gradient.intended else verdict_word(each.gradient.verdict)
+        for each in results.computed
     )
-    order = [*(str(verdict) for verdict in Verdict), "intended"]
+    order = [*map(verdict_word, Verdict), "intended"]
     return comma_list([f"{counts[kind]:,} {kind}" for kind in order if counts[kind]])
 
 
