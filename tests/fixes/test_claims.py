@@ -32,7 +32,7 @@ CLAIMED = {
     ),
     "a compiled function": (
         "@tf.function(jit_compile=True)\ndef f(x):\n    return tf.reduce_sum(tf.where(x > 0.0, tf.sqrt(x), 0.0))\n"
-        "x = tf.Variable([0.0, 2.0])\nwith tf.GradientTape() as tape:\n    loss = f(x)\n"
+        "x = tf.Variable([-1.0, 2.0])\nwith tf.GradientTape() as tape:\n    loss = f(x)\n"
         "print(tape.gradient(loss, x))\n"
     ),
     "a tensor that is made inside the tape": (
