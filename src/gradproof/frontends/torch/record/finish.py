@@ -127,9 +127,9 @@ class Finish:
 
     @property
     def made(self) -> set[int]:
-        """The values whose graph this call has gone through."""
+        """The values whose graph this call has gone through; data have none."""
         events = () if self.run.keeps_graph else self.relevant
-        return {one.id for event in events for one in event.outputs}
+        return {one.id for event in events for one in event.outputs if one.requires_grad}
 
     def read_all(self) -> None:
         """Read all numbers now: the program goes on."""
