@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradproof.frontends.record.sites import AHEAD, Sites, by_powers_of_ten
+from gradproof.frontends.record.sites import AHEAD, RECENT, Sites, by_powers_of_ten
 
 
 def _wanted(sites: Sites, count: int) -> list[int]:
@@ -46,3 +46,18 @@ def test_a_bad_result_and_a_new_count_end_the_short_way(reason: str) -> None:
         sites.recount()
     assert not site.pass_by()
     assert sites.begin("line")[1]
+
+
+def test_a_line_that_ran_once_long_ago_is_not_waited_for() -> None:
+    """Otherwise everything behind a single gradient call would be recorded for its second execution."""
+    sites = Sites(by_powers_of_ten)
+    sites.begin("before the loop")
+    for _ in range(RECENT):
+        sites.begin("in the loop")
+    assert sites.is_waiting()
+    sites.begin("in the loop")
+    assert not sites.is_waiting()
+    sites.begin("before the loop")
+    assert not sites.is_waiting()
+    sites.table["in the loop"].suspicious = True
+    assert sites.is_waiting()

@@ -8,16 +8,11 @@ from collections.abc import Sequence
 
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.source import ParsedSource
+from gradproof.ir.syntax import statement_around
 
 
 def statement_at(source: ParsedSource, line: int) -> ast.stmt | None:
-    """The innermost statement that a line belongs to."""
-    found = [
-        one
-        for one in ast.walk(source.tree)
-        if isinstance(one, ast.stmt) and one.lineno <= line <= (one.end_lineno or one.lineno)
-    ]
-    return max(found, key=lambda one: (one.lineno, one.col_offset), default=None)
+    return statement_around(source.tree, line)
 
 
 def inserted(source: ParsedSource, before: ast.stmt, text: str, file: str) -> str:

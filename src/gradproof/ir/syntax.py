@@ -38,6 +38,18 @@ def tree_of_text(text: str) -> ast.Module | None:
         return None
 
 
+def statement_around(tree: ast.AST | None, line: int, last: int | None = None) -> ast.stmt | None:
+    """The innermost statement that has a line, or all lines up to `last`."""
+    around = [
+        one
+        for one in (() if tree is None else ast.walk(tree))
+        if isinstance(one, ast.stmt)
+        and one.lineno <= line
+        and (last or line) <= (one.end_lineno or one.lineno)
+    ]
+    return max(around, key=lambda one: (one.lineno, one.col_offset), default=None)
+
+
 @lru_cache(maxsize=4096)
 def text_of(node: ast.AST) -> str:
     """The text of a part of a tree that stays as it is."""

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from tests.frontends.torch.seen import assert_all_correct, audited
 from torch.autograd import forward_ad, functional
 
+from gradproof.frontends.torch.record import observation
 from gradproof.frontends.torch.record.observation import observe
 
 pytestmark = pytest.mark.torch
@@ -80,6 +81,54 @@ def test_names_in_transforms() -> None:
         torch.func.grad(cube)(w)
 
     assert _told(audited(program)) == {("cube", "w")}
+
+
+def test_names_of_what_a_module_holds_without_pytorch_knowing() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = [torch.nn.Linear(2, 2, bias=False)]
+            self.scale = torch.tensor(2.0, requires_grad=True)
+            self.head = torch.nn.Linear(2, 1, bias=False)
+
+        def forward(self, x: Any) -> Any:
+            return (self.head(self.layers[0](x)) * self.scale).sum()
+
+    def program() -> None:
+        net = Net()
+        net(torch.ones(1, 2)).backward()
+
+    assert {one.source for one in audited(program).gradients} == {
+        "net.layers[0].weight", "net.scale", "net.head.weight",
+    }  # fmt: skip
+
+
+def test_a_leaf_of_a_function_that_has_returned_is_called_as_it_was_there() -> None:
+    def penalty(x: Any) -> Any:
+        mix = x * 0.5
+        mix.requires_grad_(True)
+        return (mix**2).sum()
+
+    def program() -> None:
+        penalty(torch.tensor([1.0, 2.0])).backward()
+
+    assert {one.source for one in audited(program).gradients} == {"mix"}
+
+
+@pytest.mark.parametrize("seconds", [1e9, 0.0])
+def test_a_gradient_behind_a_short_loop_is_heard(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observation, "LINGER", seconds)
+
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        for _ in range(4):
+            (w**2).sum().backward()
+            w.grad = None
+        torch.autograd.grad((w**3).sum(), w)
+
+    *looped, behind = audited(program).gradients
+    assert [one.verdict.value for one in looped] == ["correct", "correct"]
+    assert behind.verdict.value == ("correct" if seconds else "unverified")
 
 
 def test_a_gradient_of_a_gradient_is_seen_where_its_line_was_never_reached_before() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradproof.frontends.record.model import Exit, OpEvent
 from gradproof.ir.span import Span
-from gradproof.ir.syntax import tree_of
+from gradproof.ir.syntax import statement_around, tree_of
 from gradproof.ir.types import Array
 
 PLAIN_BITS = 14  # of a significand: people write 0.001, 3.75 and 1e6; a computed number has more
@@ -80,12 +80,7 @@ def is_computed_with(span: Span) -> bool:
 
 @lru_cache(maxsize=4096)
 def _statement(span: Span) -> ast.stmt | None:
-    """The smallest statement around a span."""
-    tree, last = tree_of(span.file), span.end_line or span.line
-    nodes = () if tree is None else ast.walk(tree)
-    statements = [node for node in nodes if isinstance(node, ast.stmt)]
-    around = [one for one in statements if one.lineno <= span.line and (one.end_lineno or 0) >= last]
-    return min(around, key=lambda one: (one.end_lineno or 0) - one.lineno, default=None)
+    return statement_around(tree_of(span.file), span.line, span.end_line)
 
 
 def _is_argument(value: ast.expr, span: Span) -> bool:

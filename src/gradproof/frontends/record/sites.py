@@ -10,6 +10,7 @@ Policy = Callable[[int], bool]
 """Whether the n-th execution (counted from 1) of a call site is looked at. What it refuses it does not take back."""
 
 AHEAD = 64  # executions of which a policy is asked at once
+RECENT = 32  # executions of other places after which one is not waited for any more: it may never come again
 
 
 def by_powers_of_ten(occurrence: int) -> bool:
@@ -39,6 +40,7 @@ class Site:
     nonfinite_unchecked: int = 0
     suspicious: bool = False
     quiet_until: int = 0  # the policy wants no execution up to this one
+    begun_last: int = 0  # which execution of all sites its last one was
 
     def pass_by(self) -> bool:
         """Count one more execution, if it is known already that neither it nor the next is to be looked at.
@@ -58,6 +60,7 @@ class Sites:
 
     policy: Policy
     table: dict[Hashable, Site] = field(default_factory=dict)
+    _n_begun: int = 0
     _counting: Lock = field(default_factory=Lock)  # several threads may execute one line
 
     def begin(self, key: Hashable) -> tuple[Site, bool]:
@@ -65,6 +68,8 @@ class Sites:
         with self._counting:
             site = self.table.setdefault(key, Site())
             site.executions += 1
+            self._n_begun += 1
+            site.begun_last = self._n_begun
             wanted = site.suspicious or self.policy(site.executions)
             if wanted:
                 site.suspicious = False
@@ -86,3 +91,10 @@ class Sites:
 
     def wants_next(self, site: Site) -> bool:
         return site.suspicious or self.policy(site.executions + 1)
+
+    def is_waiting(self) -> bool:
+        """Whether the next execution of a place that runs just now is to be looked at."""
+        return any(
+            self._n_begun - site.begun_last <= RECENT and self.wants_next(site)
+            for site in self.table.values()
+        )

@@ -17,7 +17,7 @@ from gradproof.frontends.torch.record.memory import is_leaf
 from gradproof.frontends.torch.record.names import named_in
 from gradproof.ir.capture import Break, CallRun, Capture, Source
 from gradproof.ir.span import Span
-from gradproof.ir.syntax import tree_of
+from gradproof.ir.syntax import statement_around, tree_of
 
 _ASKING = ("backward", "grad")
 
@@ -83,7 +83,7 @@ def _covers(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, line: int
 
 def _sources(frame: FrameType, line: int, kind: str) -> Iterator[Source]:
     """What a gradient was wanted for: leaves that the failing line names, or others of its frame, without one yet."""
-    statement = _statement(frame.f_code.co_filename, line)
+    statement = statement_around(tree_of(frame.f_code.co_filename), line)
     if statement is None:
         return
     if kind == "integer-dtype":
@@ -103,14 +103,3 @@ def _sources(frame: FrameType, line: int, kind: str) -> Iterator[Source]:
 def _dtype(tensor: Any) -> str:
     assert isinstance(tensor, torch.Tensor)
     return str(tensor.dtype).removeprefix("torch.")
-
-
-def _statement(file: str, line: int) -> ast.stmt | None:
-    """The smallest statement on a line."""
-    tree = tree_of(file)
-    found = [
-        node
-        for node in ([] if tree is None else ast.walk(tree))
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    return min(found, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from gradproof.frontends.record.source import argument, call_at, names_of
+from gradproof.frontends.record.source import argument, call_at, names_of, span_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.grad_reads import grad_reads, reads_beside, reads_over
 from gradproof.frontends.torch.record.memory import Cell, is_leaf
 from gradproof.frontends.torch.record.names import Named, tensors_in_frames
+from gradproof.frontends.torch.record.recorder import TorchEvent
 from gradproof.frontends.torch.record.transforms import plain as unwrapped
 from gradproof.ir.span import Span
+from gradproof.ir.syntax import statement_around, text_of, tree_of
 
 MOST_GUESSED = 5  # of tensors that a loss without a graph was computed from
 
@@ -31,14 +33,19 @@ class TorchAsked:
 
 
 def asked_for(
-    run: EngineRun, named: Mapping[int, Named], span: Span | None, made_of: Mapping[int, Cell], read: Any
+    run: EngineRun,
+    named: Mapping[int, Named],
+    span: Span | None,
+    made_of: Mapping[int, Cell],
+    read: Any,
+    events: Sequence[TorchEvent],
 ) -> list[TorchAsked]:
     """The sources of a call: those it was given, or the leaves it collects in and tensors whose `.grad` is read."""
     names = {key: one.name for key, one in named.items()}
     if run.inputs:
         return list(_given(run, named, span, read))
     leaves = [
-        TorchAsked(names.get(id(leaf)) or f"leaf {k}", leaf)
+        TorchAsked(names.get(id(leaf)) or _first_name(read(leaf), events) or f"leaf {k}", leaf)
         for k, leaf in enumerate(run.leaves.values(), 1)
         if id(leaf) in names or not run.is_inside  # what stands for an argument there is nobody's
     ]
@@ -47,6 +54,18 @@ def asked_for(
         # likewise where PyTorch has put leaves of its own into the graph, to raise when it comes to them.
         leaves = list(_wanted_of_plain(run, named, made_of, read)) or leaves
     return leaves + list(_bystanders(run, made_of, read))
+
+
+def _first_name(leaf: Cell, events: Sequence[TorchEvent]) -> str:
+    """What a leaf was called where it was made, in a function that has returned."""
+    made = leaf if leaf.before is None else leaf.before
+    event = next((one for one in events if any(cell.id == made.id for cell in one.outputs)), None)
+    span = None if event is None or not event.places else span_of(event.places[0])
+    statement = None if span is None else statement_around(tree_of(span.file), span.line, span.end_line)
+    match statement:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
+            return text_of(target)
+    return ""
 
 
 def is_plain(run: EngineRun) -> bool:

@@ -87,9 +87,8 @@ class Finish:
         events = self.relevant
         versions = self.versions(events)
         self.twice = GivenTwice(run, events, self.recorder.memory)
-        asked = asked_for(
-            run, named, span, made_of(run, events, self.exits, self.leaves()), self.recorder.memory.read
-        )
+        beneath = made_of(run, events, self.exits, self.leaves())
+        asked = asked_for(run, named, span, beneath, self.recorder.memory.read, self.recorder.events)
         sources, observed = self._sources(asked, versions)
         self.lost = unreached(run, named)[:MOST_LEAVES]
         before = self.n_older(events)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -64,7 +65,9 @@ def _tensors(
     value: Any, path: str, modules: dict[int, tuple[str, Any]], depth: int
 ) -> Iterator[tuple[Any, str]]:
     if isinstance(value, torch.nn.Module):
-        modules.setdefault(id(value), (path, value))
+        if id(value) not in modules:
+            modules[id(value)] = (path, value)
+            yield from _unregistered(value, path, modules, depth)
     elif isinstance(value, torch.Tensor):
         yield value, path
     elif depth >= _DEPTH:
@@ -78,6 +81,17 @@ def _tensors(
     elif _is_plain_object(value):
         for key, item in list(vars(value).items()):
             yield from _tensors(item, f"{path}.{key}", modules, depth + 1)
+
+
+def _unregistered(
+    module: torch.nn.Module, path: str, modules: dict[int, tuple[str, Any]], depth: int
+) -> Iterator[tuple[Any, str]]:
+    """Tensors and lists of layers that modules hold as plain attributes: PyTorch has no path for those."""
+    for inner, part in islice(module.named_modules(), MOST_ITEMS):
+        if not type(part).__module__.startswith("torch."):
+            for key, item in list(vars(part).items()):
+                if not key.startswith("_"):
+                    yield from _tensors(item, ".".join(filter(None, (path, inner, key))), modules, depth + 1)
 
 
 def _is_plain_object(value: Any) -> bool:

@@ -7,6 +7,7 @@ import functools
 import importlib
 import math
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -36,6 +37,12 @@ from gradproof.frontends.torch.record.whole_calls import WholeCalls
 
 Receiver = Callable[[GradientCall], None]
 _INSTALLED: list[TorchObservation] = []
+LINGER = 0.5
+"""Seconds of computing, in all, for which the ear stays on though no execution is wanted.
+
+Behind a short loop there is often a gradient call at another line: nobody hears of it before it comes, and its ops
+have run by then.
+"""
 
 
 class TorchObservation:
@@ -54,6 +61,8 @@ class TorchObservation:
         self._calls = WholeCalls()
         self._lost = Lost(self._deliver_silently, self._guarded)
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
+        self._lingered = 0.0
+        self._lingers_since: float | None = None
         self._raised = (0, "")  # by the last call that did: to hold the exception would keep its frames alive
 
     def install(self) -> Callable[[], None]:
@@ -183,6 +192,8 @@ class TorchObservation:
             self.receiver(call)
         except Exception:
             self.note_failure()
+        if self._lingers_since is not None:  # what the check took is not the program's time
+            self._lingers_since = time.process_time()
 
     def _deliver_silently(self, call: GradientCall) -> None:
         with self.recorder.silence(), torch.no_grad():
@@ -198,7 +209,9 @@ class TorchObservation:
     def _unseen(self, site: Site, outputs: Sequence[Any]) -> None:
         """After a call that nobody looked at: is the next one wanted?"""
         try:
-            if not self.recorder.is_on and not is_finite(outputs):
+            with self.recorder.silence():
+                is_bad = not is_finite(outputs)
+            if is_bad:
                 site.nonfinite_unchecked += 1
                 site.suspicious = True
             self._settle()
@@ -207,10 +220,20 @@ class TorchObservation:
 
     def _settle(self) -> None:
         if not self.recorder.within:  # as a checkpoint calls the engine inside of a call, which goes on
-            self._switch(self._is_wanted())
+            self._switch(self._is_wanted() or self._lingers())
 
     def _is_wanted(self) -> bool:
-        return self._calls.is_wanted or any(self.sites.wants_next(site) for site in self.sites.table.values())
+        return self._calls.is_wanted or self.sites.is_waiting()
+
+    def _lingers(self) -> bool:
+        """Whether an ear that is on and not needed stays on for a while."""
+        if not self.recorder.is_on or self._lingered >= LINGER:
+            self._lingers_since = None
+            return False
+        now = time.process_time()
+        self._lingered += now - (now if self._lingers_since is None else self._lingers_since)
+        self._lingers_since = now
+        return True
 
     def _switch(self, on: bool) -> None:
         """In this thread: modes belong to threads."""
