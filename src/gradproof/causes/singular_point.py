@@ -57,6 +57,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from _singular(case)
     elif case.verdict is Verdict.UNDEFINED and case.irregular.singular is None:
         yield from _guarded(case)
+    elif case.verdict is Verdict.UNVERIFIED and not case.lacks_a_value:
+        yield from _not_decided(case)
 
 
 def _guarded(case: Case) -> Iterator[Diagnostic]:
@@ -110,6 +112,30 @@ def _smooth_as_a_whole(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
             "a factor that is zero. Infinity times zero is NaN."
         ),
         fix=Fix("write the formula without this op, or keep its argument away from this point"),
+    )
+
+
+def _not_decided(case: Case) -> Iterator[Diagnostic]:
+    """The run shows the infinite slope; whether the function as a whole has a derivative is not known."""
+    found = case.irregular.nonfinite
+    if found is None or found.kind != "singular-point":
+        return
+    program, node = found.program, forward_op(found.program, found.origin)
+    argument = _argument(found, node)
+    at = "here" if argument is None else f"at {spoken(case, program, argument)}"
+    yield from diagnose(
+        case,
+        found,
+        Place(node.id, found.trail[0].index),
+        headline=f"{op_words(node)} has an infinite slope {at}, and the gradient is NaN or infinite by it",
+        label=f"{slope_words(node)} is infinite {at}",
+        rows=way_row(found),
+        why=(
+            f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its slope is infinite, and the "
+            f"chain rule multiplies by it. Whether `{case.capture.target}` as a whole has a derivative at this point "
+            "could not be decided."
+        ),
+        fix=Fix(_FIX),
     )
 
 
