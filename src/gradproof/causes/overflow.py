@@ -46,11 +46,13 @@ def find(case: Case) -> Iterator[Diagnostic]:
     op = forward_op(found.program, node)
     largest = words.significant(LARGEST[node.dtype], 2)
     where = "" if found.is_forward else "the gradient of "
+    too_large = f"is {found.exact.words} here, too large for {node.dtype}"
+    inside = f"returns infinity, though its value {found.exact.words} is no more than {node.dtype} can hold"
     yield from diagnose(
         case,
         found,
         found.trail[0],
-        headline=f"{where}{op_words(op)} is {found.exact.words} here, too large for {node.dtype}",
+        headline=f"{where}{op_words(op)} {too_large if found.exact.is_beyond(node.dtype) else inside}",
         label=f"computed {number_at(found.program, found.trail[0])}, proven {found.exact.words}",
         rows=(("limit", f"the largest {node.dtype} is {largest}"), *way_row(found)),
         why=_why(case, found, node, largest),
@@ -64,6 +66,8 @@ def _why(case: Case, found: Nonfinite, node: Node, largest: str) -> str:
     size = "" if found.exact is None else found.exact.words
     first = f"{capital(line_of(node.span))}{when} computes a number of size {size}. "
     second = f"A {node.dtype} ends at {largest}, so it becomes infinite. "
+    if found.exact is not None and not found.exact.is_beyond(node.dtype):
+        second = f"A {node.dtype} ends at {largest}, and a step inside of the op is beyond that. "
     if found.meeting is not None and found.meeting != found.trail[0]:
         met = found.program[found.meeting.id]
         third = f"In the backward ops of {line_of(met.span)} it meets a zero or another infinity, which gives NaN."

@@ -195,7 +195,7 @@ def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
     meeting = _meeting(program, way)
     if local.is_defined:
         found = Nonfinite("overflow", program, way, local, meeting=meeting)
-        return found if local.is_beyond(origin.dtype) else _taken_for_zero(found)
+        return found if local.is_beyond(origin.dtype) else _taken_for_zero(found) or _inside(found)
     culprit = _culprit(program, way[0])
     found = Nonfinite("invalid-domain", program, way, local, culprit, meeting)
     lost = _rounding_to_an_edge(program, way)
@@ -225,6 +225,11 @@ def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
     if place is None or value is None or not 0 < abs(value) < SMALLEST_NORMAL.get(program[place.id].dtype, 0):
         return None
     return replace(found, kind="underflow", culprit=place)
+
+
+def _inside(found: Nonfinite) -> Nonfinite | None:
+    """An op that has the result of its function in its dtype, and returned infinity: a step inside of it overflowed."""
+    return found if np.isinf(value_at(found.program, found.trail[0]) or 0.0) else None
 
 
 def _rounded(found: Nonfinite, place: Place, exact: Exact | None) -> Nonfinite | None:
