@@ -113,7 +113,7 @@ def _closed(case: Case) -> Closed | None:
 
 
 def _has_rest(case: Case, growth: Growth) -> bool:
-    """Whether later steps keep the gradient up, as with weights that all of them share, or a solver that has converged."""
+    """Whether later steps keep the gradient up, as with weights that all of them share, or in a solver."""
     observed = case.source.observed
     largest = 0.0 if observed is None else float(np.max(np.abs(observed), initial=0.0))
     return largest > MAX_FACTOR * growth.last
