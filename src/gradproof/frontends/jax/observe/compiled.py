@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -21,7 +21,7 @@ from gradproof.frontends.frozen.outside_reads import Read
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.batched import heard, is_batched_only
 from gradproof.frontends.jax.observe.effects import is_noticed
-from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped
+from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped, with_object
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import bottom, ground
 from gradproof.frontends.jax.observe.session import JaxSession
@@ -74,7 +74,7 @@ class CompiledFunctions:
         if session.here.quiet or not isinstance(ground(core.trace_ctx.trace), core.EvalTrace):
             return original(p, args, fun, *rest)
         session.narrowed.look_at(args, sys._getframe(2))
-        compiled = self._begin(p, args, fun, sys._getframe(2))
+        compiled = self._begin(p, args, fun, sys._getframe(2), rest[0] if rest else ())
         if compiled is None:
             return original(p, args, fun, *rest)
         state, execution = compiled
@@ -114,12 +114,14 @@ class CompiledFunctions:
             ending for ending in self._pending if ending.asked.places and ending.asked.places[0][0] in codes
         ]
 
-    def _begin(self, p: Any, args: Any, fun: Any, frame: Any) -> tuple[_Compiled, Execution | None] | None:
+    def _begin(
+        self, p: Any, args: Any, fun: Any, frame: Any, given: Sequence[Any]
+    ) -> tuple[_Compiled, Execution | None] | None:
         try:
             jaxpr = p.params["jaxpr"]
             endings = self._endings(jaxpr)
             if not endings:
-                self._look_at_frozen(jaxpr, fun, frame)
+                self._look_at_frozen(jaxpr, with_object(fun, given), frame)
                 return None
             places = user_places(frame)
             found = [self._session.sites.begin(_site(ending, places)) for ending in endings]
@@ -138,7 +140,7 @@ class CompiledFunctions:
             )
             name = function_name(unwrapped(fun))
             execution = Execution(jaxpr, kept, (), places, name, state.sites[0].executions)
-            functions = (fun, *(ending.of.asked.function for ending in endings))
+            functions = (with_object(fun, given), *(ending.of.asked.function for ending in endings))
             execution.frozen = self._frozen(jaxpr, name, functions)
             return state, execution
         except Exception:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from jax import tree_util
 from jax._src import core
 
 from gradproof.frontends.frozen.outside_reads import Read, reads_of
@@ -31,6 +33,15 @@ def unwrapped(function: Any) -> Any:
         if inner is None or inner is function:
             return function
         function = inner
+
+
+def with_object(function: Any, given: Sequence[Any]) -> Any:
+    """A method whose object is a static argument, bound to it: what it reads of that object is frozen, too."""
+    own, first = unwrapped(function), given[0] if given else None
+    is_object = hasattr(first, "__dict__") and not isinstance(first, type | ModuleType | FunctionType)
+    # What JAX takes apart is traced, not frozen; a class that it does not know can only be static.
+    is_static = is_object and tree_util.all_leaves([first]) and not hasattr(first, "dtype")
+    return MethodType(own, first) if is_static and isinstance(own, FunctionType) else function
 
 
 def frozen_in(jaxpr: Any, name: str, reads: Iterable[Read]) -> Iterator[Baked]:
