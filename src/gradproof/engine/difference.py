@@ -37,6 +37,10 @@ class AlongDirection:
     direction: Mapping[int, Array]
     decisions: Mapping[int, Any]
 
+    def holds(self, node: Node) -> bool:
+        """Whether a node stays though what it is computed from moves; a source that was made so moves itself."""
+        return node.op == "stop_gradient" and node.id not in self.direction
+
     @property
     def shrink(self) -> int:
         """How many bits smaller the steps must be, since the smallest number that is moved is so small."""
@@ -75,7 +79,7 @@ def _still(m: Arithmetic, along: AlongDirection) -> dict[int, Any]:
     """What does not move: everything that the direction does not reach, and what a stopped gradient holds."""
     program, policy = along.program, Policy(decisions=along.decisions)
     moving = {node.id for node in _moving(along)}
-    stops = [node.id for node in program.nodes if node.op == "stop_gradient" and node.id in moving]
+    stops = [node.id for node in program.nodes if node.id in moving and along.holds(node)]
     needed = ancestors(program, program.outputs)
     held = ancestors(program, stops) if stops else set()
     values: dict[int, Any] = {}
@@ -90,7 +94,7 @@ def _output(m: Arithmetic, along: AlongDirection, still: Mapping[int, Any], step
     policy = Policy(decisions=along.decisions)
     values = dict(still)
     for node in _moving(along):
-        if node.op == "stop_gradient":
+        if along.holds(node):
             continue
         tick()
         y = evaluate(m, node, values, policy)

@@ -142,10 +142,10 @@ class Builder:
         return program
 
 
-def prune(program: Program, outputs: Iterable[int]) -> Program:
-    """The part of a program that its new outputs need; ids stay, and so do all inputs."""
+def prune(program: Program, outputs: Iterable[int], kept: Iterable[int] = ()) -> Program:
+    """The part of a program that its new outputs and nodes to be kept need; ids stay, and so do all inputs."""
     outputs = tuple(outputs)
-    needed = ancestors(program, outputs) | set(program.inputs)
+    needed = ancestors(program, (*outputs, *kept)) | set(program.inputs)
     nodes = tuple(node for node in program.nodes if node.id in needed)
     return replace(program, nodes=nodes, outputs=outputs)
 

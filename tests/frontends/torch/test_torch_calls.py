@@ -131,6 +131,44 @@ def test_a_gradient_behind_a_short_loop_is_heard(seconds: float, monkeypatch: py
     assert behind.verdict.value == ("correct" if seconds else "unverified")
 
 
+def test_a_laplacian_of_a_network_in_a_loss() -> None:
+    """Parameters are detached first, and the last bias has no part in a second derivative: its gradient is zeros."""
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    points = torch.rand(4, 2)
+
+    def value(p: Any, x: Any) -> Any:
+        return torch.func.functional_call(net, p, (x[None],))[0, 0]
+
+    def laplacian(p: Any, x: Any) -> Any:
+        return torch.trace(torch.func.jacrev(torch.func.grad(value, argnums=1), argnums=1)(p, x))
+
+    def loss(p: Any) -> Any:
+        return (torch.func.vmap(laplacian, (None, 0))(p, points) ** 2).mean()
+
+    report = audited(lambda: torch.func.grad(loss)({k: v.detach() for k, v in net.named_parameters()}))
+    found = {one.source: one.verdict.value for one in report.gradients if one.source.startswith("net.")}
+    assert found == dict.fromkeys(("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias"), "correct")
+    assert report.notes == ()
+
+
+def test_zeros_that_pytorch_fills_in_are_gradients() -> None:
+    def program() -> None:
+        a, b = (torch.tensor([number], requires_grad=True) for number in (1.0, 3.0))
+        torch.autograd.grad((a**2).sum(), [a, b], materialize_grads=True)
+        functional.jacobian(lambda a, b: (a**2).sum(), (a, b))
+        torch.func.grad(lambda a, b: (a**2).sum(), argnums=(0, 1))(a.detach(), b.detach())
+
+    assert_all_correct(audited(program), 6)
+
+
+def test_a_layer_that_has_no_shape_yet_is_heard_from_when_it_has_one() -> None:
+    def program() -> None:
+        net = torch.nn.LazyLinear(2)
+        net(torch.ones(1, 3)).sum().backward()
+
+    assert_all_correct(audited(program), 2)
+
+
 def test_a_gradient_of_a_gradient_is_seen_where_its_line_was_never_reached_before() -> None:
     """The inner line has run often enough not to be looked at; the outer one needs what it computed."""
 

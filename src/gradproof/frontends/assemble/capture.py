@@ -47,11 +47,8 @@ def to_capture(call: GradientCall, view: View | None = None) -> Capture:
     except GradproofError as error:
         return unread(call, call.exception or str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
-        return unread(
-            call,
-            f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
-            + traceback.format_exc(limit=-3),
-        )
+        failed = f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
+        return unread(call, failed + traceback.format_exc(limit=-3))
 
 
 def unread(call: GradientCall, reason: str) -> Capture:
@@ -113,7 +110,9 @@ def _capture(made: Assembly) -> Capture:
     output = _weighted_target(made)
     sources = tuple(_source(made, k, operand) for k, operand in enumerate(call.sources))
     whole = made.m.builder.build([output.id])
-    program = prune(whole, [output.id])
+    # Zeros for what the target does not depend on are judged, too.
+    kept = sources if call.unconnected_gradients == "zero" else ()
+    program = prune(whole, [output.id], [source.node for source in kept if source.node is not None])
     return _with_program(made, tuple(placed(source, made, program) for source in sources), whole, program)
 
 

@@ -121,7 +121,7 @@ class _Search:
                 return Break(
                     "left-framework", event.span, "runs outside TensorFlow", self._called(), {"how": event.op}
                 )
-            if role == "discrete" or (role == "draw" and is_discrete(event)):
+            if self._is_step(event):
                 return Break(
                     "discrete-op",
                     event.span,
@@ -132,8 +132,16 @@ class _Search:
         return None
 
     def _ends(self, event: OpEvent) -> bool:
+        return self.dialect.role(event) in ("stop", "leave") or self._is_step(event)
+
+    def _is_step(self, event: OpEvent) -> bool:
+        """Whether real numbers go in and what the target needs of the results changes in jumps only."""
         role = self.dialect.role(event)
-        return role in ("stop", "leave", "discrete") or (role == "draw" and is_discrete(event))
+        if role != "compute":
+            return role == "discrete" or (role == "draw" and is_discrete(event))
+        needed = [value for value in event.outputs if value.id in self.needed]
+        is_real = any(v.id in self.reached and not types.is_discrete(v.dtype) for v in event.inputs)
+        return is_real and bool(needed) and all(types.is_discrete(value.dtype) for value in needed)
 
     def _is_open(self) -> bool:
         """Whether some way to the target passes no op that ends it."""
@@ -143,10 +151,8 @@ class _Search:
 
     def _outside(self) -> Break | None:
         tape = self.call.tape
-        outside = [
-            event for event in self.path if not event.is_heard_by(tape) and self.dialect.role(event) != "read"
-        ]
-        outside = [event for event in outside if event.scope is None]
+        unheard = [event for event in self.path if event.scope is None and not event.is_heard_by(tape)]
+        outside = [event for event in unheard if self.dialect.role(event) != "read"]
         if tape.kind != "tape" or not outside:
             return None
         contributing = [(tape.entered, "the tape records from here")] if tape.entered else []
@@ -164,7 +170,7 @@ class _Search:
         return min((e.index for e in self.forward if e.is_heard_by(self.call.tape)), default=1 << 62)
 
     def _unregistered(self) -> Break | None:
-        """A rule ran and returned nothing for this input, or there is no rule."""
+        """A rule ran and returned nothing for this input."""
         by_index = {event.index: event for event in self.forward}
         for pullback in self.call.pullbacks:
             event = None if pullback.forward is None else by_index.get(pullback.forward)
@@ -214,9 +220,7 @@ class _Search:
         first = next((event for event in self.path if event.is_heard_by(tape)), None)
         if watch is None or first is None or first.index in ran:
             return None
-        used = (
-            () if first.span is None else ((first.span, f"`{self.source.name}` is used here, before that"),)
-        )
+        used = ((first.span, f"`{self.source.name}` is used here, before that"),) if first.span else ()
         facts = {"what": "watched only after it was used"}
         return Break("not-watched", watch, "too late for what was computed before", used, facts)
 

@@ -114,7 +114,8 @@ def _known(run: EngineRun, named: Mapping[int, Named], tensor: Any, read: Any) -
     """The name of the user's tensor that an argument of `torch.func` wraps, or one of `functional` is a view of."""
     own = read(unwrapped(tensor))
     known = [(name, read(unwrapped(one))) for name, one in tensors_in_frames(run.frame)]
-    known += [(one.name, read(one.tensor)) for one in named.values() if one.tensor.shape == tensor.shape]
+    alike = [one for one in named.values() if one.tensor.shape == tensor.shape]
+    known += [(one.name, read(unwrapped(one.tensor))) for one in alike]
     same = [name for name, cell in known if cell.id == own.id]
     views = [
         name

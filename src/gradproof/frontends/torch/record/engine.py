@@ -21,7 +21,7 @@ from gradproof.frontends.torch.record.graph import LEAF, walk
 from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import have_numbers
 from gradproof.frontends.torch.record.recorder import CompiledCall, TorchRecorder, numbers
-from gradproof.frontends.torch.record.transforms import are_batched, plain
+from gradproof.frontends.torch.record.transforms import are_batched, fills_zeros, plain
 
 _BACKWARD, _TENSOR_BACKWARD = torch.autograd.backward.__code__, torch.Tensor.backward.__code__
 
@@ -143,7 +143,7 @@ class Engine:
         site, wanted = self._begin(frame)
         if wanted:
             self._known.clear()
-            return self._observed(original, site, frame, outputs, args, kwargs)
+            return self._observed(original, site, frame, outputs, args, kwargs, fills_zeros(caller))
         if not self._recorder.is_on:
             self._known[id(frame.f_code), frame.f_lasti] = frame.f_code, site
         try:
@@ -152,13 +152,14 @@ class Engine:
             self._unseen(site, outputs)
 
     def _observed(
-        self, original: Any, site: Site, frame: FrameType, outputs: Any, args: Any, kwargs: Any
+        self, original: Any, site: Site, frame: FrameType, outputs: Any, args: Any, kwargs: Any, fills: bool
     ) -> Any:
         recorder = self._recorder
         run, handles = None, []
         try:
             with recorder.silence():
                 run = self._started(site, frame, outputs, args, kwargs)
+                run.fills_zeros = fills
                 handles = [] if run.is_opaque else list(self._listen(run))
                 self._began(run)
         except Exception:

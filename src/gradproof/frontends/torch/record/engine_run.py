@@ -43,6 +43,7 @@ class EngineRun:
     first: int = 0
     is_inside: bool = False  # of another run, as where a checkpoint computes a part again
     is_batched: bool = False
+    fills_zeros: bool = False  # whoever asked puts zeros where the engine has nothing
     is_opaque: bool = False  # for many examples at once, in tensors that cannot be looked into
     held: dict[int, Any] = field(default_factory=dict)  # gradients that leaves still had from steps before
     rows: tuple[Any, ...] = ()  # weights of many calls in one, a row for each

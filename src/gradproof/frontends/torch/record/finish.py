@@ -43,7 +43,7 @@ from gradproof.frontends.torch.record.names import Named, named_in
 from gradproof.frontends.torch.record.overwritten import overwritten
 from gradproof.frontends.torch.record.recorder import TorchEvent, TorchRecorder, TorchScope, numbers
 from gradproof.frontends.torch.record.rules import TorchRules
-from gradproof.frontends.torch.record.transforms import IN_VMAP, plain
+from gradproof.frontends.torch.record.transforms import IN_VMAP, plain, zeros_for
 from gradproof.frontends.torch.record.waiting import Waiting
 from gradproof.ir.span import Span
 
@@ -87,8 +87,8 @@ class Finish:
         events = self.relevant
         versions = self.versions(events)
         self.twice = GivenTwice(run, events, self.recorder.memory)
-        beneath = made_of(run, events, self.exits, self.leaves())
-        asked = asked_for(run, named, span, beneath, self.recorder.memory.read, self.recorder.events)
+        beneath, read = made_of(run, events, self.exits, self.leaves()), self.recorder.memory.read
+        asked = asked_for(run, named, span, beneath, read, self.recorder.events)
         sources, observed = self._sources(asked, versions)
         self.lost = unreached(run, named)[:MOST_LEAVES]
         before = self.n_older(events)
@@ -107,6 +107,7 @@ class Finish:
             sources=tuple(sources),
             observed=() if run.error is not None else tuple(observed),
             observed_from="returned",
+            unconnected_gradients="zero" if run.fills_zeros else "none",
             output_gradients=tuple(weights_of(run, self.recorder.memory.read, self.value)) or None,
             events=made[before:],
             older=made[:before],
@@ -202,6 +203,7 @@ class Finish:
             return Observed(Value(-next(numbers), "float32", None, unknown=IN_VMAP))
         if run.inputs and not run.accumulates:
             result = run.results[k] if k < len(run.results) else None
+            result = zeros_for(tensor) if result is None and run.fills_zeros else result
             seen = None if result is None else self.recorder.memory.read(plain(result), True)
             return None if seen is None else Observed(self.value(seen))
         cell = run.gradients.get(id(tensor)) or retained(run, tensor, self.recorder.memory.read)

@@ -11,6 +11,7 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import (
     TorchDispatchMode,
     _pop_mode,
@@ -65,7 +66,9 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             if recorder.autocasts and name == "aten._to_copy.default":
                 attrs["by_policy"] = True
             heard = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-            if not any(one.is_meta for one in tensors):  # which have a shape and no numbers
+            if not any(
+                one.is_meta or is_lazy(one) for one in tensors
+            ):  # which have no numbers, or no shape yet
                 with torch.no_grad():
                     pending = recorder.before(name, tensors, list(_written(func, args, kwargs)), attrs, heard)
                     exits.note(recorder, pending, sys._getframe(1))
@@ -84,7 +87,7 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
             try:
                 with torch.no_grad():
                     outputs = list(tensors_in(result))
-                    is_known = any(one.is_meta for one in outputs) or (
+                    is_known = any(one.is_meta or is_lazy(one) for one in outputs) or (
                         own is not None and recorder.has_made(outputs, since=pending)
                     )
                     if not is_known:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
 import torch
 from torch._C import _functorch as functorch
 from torch._functorch import eager_transforms
+from torch.autograd import functional
 
 from gradproof.frontends.record.patches import Patch, wrap
 
@@ -19,6 +21,21 @@ def plain(tensor: Any) -> Any:
     while isinstance(tensor, torch.Tensor) and functorch.is_functorch_wrapped_tensor(tensor):
         tensor = functorch.get_unwrapped(tensor)
     return tensor
+
+
+_FILLING = frozenset({eager_transforms._autograd_grad.__code__, functional._autograd_grad.__code__})
+
+
+def fills_zeros(caller: FrameType) -> bool:
+    """Whether `autograd.grad`, or who has called it, puts zeros where the engine returns nothing."""
+    behind = caller.f_back
+    return bool(caller.f_locals.get("materialize_grads")) or (
+        behind is not None and behind.f_code in _FILLING
+    )
+
+
+def zeros_for(tensor: Any) -> Any:
+    return torch.zeros_like(plain(tensor))
 
 
 def are_batched(tensors: Iterable[Any]) -> bool:
