@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -107,16 +108,20 @@ def value_at(case: Case, node: Node, index: tuple[int, ...]) -> str:
 
 
 def proven_at(case: Case, node: Node, index: tuple[int, ...]) -> str | None:
-    """The exact value of an entry of a forward node; None for nodes outside the proven run."""
+    """The exact value of an entry of a forward node, in words; None for nodes outside the proven run."""
+    ball = proven_ball(case, node, index)
+    return None if ball is None else words.number(*ball)
+
+
+def proven_ball(case: Case, node: Node, index: tuple[int, ...]) -> tuple[Any, float] | None:
+    """The same as a midpoint and a radius."""
     reference = case.judgement.reference
     if reference is None or node.id not in reference.run.values or isinstance(node.value, tuple):
         return None
     domain = reference.run.m.domain
     with domain.active():
         mid, rad = domain.leave(reference.run.values[node.id])
-    if not np.isfinite(rad[index]):
-        return None
-    return words.number(mid[index].item(), rad[index].item())
+    return (mid[index].item(), rad[index].item()) if np.isfinite(rad[index]) else None
 
 
 def computed_and_proven(case: Case, node: Node, index: tuple[int, ...]) -> str:

@@ -33,12 +33,13 @@ import numpy as np
 from gradproof.causes._evidence import Rows, subject
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
 from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
-from gradproof.causes._rounding import proven_at
+from gradproof.causes._rounding import proven_ball
+from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
-from gradproof.diagnosis.flow import Place, operand
+from gradproof.diagnosis.flow import Place, operand, value_at
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
@@ -161,13 +162,11 @@ def _from_an_earlier_step(case: Case, what: str, primary: Annotation | None) -> 
 
 
 def _argument_row(case: Case, found: Nonfinite, argument: Place) -> Rows:
-    """What the argument is without rounding, where that is known and the function as a whole has a value."""
-    exact = proven_at(case, found.program[argument.id], argument.index)
-    return (
-        ()
-        if exact is None
-        else (("argument", f"computed {number_at(found.program, argument)}, proven {exact}"),)
-    )
+    """What the argument is without rounding, where that is another number and the function as a whole has a value."""
+    exact = proven_ball(case, found.program[argument.id], argument.index)
+    if exact is None or abs(exact[0] - value_at(found.program, argument)) <= exact[1]:
+        return ()
+    return (("argument", f"computed {number_at(found.program, argument)}, proven {words.number(*exact)}"),)
 
 
 def _beside(case: Case, singular: Singular) -> Iterator[Diagnostic]:

@@ -46,6 +46,9 @@ def zero_at(program: Program, place: Place) -> Zero:
         if node.op == "select" and node.phase == "backward":
             select = node
         if node.phase == "forward":
+            mask = _mask_behind(program, place, moving) if node.id in moving else None
+            if mask is not None:
+                return Zero("not selected", mask)
             return Zero("computed" if node.id in moving else "multiplied by 0", node)
         if node.op == "constant":
             if select is not None:
@@ -63,6 +66,23 @@ def zero_at(program: Program, place: Place) -> Zero:
         is_product = is_product or node.op in _PRODUCTS
         place = _preferred(program, following, moving)
     return Zero("computed", program[place.id])
+
+
+def _mask_behind(program: Program, place: Place, moving: set[int]) -> Node | None:
+    """The select between two constants that a zero of the forward comes from.
+
+    The slope of a branch is one. Where a derivative is differentiated again, it stands among the forward ops.
+    """
+    for _ in range(MAX_STEPS):
+        node = program[place.id]
+        if node.op == "select" and not moving.intersection(node.inputs[1:]):
+            return node
+        fed = list(feeding(program, place))
+        following = [one for id, mask in fed for one in _zeros(program, id, mask)]
+        if len(following) != 1 or not (node.op in _PRODUCTS or _all_zero(program, fed)):
+            return None
+        place = following[0]
+    return None
 
 
 def _zeros(program: Program, id: int, mask: Array) -> list[Place]:

@@ -129,13 +129,18 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.RuleRun | None) -
     # Forward mode runs functions of TensorFlow's in between, whose lines are those of their first use.
     rule_at = next((event.span for event in sorted(own, key=lambda event: event.call is not None)), None)
     upstream = () if rule is None else tuple(id for id in ids_of(made, rule.upstream) if id is not None)
+    inputs, results = ids_of(made, scope.inputs), () if rule is None else tuple(rule.results)
+    if len(results) >= len(
+        inputs
+    ):  # a plain number among the arguments is no node, nor is there a gradient for it
+        results = tuple(r for k, r in enumerate(results) if k >= len(inputs) or inputs[k] is not None)
     return Scope(
         id=scope.id,
         name=scope.name,
-        inputs=tuple(id for id in ids_of(made, scope.inputs) if id is not None),
+        inputs=tuple(id for id in inputs if id is not None),
         outputs=tuple(id for id in ids_of(made, scope.outputs) if id is not None),
         upstream=None if rule is None else upstream,
-        results=None if rule is None else ids_of(made, rule.results),
+        results=None if rule is None else ids_of(made, results),
         used_at=scope.span,
         defined_at=scope.definition,
         rule_at=rule_at or scope.rule,
@@ -143,7 +148,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.RuleRun | None) -
         is_upstream_idle=rule is not None and _is_idle(rule.upstream),
         library=scope.library,
         left=tuple(id for id in ids_of(made, scope.left) if id is not None),
-        nothing_for=() if rule is None else tuple(k for k, one in enumerate(rule.results) if one is None),
+        nothing_for=tuple(k for k, one in enumerate(results) if one is None),
     )
 
 
