@@ -105,13 +105,13 @@ def _taken_for_zero(case: Case, found: Nonfinite, place: Place) -> Iterator[Diag
         case,
         found,
         found.trail[0],
-        headline=f"{value} is taken for 0, where {slope_words(user)} is infinite",
+        headline=f"{value} is treated as 0, where {slope_words(user)} is infinite",
         label=f"computed {number_at(found.program, found.trail[0])} from {value}",
         rows=(("limit", f"the smallest normal {dtype} is {smallest}"), *way_row(found)),
         why=(
             f"{capital(line_of(found.origin.span))} is given {value}. Below {smallest} a {dtype} has fewer and fewer "
-            f"digits, and {words.framework_name(case.capture.framework)} tells the processor to take such numbers for "
-            "0, which is quicker."
+            f"digits, and {words.framework_name(case.capture.framework)} tells the processor to treat such numbers "
+            "as 0, which is quicker."
         ),
         fix=Fix("keep the numbers away from the end of the dtype by a scale factor, or use a wider dtype"),
     )
