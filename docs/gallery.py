@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -52,8 +53,8 @@ def _page(names: list[str]) -> Iterator[str]:
     yield "that loads nothing from elsewhere.\n"
     yield "```{raw} html\n<ul>"
     for name in names:
-        title = _title(EXAMPLES / f"{name}.py")
-        yield f'<li><a href="reports/{name}.html">{escape(title)}</a> <code>examples/{name}.py</code></li>'
+        title = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(_title(EXAMPLES / f"{name}.py")))
+        yield f'<li><a href="reports/{name}.html">{title}</a> <code>examples/{name}.py</code></li>'
     yield "</ul>\n```\n"
 
 

@@ -41,3 +41,10 @@ def test_the_issue_template_asks_for_options_that_exist() -> None:
 def test_every_dependency_has_a_lowest_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert all(re.fullmatch(r"[\w-]+>=[\d.]+", each) for each in project["dependencies"])
+
+
+def test_hooks_before_a_commit_leave_out_what_the_project_leaves_out() -> None:
+    """Hooks name every file, and ruff checks files that are named even where the project excludes them."""
+    hooks = re.findall(r"entry: (ruff .+)", (ROOT / ".pre-commit-config.yaml").read_text())
+    assert len(hooks) == 2
+    assert all("--force-exclude" in each for each in hooks)

@@ -7,7 +7,8 @@ import pytest
 
 import gradproof as gp
 from gradproof.judge.verdict import Verdict
-from gradproof.render.summary_text import last_line
+from gradproof.render.summary_text import last_line, verdict_line
+from gradproof.render.to_html import to_html
 
 
 def _watched(start: float, low: float) -> gp.Report:
@@ -26,6 +27,23 @@ def test_a_number_beyond_its_bound_does_not_train() -> None:
     assert note.span is not None and note.span.file.endswith("test_exactly_zero.py")
     assert "but exactly 0: `temperature` will not train" in last_line(report)
     assert f"{note.span}: flat below 0.05, and this is 0.003; begin inside the bounds" in last_line(report)
+
+
+def test_the_page_has_a_short_heading_and_the_reason_on_a_card() -> None:
+    report = _watched(0.003, 0.05)
+    assert verdict_line(report) == "1 gradient correct, proven, but exactly 0: `temperature` will not train"
+    card = "<h2>Look at this first</h2>"
+    assert card in to_html(report)
+    assert card not in to_html(_watched(0.5, 0.05))
+
+
+def test_of_several_gradients_it_is_said_how_many_are_0() -> None:
+    held, free = gp.Variable(0.003, name="held"), gp.Variable(1.5, name="free")
+    with gp.watch() as report:
+        with gp.GradientTape() as tape:
+            loss = np.exp(np.clip(held, 0.05, 5.0)) * free
+        tape.gradient(loss, [held, free])
+    assert "2 gradients correct, proven, but 1 exactly 0: `held` will not train" in last_line(report)
 
 
 @pytest.mark.parametrize("low", [0.05, 0.0])

@@ -10,6 +10,8 @@ from gradproof.diagnosis.report import FailOn, GradientReport, Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
 from gradproof.render.faults import ordered_diagnostics
+from gradproof.render.from_json import from_json
+from gradproof.render.to_json import to_json
 
 
 def gradient(verdict: Verdict, *severities: Severity, intended: bool = False) -> GradientReport:
@@ -115,3 +117,24 @@ def test_of_one_fault_of_several_gradients_the_one_with_a_change_that_was_run_is
     assert [one.fix for one in report.diagnostics] == [ran]
     [shown] = ordered_diagnostics(report)
     assert shown.notes == ("the same fault reaches d loss / d x and d loss / d z",)
+
+
+@pytest.mark.parametrize("serves_all", [True, False])
+def test_what_one_change_fixes_in_all_places_is_one_fault(serves_all: bool) -> None:
+    fix = Fix("scale the loss", serves_all=serves_all)
+    small, large = (
+        Diagnostic("underflow", severity, "proven", "too small", Annotation(Span("a.py", line)), fix=fix)
+        for severity, line in (("warning", 3), ("error", 7))
+    )
+    report = Report(
+        gradients=(
+            replace(gradient(Verdict.INACCURATE), source="x", diagnostics=(small,)),
+            replace(gradient(Verdict.INACCURATE), source="y", diagnostics=(large,)),
+        )
+    )
+    shown = ordered_diagnostics(report)
+    assert [(one.severity, one.span) for one in shown][:1] == [("error", large.span)], "the gravest is shown"
+    assert len(shown) == (1 if serves_all else 2)
+    assert [one.says_the_same_as for one in from_json(to_json(report)).diagnostics] == [
+        one.says_the_same_as for one in report.diagnostics
+    ]

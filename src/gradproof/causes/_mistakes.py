@@ -120,7 +120,7 @@ def _missing_factor(case: Case, mistake: Mistake) -> Said:
         "one factor is missing",
         f"The chain rule multiplies the slopes of all steps of the forward. The rule returns their product without "
         f"the slope of the step in {where}.",
-        f"multiply with the slope of the step in {where}",
+        f"multiply by the slope of the step in {where}",
     )
 
 
@@ -180,10 +180,10 @@ def _ignores(case: Case, mistake: Mistake) -> Said:
     return Said(
         "ignores the gradient that comes in",
         "does not depend on the gradient that comes in",
-        "A rule is handed the gradient of the loss for its result and has to multiply it with its own slope. This "
-        "one returns the slope alone, so everything between its result and the loss is dropped. It is right only "
+        "A rule is given the gradient of the loss for its result and has to multiply it by its own slope. This one "
+        "returns the slope alone, so everything between its result and the loss is left out. It is right only "
         "where that gradient happens to be 1.",
-        "multiply with the gradient that comes in",
+        "multiply by the gradient that comes in",
         Instead("{upstream} * ({value})", lambda value, upstream: upstream * value),
     )
 

@@ -1,4 +1,4 @@
-"""Functions that are flat where they were computed: a softmax over one number, a sigmoid far from its middle."""
+"""Functions that are flat where they were computed, as a sigmoid far from its middle."""
 
 from __future__ import annotations
 
@@ -6,33 +6,21 @@ import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._nonfinite import returned_rows
+from gradproof.causes._probabilities import FIX_TWICE, function_name
+from gradproof.causes._softmax import applied_twice, is_by_hand
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
 from gradproof.ir.types import unit_roundoff
 
-_HANDED_ON = frozenset({"identity", "reshape", "cast", "broadcast_to"})
-_SOFTMAX = frozenset({"softmax", "log_softmax"})
 _LIMITS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0)}
 NEAR = 4.0  # units of the last digit within which a result cannot be told from its limit
 
-TWICE = "give the loss the logits: it applies a softmax itself"
 ONCE = (
     "keep what goes into it near 0 (smaller weights, scaled inputs, a normalisation), or compute the loss from the "
     "logits, which does not saturate"
 )
-
-
-def is_over_one(program: Program, node: Node) -> bool:
-    """Whether a softmax runs over a single number, so that it is 1 and its logarithm 0 whatever that number is."""
-    if node.op in _SOFTMAX:
-        given = program[node.inputs[0]].shape
-        return all(given[axis] == 1 for axis in node.params["axes"])
-    summed = _summed_by_hand(program, node)
-    return summed is not None and all(
-        program[summed.inputs[0]].shape[axis] == 1 for axis in summed.params["axes"]
-    )
 
 
 def saturated(case: Case, span: Span | None = None) -> Node | None:
@@ -93,8 +81,8 @@ def saturated_name(program: Program, node: Node) -> str:
 def saturated_fix(program: Program, node: Node) -> str:
     """What helps: for a softmax that goes into a loss with a softmax of its own, to leave it out."""
     after = descendants(program, [node.id]) - {node.id}
-    is_twice = any(_is_softmax(program, program[id]) for id in after)
-    return TWICE if is_twice and _LIMITS.get(node.op, (0.0, 1.0))[0] == 0.0 else ONCE
+    is_twice = any(applied_twice(program, program[id]) is node for id in after)
+    return FIX_TWICE.format(name=function_name(node)) if is_twice else ONCE
 
 
 def _is_at_limit(program: Program, node: Node) -> bool:
@@ -107,37 +95,4 @@ def _is_at_limit(program: Program, node: Node) -> bool:
 
 
 def _limits(program: Program, node: Node) -> tuple[float, float] | None:
-    return _LIMITS["softmax"] if _is_by_hand(program, node) else _LIMITS.get(node.op)
-
-
-def _is_by_hand(program: Program, node: Node) -> bool:
-    """Whether this is exp(x) divided by its sum: how JAX writes a softmax, and many people."""
-    return node.op == "div" and _summed_by_hand(program, node) is not None
-
-
-def _is_softmax(program: Program, node: Node) -> bool:
-    """Whether this is a softmax or its logarithm, by name or written by hand."""
-    return node.op in _SOFTMAX or _summed_by_hand(program, node) is not None
-
-
-def _summed_by_hand(program: Program, node: Node) -> Node | None:
-    """The sum in exp(x) / sum(exp(x)) or in x - log(sum(exp(x))), if this is one of them."""
-    if node.op not in ("div", "sub"):
-        return None
-    top, bottom = (_handed_on(program, id) for id in node.inputs)
-    if node.op == "sub" and bottom.op != "log":
-        return None
-    summed = bottom if node.op == "div" else _handed_on(program, bottom.inputs[0])
-    if summed.op != "sum":
-        return None
-    term = _handed_on(program, summed.inputs[0])
-    same = term if node.op == "div" or term.op != "exp" else _handed_on(program, term.inputs[0])
-    return summed if term.op == "exp" and same is top else None
-
-
-def _handed_on(program: Program, id: int) -> Node:
-    """The node whose numbers these are, behind reshapes."""
-    node = program[id]
-    while node.op in _HANDED_ON:
-        node = program[node.inputs[0]]
-    return node
+    return _LIMITS["softmax"] if is_by_hand(program, node) else _LIMITS.get(node.op)

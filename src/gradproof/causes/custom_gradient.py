@@ -127,7 +127,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
             "A rule has to multiply the gradient that comes in with its own slope. This one returns the slope alone. "
             "Here 1 comes in and the result is right; wherever something else does, it is wrong."
         )
-        fix = "multiply with the gradient that comes in"
+        fix = "multiply by the gradient that comes in"
     else:
         fault, label = "is right, but its own derivative is not", "does not move with the inputs"
         why = (

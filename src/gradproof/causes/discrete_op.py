@@ -138,7 +138,7 @@ _STEPS = _Said(
     "the gradient for `{name}` is 0 everywhere: {op} changes only in steps",
     "the result stays the same for small changes",
     "Zero is right, and of no use. {Op} on line {line} turns `{name}` into a result that changes only in steps, and "
-    "`{target}` depends on `{name}` in no other way. Training cannot move `{name}`.",
+    "`{target}` depends on `{name}` in no other way. Training does not change `{name}`.",
     _FIX,
 )
 # The first derivative of a function that decides between straight pieces is made of the decisions alone.
@@ -146,8 +146,8 @@ _STRAIGHT = _Said(
     "the second derivative for `{name}` is 0 everywhere: this is made of straight pieces",
     "straight pieces, such as those of `relu`: no curvature between the corners",
     "Zero is right, and of no use. The slope of a function like `relu` is the same number on a whole piece, so that "
-    "its own slope is 0 there, whatever the weights are. `{target}` depends on `{name}` through such slopes alone, and "
-    "training cannot move `{name}`.",
+    "its own slope is 0 there, whatever the weights are. `{target}` depends on `{name}` through such slopes alone, so "
+    "that nothing can be learnt from this derivative.",
     "use a smooth function where second derivatives are needed: tanh, softplus, gelu or sin in place of relu",
 )
 

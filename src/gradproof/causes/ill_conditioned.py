@@ -1,7 +1,7 @@
 """The function is so steep here that ordinary rounding is enough to spoil its gradient.
 
 What it finds
-    An inaccurate gradient whose error comes from ordinary roundings and grows because a function on the way reacts
+    An inaccurate gradient whose error comes from ordinary roundings and grows because a function on the path reacts
     strongly to its input; also a subtraction, where no other way of writing was found and roundings of the inputs
     alone would move the true gradient as much.
 

@@ -18,7 +18,7 @@ Write instead
     x = tf.constant(2.0)
 
 Stays silent when
-    the source is a floating-point number and an op on the way made integers of it: that is discrete-op.
+    the source is a floating-point number and an op on the path made integers of it: that is discrete-op.
 """
 
 from __future__ import annotations

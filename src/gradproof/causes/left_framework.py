@@ -1,4 +1,4 @@
-"""A tensor was turned into plain numbers on the way, and no gradient comes back through them.
+"""A tensor was turned into plain numbers on the path, and no gradient comes back through them.
 
 What it finds
     A gradient of None where the path from the source to the target passes through `numpy()`, `float()`, `item()`,

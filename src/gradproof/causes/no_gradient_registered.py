@@ -1,4 +1,4 @@
-"""The framework has no gradient for an op on the way, or none for the argument that matters.
+"""The framework has no gradient for an op on the path, or none for the argument that matters.
 
 What it finds
     A gradient of None where the path from the source to the target passes through an op for which the framework has

@@ -60,7 +60,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         headline=f"{lacks(case)} because `{target}` was not computed from it",
         why=(
             f"No op that ran leads from `{name}` to `{target}`. If `{name}` is not meant to take part, its derivative "
-            "is zero and None is as good. If it is, something else was used in its place."
+            "is zero and None does no harm. If it is, something else was used in its place."
         ),
         fix=Fix(f"use `{name}` in `{target}`, or ask for the gradient of what was used"),
     )
@@ -111,14 +111,14 @@ def _differentiated_away(case: Case, missing: Break) -> Diagnostic:
         kind="not-connected",
         severity="warning",
         certainty="measured",
-        headline=f"{lacks(case)}: nothing of it is left in the derivatives that `{target}` is made of",
+        headline=f"{lacks(case)}: it drops out of the derivatives that `{target}` is computed from",
         primary=None if missing.span is None else Annotation(missing.span, missing.label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
-            f"`{target}` is made of derivatives. What is only added, as the last bias of a network, is gone after "
-            "differentiating once, and what multiplies straight pieces, such as those of `relu`, after differentiating "
-            f"twice. If `{name}` takes part in no other way, its derivative is zero and None is as good."
+            f"`{target}` is computed from derivatives. What is only added, as the last bias of a network, drops out "
+            "of the first derivative, and what multiplies straight pieces, such as those of `relu`, out of the second. "
+            f"If `{name}` takes part in no other way, its derivative is zero and None does no harm."
         ),
     )
 
@@ -131,7 +131,7 @@ def _special(case: Case, missing: Break) -> tuple[str, str, str] | None:
             f"no op in the record leads from it to `{target}`",
             f"`{target}` was computed from numbers that are older than the record, which holds the latest ops only. If "
             f"they were computed from `{name}`, that was outside the tape, and no path leads back. If they were not, "
-            f"the derivative for `{name}` is zero and None is as good.",
+            f"the derivative for `{name}` is zero and None does no harm.",
             f"compute all of `{target}` that depends on `{name}` inside the tape",
         )
     if "exchanged" in facts:

@@ -48,7 +48,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     yield from diagnose(
         case,
         missing,
-        headline=f"{lacks(case)} because the name no longer stands for the variable",
+        headline=f"{lacks(case)} because this name no longer refers to the variable",
         why=(
             f"This line computes a new tensor and gives it the name `{name}`. The variable that the name stood for is "
             "not changed, and the new tensor is watched by no tape. From here on there is no path back to it."

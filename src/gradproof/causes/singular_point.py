@@ -1,4 +1,4 @@
-"""A slope on the way is infinite at this very point.
+"""A slope on the path is infinite at this very point.
 
 What it finds
     A square root, norm or power at zero, an arc cosine at 1, a logarithm at zero, or any op whose slope has no bound

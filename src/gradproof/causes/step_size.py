@@ -62,7 +62,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         why=(
             f"The two values that are subtracted differ in their last digits only, since the step between them is "
             f"{step}. A {loss.place.dtype} carries {digits} digits, and what is left of them is mostly rounding. "
-            "A larger step trades this for the bend of the function; no step gives all digits."
+            "A larger step has less rounding and more error from the curvature of the function; no step gives all "
+            "digits."
         ),
         fix=case.remedy.rule_fix or Fix("return the exact derivative"),
         op=loss.place.op,
@@ -101,12 +102,12 @@ def of_check(check: NumericalCheck, name: str = "f") -> Diagnostic | None:
 def _why(step: StepJudgement, epsilon: str) -> str:
     if step.fault == "corner":
         return (
-            f"The two values lie {epsilon} before and behind the point. Neither rounding nor the bend of the function "
-            "around the point explains how far their difference is off. Within the step the function has to be "
+            f"The two values lie {epsilon} before and behind the point. Neither rounding nor the curvature around the "
+            "point explains how far their difference is off. Within the step the function has to be "
             "another one than at the point: it has a corner there, as relu and abs have, or bends sharply."
         )
     return (
-        "A difference quotient is off by the bend of the function within the step and by the rounding of its two "
+        "A difference quotient is off by the curvature of the function within the step and by the rounding of its two "
         f"values. With {epsilon} the first is about {_short(step.predicted_truncation, 2)} and the "
         f"second {_short(step.predicted_rounding, 2)}, so the check fails and the gradient need not."
     )

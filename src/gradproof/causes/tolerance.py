@@ -67,7 +67,7 @@ def of_check(check: NumericalCheck, name: str = "f") -> Diagnostic | None:
         kind="tolerance",
         severity="warning",
         certainty="measured",
-        headline=f"a tolerance of {check.tolerance:.0e} is below what differences can tell",
+        headline=f"a tolerance of {check.tolerance:.0e} is smaller than the error of the differences",
         subject=f"d {name}",
         evidence=(("tolerance", f"{check.tolerance:.0e}"), ("known", check.reason)),
         why=(
@@ -75,7 +75,7 @@ def of_check(check: NumericalCheck, name: str = "f") -> Diagnostic | None:
             "gradient agrees to that many digits cannot be seen from values of the function alone."
         ),
         fix=Fix(
-            "allow what the differences can tell, or check the function with `gradproof.check`, which needs none"
+            "allow for the error of the differences, or check the function with `gradproof.check`, which needs none"
         ),
     )
 

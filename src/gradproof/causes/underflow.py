@@ -37,7 +37,7 @@ from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
-from gradproof.fixes.kinds.scaled_loss import NARROW, text
+from gradproof.fixes.kinds.scaled_loss import NARROW, advice
 
 _FIX = "work with the logarithm of this quantity, or in a wider dtype"
 
@@ -63,14 +63,14 @@ def _digits_lost(case: Case, loss: Loss) -> Iterator[Diagnostic]:
             f"The exact result of this op is smaller than what {loss.place.dtype} can hold. What is kept of it "
             "is zero, or a few bits, and the chain rule multiplies or divides by that."
         ),
-        fix=Fix(_advice(case, loss)),
+        fix=_remedy(case, loss),
     )
 
 
-def _advice(case: Case, loss: Loss) -> str:
+def _remedy(case: Case, loss: Loss) -> Fix:
     """Gradients of 16 bits are lost at the small end: what people do about it is to scale the loss."""
     is_scaled = loss.place.dtype == NARROW and loss.place.phase == "backward"
-    return text(case) if is_scaled else _FIX
+    return advice(case) if is_scaled else Fix(_FIX)
 
 
 def _not_finite(case: Case, found: Nonfinite, place: Place, exact: Exact) -> Iterator[Diagnostic]:
@@ -105,13 +105,13 @@ def _taken_for_zero(case: Case, found: Nonfinite, place: Place) -> Iterator[Diag
         case,
         found,
         found.trail[0],
-        headline=f"{value} is taken for 0, where {slope_words(user)} is infinite",
+        headline=f"{value} is treated as 0, where {slope_words(user)} is infinite",
         label=f"computed {number_at(found.program, found.trail[0])} from {value}",
         rows=(("limit", f"the smallest normal {dtype} is {smallest}"), *way_row(found)),
         why=(
             f"{capital(line_of(found.origin.span))} is given {value}. Below {smallest} a {dtype} has fewer and fewer "
-            f"digits, and {words.framework_name(case.capture.framework)} tells the processor to take such numbers for "
-            "0, which is quicker."
+            f"digits, and {words.framework_name(case.capture.framework)} tells the processor to treat such numbers "
+            "as 0, which is quicker."
         ),
         fix=Fix("keep the numbers away from the end of the dtype by a scale factor, or use a wider dtype"),
     )

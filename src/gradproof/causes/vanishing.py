@@ -3,7 +3,8 @@
 What it finds
     A line that ran many times, as in a loop or a deep stack of equal layers, through which the gradient shrank to
     less than a hundred-millionth, or a gradient that is zero only because its dtype holds nothing so small, or
-    because every unit of a layer is off: the flat side of its `relu` was taken for all examples.
+    because every unit of a layer is off: the flat side of its `relu` was taken for all examples. Also a loss that
+    takes logits and is given probabilities: a softmax of a softmax, or a sigmoid of a sigmoid, is nearly flat.
 
 Why it spoils a gradient
     The number is right, and useless: whatever comes before the line is no longer trained, although the target
@@ -20,6 +21,7 @@ Stays silent when
     the target truly does not depend on the source; or
     a gradient is zero because other weights are, by a mask among the data, or since a loss asks for no more; or
     the shrinking is moderate; or
+    there is an op between two softmaxes, such as a scale, or they run along other axes; or
     it does not come from one line that is repeated.
 """
 
@@ -31,8 +33,10 @@ import numpy as np
 
 from gradproof.causes._evidence import subject
 from gradproof.causes._nonfinite import returned_rows
-from gradproof.causes._saturated import cuts_off, flattened, is_over_one, saturated_before
+from gradproof.causes._probabilities import given_probabilities
+from gradproof.causes._saturated import cuts_off, flattened, saturated_before
 from gradproof.causes._scale import diagnose, growth_of, ran, repeated, step_of
+from gradproof.causes._softmax import is_over_one
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -105,6 +109,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
                 yield flattened(case, flat, (0,) * len(case.source.shape), _CUT_OFF)
         elif (flat := cuts_off(case)) is not None:
             yield flattened(case, flat, (0,) * len(case.source.shape), _ROUNDED)
+    elif case.verdict is Verdict.CORRECT and (twice := given_probabilities(case)) is not None:
+        yield twice
 
 
 def _closed(case: Case) -> Closed | None:

@@ -49,6 +49,7 @@ class Fix:
     `checked` says what the changed program returned; empty means it was not run. `changes_meaning` says for
     which inputs the changed program computes something else; empty means for none. `others` are changes that would
     serve too, the better first. `is_equal` says that both were proven to be equal in exact arithmetic at this point.
+    `serves_all` says that it is made once, for the program as a whole, and fixes every place that has this fault.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Fix:
     changes_meaning: str = ""
     others: tuple[Fix, ...] = ()
     is_equal: bool = False
+    serves_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,18 @@ class Diagnostic:
     def has_checked_patch(self) -> bool:
         return self.fix is not None and bool(self.fix.patch and self.fix.checked)
 
+    @property
+    def weight(self) -> tuple[int, bool]:
+        """Which of several that say the same is shown: the gravest, and with a change that was run."""
+        return self.rank, self.has_checked_patch
+
     @cached_property  # asked for by every renderer, for every gradient
     def says_the_same_as(self) -> tuple[str, Span | None, str]:
         """What two diagnostics share if they are one fault seen from two gradients, or in two executions.
 
         Names and numbers differ between them: at one place `the gradient for x is None` and the same of y are one.
+        Where one change serves all places, so are these.
         """
         said = self.headline if self.span is None else _NAMES_AND_NUMBERS.sub("*", self.headline)
-        return self.kind, self.span, said
+        serves_all = self.fix is not None and self.fix.serves_all
+        return self.kind, None if serves_all else self.span, said

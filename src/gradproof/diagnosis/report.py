@@ -190,13 +190,13 @@ class Report:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every fault once, though it may have spoilt several gradients; in the order of the gradients.
 
-        What is shown is the fault of the first of them, or of the first for which a change was run that mends it.
+        What is shown is the gravest of them, and among equals one with a change that was run and mends it.
         """
         once: dict[Any, Diagnostic] = {}
         for gradient in self.gradients:
             for diagnostic in gradient.diagnostics:
                 held = once.setdefault(diagnostic.says_the_same_as, diagnostic)
-                if diagnostic.has_checked_patch and not held.has_checked_patch:
+                if diagnostic.weight > held.weight:
                     once[diagnostic.says_the_same_as] = diagnostic
         return tuple(once.values())
 

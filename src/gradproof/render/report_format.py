@@ -35,8 +35,8 @@ def _fix_in(others: Codec) -> Codec:
     return record(
         Fix,
         {"text": STRING, "patch": STRING, "checked": STRING},
-        {"changes_meaning": STRING, "others": list_of(others)},
-        omit=("others",),
+        {"changes_meaning": STRING, "others": list_of(others), "serves_all": BOOLEAN},
+        omit=("others", "serves_all"),
     )
 
 

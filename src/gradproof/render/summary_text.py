@@ -120,12 +120,27 @@ def last_line(report: Report) -> str:
     lost = next((one for one in report.diagnostics if one.kind in _LOST_PARTS), None)
     if lost is not None:
         return printable(f"gradproof: {tally}; {lost.span or report.gradients[0].call}: {lost.headline}")
-    zeros = list(dict.fromkeys(f"`{g.source}`" for g in report.gradients if _is_zero(g)))
+    zeros = _zeros(report)
     if zeros:
-        reasons = (one for one in report.diagnostics if one.kind in _ZEROS and one.span is not None)
-        why = next((f"; {one.span}: {one.primary.label}{_cure(one)}" for one in reasons if one.primary), "")
-        return printable(f"gradproof: {tally}, but exactly 0: {capped_list(zeros)} will not train{why}")
+        reason = zero_reason(report)
+        told = None if reason is None else reason.primary
+        why = "" if reason is None or told is None else f"; {told.span}: {told.label}{_cure(reason)}"
+        return printable(f"gradproof: {tally}, {zeros}{why}")
     return printable(f"gradproof: {tally}; nothing to fix")
+
+
+def _zeros(report: Report) -> str:
+    """`but exactly 0: temperature will not train`; how many of the gradients it is where not all are."""
+    zeros = [gradient for gradient in report.gradients if _is_zero(gradient)]
+    names = list(dict.fromkeys(f"`{gradient.source}`" for gradient in zeros))
+    number = "" if len(zeros) == len(report.gradients) else f"{len(zeros):,} "
+    return f"but {number}exactly 0: {capped_list(names)} will not train" if zeros else ""
+
+
+def zero_reason(report: Report) -> Diagnostic | None:
+    """Why right gradients are exactly 0, where that is all there is to say."""
+    reasons = (one for one in report.diagnostics if one.kind in _ZEROS and one.span is not None)
+    return next(reasons, None) if _zeros(report) and not roots(report) else None
 
 
 def _cure(diagnostic: Diagnostic) -> str:
@@ -135,8 +150,11 @@ def _cure(diagnostic: Diagnostic) -> str:
 def verdict_line(report: Report) -> str:
     """The last line without what to do: for where that stands beside it."""
     first = next(iter(roots(report)), None)
-    told = _counted(report) + _tally(report) if first is not None and report.gradients else last_line(report)
-    return printable(told.removeprefix("gradproof: "))
+    if first is not None and report.gradients:
+        return printable(_counted(report) + _tally(report))
+    if zero_reason(report) is not None:
+        return printable(f"{_tally(report)}, {_zeros(report)}")
+    return last_line(report).removeprefix("gradproof: ")
 
 
 def levels(report: Report) -> Counter[str]:

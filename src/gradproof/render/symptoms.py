@@ -31,10 +31,12 @@ SYMPTOMS = (
             "masked-branch",
             "invalid-domain",
             "singular-point",
+            "cancellation",
             "overflow",
             "underflow",
             "absorption",
             "exploding",
+            "custom-gradient",
         ),
     ),
     Symptom(
@@ -42,7 +44,7 @@ SYMPTOMS = (
         "the gradient is None, or missing",
         (
             "None does not mean zero. It says that the framework has no recorded path from the target back to the "
-            "source: the source was not watched, or the path is broken on the way.",
+            "source: the source was not watched, or the path is broken somewhere.",
             f"{_AUDIT} Where the numbers left the framework and came back, both places are shown.",
         ),
         (

@@ -93,4 +93,4 @@ def test_a_tape_that_is_asked_twice_is_said_to_be_empty() -> None:
     assert (str(first.verdict), first.diagnostics) == ("correct", ())
     (cause,) = second.diagnostics
     assert (str(second.verdict), cause.kind) == ("missing", "outside-tape")
-    assert "a tape answers only once" in cause.headline and "persistent=True" in cause.fix.text
+    assert "a tape computes gradients only once" in cause.headline and "persistent=True" in cause.fix.text

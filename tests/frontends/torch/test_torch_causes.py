@@ -250,7 +250,7 @@ def test_a_leaf_whose_name_is_given_to_a_new_tensor_is_told_apart_from_one_that_
             loss.backward()
             w = w - 0.1 * (0.0 if w.grad is None else w.grad)
     [found] = [one for one in report.diagnostics if one.kind == "reassigned-variable"]
-    assert "from here on `w` is a new tensor, and no leaf" in found.headline
+    assert "from here on `w` is a new tensor, which is not a leaf" in found.headline
     assert found.fix is not None and "`w -= step`" in found.fix.text
     assert found.why is not None and "This line makes one" not in found.why
 
@@ -268,7 +268,7 @@ def test_what_differentiating_twice_takes_away_is_not_said_to_be_unused() -> Non
         optimizer.step()
     found = ordered_diagnostics(report)
     assert [one.kind for one in found][:2] == ["discrete-op", "not-connected"], "what has a fix comes first"
-    assert "nothing of it is left in the derivatives that `loss` is made of" in found[1].headline
+    assert "it drops out of the derivatives that `loss` is computed from" in found[1].headline
 
 
 def test_a_rule_that_computes_its_forward_again_is_followed_through_leaves_of_its_own() -> None:

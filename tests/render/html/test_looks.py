@@ -1,13 +1,14 @@
 """What can be measured about how the page looks: contrast, widths, paper, names for every control, size."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page
 
 from gradproof.render.to_html import to_html
 from tests.render.html.conftest import Opened
-from tests.render.html.pictured import hostile_report, large_report
+from tests.render.html.pictured import hostile_report, large_report, trained
 from tests.render.reports import BY_VERDICT, RICH
 
 # The colour of every piece of text and the ground behind it. Colours with an alpha are laid over what is below.
@@ -164,3 +165,18 @@ def test_a_model_of_ten_million_parameters_makes_a_small_page_of_few_elements(op
     page = opened(report)
     page.wait_for_function("() => performance.getEntriesByType('navigation')[0].loadEventEnd > 0")
     assert page.evaluate("() => document.querySelectorAll('*').length") < 40_000
+
+
+@pytest.mark.parametrize("is_by_run", [True, False], ids=["runs", "calls"])
+def test_a_narrow_table_shows_all_that_a_wide_one_does(opened: Opened, is_by_run: bool) -> None:
+    report = trained(last=3)
+    if not is_by_run:
+        report = replace(report, gradients=tuple(one for one in report.gradients if one.occurrence == 1))
+    page = opened(report, width=400)
+    assert bool(page.locator("#table.by-run").count()) is is_by_run
+    for row in page.locator("#table tr[data-verdicts]").all():
+        assert (row.locator("th").bounding_box() or {"width": 0})["width"] > 300, "names have the whole width"
+        for cell in row.locator("td").all():
+            assert cell.is_visible() == bool((cell.text_content() or "").strip())
+            box = cell.bounding_box()
+            assert box is None or box["x"] + box["width"] <= 400

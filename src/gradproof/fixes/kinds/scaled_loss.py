@@ -44,7 +44,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
                 continue
             comparison = compare(found.gradient, found.judgement.enclosure, case.source.dtype, limits)
             if comparison.outcome == "within":
-                yield Fix(text(case, scale), checked=_checked(case, scale, comparison, limits))
+                yield replace(advice(case, scale), checked=_checked(case, scale, comparison, limits))
                 return
         if case.true is None or case.source.observed is None:
             return
@@ -55,10 +55,11 @@ def offer(fault: Fault) -> Iterator[Fix]:
             return  # its large entries are right as it is
 
 
-def text(case: Case, scale: int = SCALES[0]) -> str:
+def advice(case: Case, scale: int = SCALES[0]) -> Fix:
     tool = framework(case.capture.framework).loss_scaling
     made = f", as `{tool}` does" if tool else ""
-    return f"scale the loss: multiply it by {scale:,} and divide the gradients by {scale:,}{made}"
+    text = f"scale the loss: multiply it by {scale:,} and divide the gradients by {scale:,}{made}"
+    return Fix(text, serves_all=True)
 
 
 def scaled(program: Program, scale: int) -> Program:

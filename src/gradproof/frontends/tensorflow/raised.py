@@ -36,12 +36,12 @@ def _asked_before(call: GradientCall, asked: Span, k: int) -> Break:
     return Break(
         "outside-tape",
         asked,
-        "asks a tape that is empty by now",
+        "uses a tape that is empty by now",
         tuple(contributing),
         {
             "headline": f"there is no gradient for `{call.sources[k].name}`: "
-            f"`{name}` was asked before, and a tape answers only once",
-            "why": "A tape lets go of what it recorded as soon as it has computed gradients, to save memory. For this "
+            f"`{name}` was used before, and a tape computes gradients only once",
+            "why": "A tape forgets what it recorded as soon as it has computed gradients, to save memory. For this "
             "second call it is as if nothing had run inside it.",
             "remedy": "open the tape with `persistent=True`, or ask once, with a list of sources",
             "used up": name,

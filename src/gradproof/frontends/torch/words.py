@@ -63,7 +63,7 @@ def _on_the_way(call: GradientCall, k: int) -> Break:
     span = call.span if made is None else made.span
     rebound = {"rebound": "yes"} if rebinds(span, call.sources[k].name) else {}
     return Break(
-        "reassigned-variable", span, "is computed here, and no leaf", called, {"leaf": "no"} | rebound
+        "reassigned-variable", span, "is computed here, so it is not a leaf", called, {"leaf": "no"} | rebound
     )
 
 
@@ -186,7 +186,7 @@ def _rebound(name: str, target: str, why: Break) -> Told:
         )
     if "rebound" in why.facts:
         return (
-            f"the gradient for `{name}` is None because from here on `{name}` is a new tensor, and no leaf",
+            f"the gradient for `{name}` is None because from here on `{name}` is a new tensor, which is not a leaf",
             f"PyTorch collects gradients in leaves: tensors made with `requires_grad=True`. This line computes a new "
             f"tensor and gives it the name `{name}`. The gradient goes to the leaf that had the name before, and "
             f"`{name}.grad` stays None.",

@@ -2,7 +2,7 @@
 // Vertices come in the order they ran, so most edges already point downwards. Linear in the size of the
 // graph but for a few sweeps, since thousands of ops are common.
 
-const BOX = { width: 148, height: 42, gapX: 18, gapY: 34 };
+const BOX = { width: 148, widest: 320, height: 42, gapX: 18, gapY: 34 };
 const LANE = 4; // the width of an edge that passes between the boxes of a layer
 const LONGEST = 12; // layers; a longer edge is drawn straight, behind the boxes, or lanes would fill the picture
 const SWEEPS = 6; // more sweeps hardly move anything
@@ -10,11 +10,13 @@ const DRIFT = 12; // rows on either side over which a drift is measured
 
 // `vertices` are {inputs: [index...]}. Returns the place of each vertex, the rows of the layers, and for every
 // edge ("from,to") the points it passes through. An edge from a later vertex to an earlier one (a loop, once
-// its ops are gathered by line) does not push anything down.
-function layoutGraph(vertices) {
+// its ops are gathered by line) does not push anything down. Boxes are as wide as they want to be, while a whole
+// layer of them fits into the room.
+function layoutGraph(vertices, wanted, room) {
   const n = vertices.length;
   const layer = layersOf(vertices);
-  const above = vertices.map(() => []), below = vertices.map(() => []), width = vertices.map(() => BOX.width);
+  const box = Math.max(BOX.width, Math.min(wanted, BOX.widest, room / mostAlike(layer) - 2 * BOX.gapX));
+  const above = vertices.map(() => []), below = vertices.map(() => []), width = vertices.map(() => box);
   const link = (from, to) => { above[to].push(from); below[from].push(to); };
   const lanes = new Map();
   vertices.forEach((vertex, k) => {
@@ -43,7 +45,7 @@ function layoutGraph(vertices) {
   const rows = [];
   for (let k = 0; k < layer.length; k++) (rows[layer[k]] ||= []).push(k);
   const x = new Float64Array(layer.length);
-  for (const row of rows) row.forEach((k, at) => { x[k] = (at - row.length / 2) * (BOX.width + BOX.gapX); });
+  for (const row of rows) row.forEach((k, at) => { x[k] = (at - row.length / 2) * (box + BOX.gapX); });
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const down = sweep % 2 === 0;
     for (let step = 0; step < rows.length; step++) {
@@ -63,6 +65,7 @@ function layoutGraph(vertices) {
   return {
     places: vertices.map((_, k) => place(k)),
     bends,
+    box,
     rows: rows.map((row) => row.filter((k) => k < n)),
     width: n ? right - left + 2 * BOX.gapX : 0,
     height: rows.length * (BOX.height + BOX.gapY),
@@ -96,6 +99,13 @@ function layersOf(vertices) {
     if (!vertex.inputs.some((from) => from < k) && first[k] < Infinity) layer[k] = first[k] - 1;
   });
   return layer;
+}
+
+// How often the most frequent number occurs: the boxes of the fullest layer.
+function mostAlike(numbers) {
+  const found = [];
+  for (const one of numbers) found[one] = (found[one] ?? 0) + 1;
+  return found.reduce((most, n) => Math.max(most, n), 1);
 }
 
 // Each vertex wants to stand in the middle of its neighbours; those that want the same place share it out.

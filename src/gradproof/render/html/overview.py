@@ -13,7 +13,7 @@ from gradproof.render.html.diagnostic import level_badge, number_badge, patch_bl
 from gradproof.render.html.markup import Html, join, prose, tag
 from gradproof.render.html.source import Places, diagnostic_ids
 from gradproof.render.sentence import unserved_text
-from gradproof.render.summary_text import levels, verdict_line
+from gradproof.render.summary_text import levels, verdict_line, zero_reason
 
 MOST_NEXT = 9  # faults that are listed behind the first; the source has them all
 
@@ -78,21 +78,22 @@ def _counts(report: Report) -> Html | None:
 def _first(report: Report, places: Places) -> Html | None:
     """The card with the fault to fix first, and its fix; the whole message stands at its line."""
     faults = roots(report)
-    if not faults:
+    found = faults[0] if faults else zero_reason(report)
+    if found is None:
         return None
-    found = faults[0]
     fix = found.fix
     number = number_badge(1) if len(faults) > 1 else None
+    heading = "Fix this first" if faults else "Look at this first"
     return tag(
         "aside",
-        tag("h2", "Fix this first"),
+        tag("h2", heading),
         tag("p", number, level_badge(found), " ", tag("strong", prose(found.headline))),
         None if found.span is None else tag("p", places.link(found.span), class_="place"),
         None if fix is None else tag("p", prose(fix.text)),
         None if fix is None or not fix.patch else patch_block(fix.patch),
         None if fix is None or not fix.checked else tag("p", prose(fix.checked), class_="checked"),
         class_=f"first {found.severity}",
-        aria_label="Fix this first",
+        aria_label=heading,
     )
 
 

@@ -6,6 +6,7 @@ const FEW = 40; // ops from which on lines are closed at first
 const MOST_EDGES = 1500; // drawn at once; more are a grey cloud
 const MOST_LISTED = 100; // buttons in a list; of more, the number says enough
 const MARGIN = 200; // points around the window that are drawn too, so that scrolling shows no holes
+const LETTER = 7; // the width of a letter in a box, roughly
 
 function startProgram(root) {
   const data = JSON.parse(document.getElementById(root.dataset.program).textContent);
@@ -62,7 +63,8 @@ function startProgram(root) {
         if (other && other !== box) box.inputs.add(other.at);
       }
     }
-    const placed = layoutGraph(boxes.map((box) => ({ inputs: [...box.inputs] })));
+    const longest = boxes.reduce((most, box) => Math.max(most, boxLabel(box).first.length), 0);
+    const placed = layoutGraph(boxes.map((box) => ({ inputs: [...box.inputs] })), longest * LETTER + 32, canvas.clientWidth);
     const edges = [];
     for (const box of boxes) for (const from of box.inputs) {
       edges.push({ from, to: box.at, guilty: box.guilty && boxes[from].guilty });
@@ -86,12 +88,12 @@ function startProgram(root) {
       if (drawn.length > MOST_EDGES) break;
       const a = view.places[edge.from], b = view.places[edge.to];
       if (Math.max(a.y, b.y) < top || Math.min(a.y, b.y) > bottom) continue;
-      if (Math.max(a.x, b.x) + BOX.width < left || Math.min(a.x, b.x) > right) continue;
+      if (Math.max(a.x, b.x) + view.box < left || Math.min(a.x, b.x) > right) continue;
       drawn.push(drawEdge(a, b, edge, view.bends.get(edge.from + "," + edge.to) ?? []));
     }
     for (const box of view.boxes) {
       const at = view.places[box.at];
-      if (at.y + BOX.height < top || at.y > bottom || at.x + BOX.width < left || at.x > right) continue;
+      if (at.y + BOX.height < top || at.y > bottom || at.x + view.box < left || at.x > right) continue;
       drawn.push(drawBox(box, at));
     }
     picture.replaceChildren(...drawn);
@@ -105,7 +107,7 @@ function startProgram(root) {
 
   // From the lower side of one box to the upper side of another, straight down through each lane on the way.
   function drawEdge(a, b, edge, lanes) {
-    let x = a.x + BOX.width / 2, y = a.y + BOX.height, path = `M${x} ${y}`;
+    let x = a.x + view.box / 2, y = a.y + BOX.height, path = `M${x} ${y}`;
     const bendTo = (toX, toY) => {
       const bend = Math.min(Math.abs(toY - y) / 2, 60) || 20;
       path += `C${x} ${y + bend} ${toX} ${toY - bend} ${toX} ${toY}`;
@@ -115,14 +117,14 @@ function startProgram(root) {
       [x, y] = [lane.x + LANE / 2, lane.y + BOX.height];
       path += `V${y}`;
     }
-    bendTo(b.x + BOX.width / 2, b.y);
+    bendTo(b.x + view.box / 2, b.y);
     const kind = (edge.guilty ? " guilty" : "") + (b.y < a.y ? " return" : "");
     return svg("path", { d: path, class: "edge" + kind });
   }
 
   function drawBox(box, at) {
     const node = nodes[box.ops[0]], label = boxLabel(box);
-    const isHit = box.ops.some((k) => state.hits.has(k));
+    const isHit = box.ops.some((k) => state.hits.has(k)), letters = Math.floor(view.box / LETTER) - 1;
     const kind = (box.closed ? " line-group" : "") + (box.guilty ? " guilty" : "") + (isHit ? " hit" : "");
     const group = svg("g", {
       id: boxId(box),
@@ -133,11 +135,11 @@ function startProgram(root) {
       "aria-label": label.spoken,
     });
     group.append(
-      svg("rect", { width: BOX.width, height: BOX.height, rx: 6 }),
-      svg("text", { x: 10, y: 17 }, cutText(label.first, box.guilty ? 17 : 20)),
-      svg("text", { x: 10, y: 33, class: "second" }, cutText(label.second, 19)),
+      svg("rect", { width: view.box, height: BOX.height, rx: 6 }),
+      svg("text", { x: 10, y: 17 }, cutText(label.first, letters - (box.guilty ? 3 : 0))),
+      svg("text", { x: 10, y: 33, class: "second" }, cutText(label.second, letters - 1)),
     );
-    if (box.guilty) group.append(svg("text", { x: BOX.width - 18, y: 17, class: "flag" }, "⚑"));
+    if (box.guilty) group.append(svg("text", { x: view.box - 18, y: 17, class: "flag" }, "⚑"));
     group.addEventListener("click", () => {
       select(box.ops[0]);
       if (box.closed) toggle(box);
@@ -188,7 +190,7 @@ function startProgram(root) {
   function bringIntoView(at) {
     const { scrollTop, scrollLeft, clientHeight, clientWidth } = canvas;
     if (at.y < scrollTop || at.y + BOX.height > scrollTop + clientHeight) canvas.scrollTop = at.y - clientHeight / 3;
-    if (at.x < scrollLeft || at.x + BOX.width > scrollLeft + clientWidth) canvas.scrollLeft = at.x - clientWidth / 3;
+    if (at.x < scrollLeft || at.x + view.box > scrollLeft + clientWidth) canvas.scrollLeft = at.x - clientWidth / 3;
   }
 
   function shareWords(ops) { return shareOf(ops) && shareOf(ops) + " of the error"; }

@@ -124,7 +124,7 @@ def _row(followed: Followed, call: CallRows, shown: _Shown) -> Html:
     called = name(gravest) if len(call.runs) == 1 else gradient_name(gravest.target, gravest.source)
     cause = tag("td", told_cause(shown.report, gravest))
     key = f"{file}:{span.line:09d}"
-    place = tag("td", shown.places.link(span, line), data_sort=key, title=str(span))
+    place = tag("td", shown.places.link(span, line), data_sort=key, data_label="line", title=str(span))
     if shown.n_runs == 1:
         cells = [*_apart(gravest), cause, place]
     else:
@@ -144,7 +144,8 @@ def _cells(followed: Followed, call: CallRows, shown: _Shown) -> Iterator[Html]:
             continue
         badge = verdict_badge(gradient.verdict, gradient.intended)
         digits = tag("span", *_digits(gradient), class_="digits")
-        yield tag("td", tag("a", badge, href=shown.panel(gradient)), " ", digits, data_sort=key)
+        link = tag("a", badge, href=shown.panel(gradient))
+        yield tag("td", link, " ", digits, data_sort=key, data_label=runs_text(runs))
 
 
 def _apart(gradient: GradientReport) -> tuple[Html, Html]:

@@ -19,19 +19,18 @@ def used_up(error: BaseException, failed: Span) -> Diagnostic | None:
         return None
     name = tape_name(failed)
     opened, earlier = opening(failed, name), earlier_call(failed, name)
-    secondary = [] if opened is None else [Annotation(opened, "holds for one call")]
+    secondary = [] if opened is None else [Annotation(opened, "serves one call")]
     secondary += [] if earlier is None else [Annotation(earlier, "which was this one")]
     return Diagnostic(
         kind=CRASH,
         severity="error",
         certainty="measured",
-        headline=f"`{name}` was asked before, and a tape answers only once",
-        primary=Annotation(failed, "asks again"),
+        headline=f"`{name}` was used before, and a tape computes gradients only once",
+        primary=Annotation(failed, "uses it again"),
         secondary=tuple(secondary),
         why=(
-            "A tape lets go of what it recorded as soon as it has computed gradients, to save memory. Several "
-            "gradients can be had in one call with a list of sources; for several targets the tape has to be told to "
-            "keep its record."
+            "A tape forgets what it recorded as soon as it has computed gradients, to save memory. One call can "
+            "compute several gradients, with a list of sources; for several targets the tape has to keep its record."
         ),
         fix=Fix("open the tape with `persistent=True`, and delete it when you are done", _patch(opened)),
     )
