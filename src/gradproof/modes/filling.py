@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+
 from gradproof.clock import TimeIsOver, tick
 from gradproof.diagnosis import words
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
+from gradproof.judge.verdict import Verdict
 from gradproof.modes.apart_where import PartingSearch
 from gradproof.modes.feed import Feed, feed, in_precision, is_all_real
 from gradproof.modes.model import (
@@ -224,4 +227,8 @@ def cell_of(table: ModeTable, k: int, gradient: Array | None, dtype: str) -> Mod
     digits = None if found is None or found.outcome in ("unbounded",) else found.digits
     if found is not None and found.outcome == "nonfinite":
         digits = 0.0
+    if source.beyond and gradient is not None and digits is None:
+        worst = next(iter(source.beyond))
+        is_number = all(np.isfinite(gradient[index]) for index in source.beyond)
+        return ModeCell(gradient, Verdict.INACCURATE if is_number else Verdict.NONFINITE, 0.0, gap, worst)
     return ModeCell(gradient, verdict, digits, gap, None if found is None else found.worst)

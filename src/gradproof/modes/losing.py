@@ -11,7 +11,7 @@ from gradproof.diagnosis.parting import DigitsLost, Whose
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
-from gradproof.modes.op_seen import exact_result, exact_shown, inputs_shown, number_shown
+from gradproof.modes.op_seen import exact_result, inputs_shown, number_shown
 from gradproof.modes.run_errors import RunErrors, Values, run_errors
 from gradproof.modes.units import smallest_normal, unit
 
@@ -90,9 +90,9 @@ def _lost(
         dtype=node.dtype,
         index=index,
         inputs=inputs_shown(node, inputs, index),
-        exact=exact_shown(exact, index),
+        exact="" if exact is None else exact.shown(index),
         other=number_shown(value, index, node.dtype),
-        whose=_whose(node, value[index].item(), None if exact is None else exact[0][index].item(), relative),
+        whose=_whose(node, value[index].item(), None if exact is None else exact.mid[index].item(), relative),
         share=share,
     )
 

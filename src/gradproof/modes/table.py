@@ -19,6 +19,7 @@ from gradproof.judge.call import JudgedCall, judge_call
 from gradproof.judge.verdict import Verdict, beyond_tolerance
 from gradproof.modes.apart_where import PartingSearch
 from gradproof.modes.as_it_ran import AS_IT_RAN, own_run
+from gradproof.modes.beyond import beyond_float64
 from gradproof.modes.concluding import concluded
 from gradproof.modes.feed import opaque_on_the_way
 from gradproof.modes.filling import Key, ModeTable, cell_of, fill
@@ -44,7 +45,7 @@ def compared(
 ) -> CallModes | None:  # fmt: skip
     """The call in every mode; None where it has no gradient that could be run again."""
     table = _begun(capture, options, judged)
-    if table is None or capture.program is None:
+    if table is None:
         return None
     table.lacking += lacking
     blocked = _obstacle(capture, table)
@@ -91,6 +92,8 @@ def _place(mode: Mode, dtype: str) -> int:
 
 
 def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> ModeTable | None:
+    if capture.program is None:
+        return None
     options = options.under(capture.run.policy)
     judged = judged or _judged(capture, options)
     kept, sources = [], []
@@ -100,8 +103,11 @@ def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> Mod
         known = judgement.enclosure if judgement.verdict in WITH_VERDICT else None
         reason = None if known is not None else judgement.reason or "there is no proven gradient"
         kept.append(k)
-        sources.append(ModeSource(source.name, source.shape, source.dtype, source.observed, known, reason))
-    if not kept or capture.program is None:
+        beyond = beyond_float64(capture.program, source.node, judgement) if known is not None else {}
+        sources.append(
+            ModeSource(source.name, source.shape, source.dtype, source.observed, known, reason, beyond)
+        )
+    if not kept:
         return None
     wrt = tuple(node for k in kept if (node := capture.sources[k].node) is not None)
     reference = next((judged.judgements[k].reference for k in kept), None)

@@ -169,7 +169,9 @@ def _narrowed(seen: Differing) -> Whose | None:
             text = f"the inputs of `{seen.node.op}` were rounded to {name}, {bits} bits, before they were multiplied"
             return Whose("narrow-inputs", text)
         # A result that has no more bits than the format was rounded to it as well.
-        whole = replace(seen, inputs=inputs, exact=(exact[0], exact[1] + np.abs(exact[0]) * 2.0**-bits))
+        whole = replace(
+            seen, inputs=inputs, exact=replace(exact, rad=exact.rad + np.abs(exact.mid) * 2.0**-bits)
+        )
         if same_bits(_rounded_to(seen.other, bits), seen.other) and is_rounding(whole):
             return Whose(
                 "narrow-inputs",

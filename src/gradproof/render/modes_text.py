@@ -119,6 +119,8 @@ def proven_shown(source: ModeSource, index: tuple[int, ...]) -> str:
     """One entry of the proven gradient; nothing where there is none, or no entry."""
     if source.true is None or source.true.mid.size == 0:
         return ""
+    if index in source.beyond:
+        return source.beyond[index]
     return words.number(source.true.mid[index].item(), float(source.true.rad[index]))
 
 
