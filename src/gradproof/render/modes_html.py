@@ -28,6 +28,7 @@ from gradproof.render.modes_text import (
     op_title,
     ops_of,
     other_precisions,
+    place_shown,
     proven_shown,
     rewriting_text,
     ulps_text,
@@ -102,7 +103,7 @@ def _overview(call: CallModes) -> Html | None:
         for same in by_mode(call)
         if call.dtype in same
     ]
-    caption = tag("caption", f"digits of every gradient in {call.dtype}, at {call.call}")
+    caption = tag("caption", f"digits of every gradient in {call.dtype}, at {place_shown(call)}")
     head = tag("thead", tag("tr", tag("th", "mode", scope="col"), *heads))
     return tag("div", tag("table", caption, head, tag("tbody", *rows)), class_="scroll")
 
@@ -122,7 +123,7 @@ def _matrix(call: CallModes, k: int) -> Html:
     proven = proven_shown(source, index)
     if proven:
         rows.insert(0, tag("tr", tag("th", "proven", scope="row"), tag("td", proven)))
-    caption = tag("caption", tag("code", name), f" at {call.call}")
+    caption = tag("caption", tag("code", name), f" at {place_shown(call)}")
     table = tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows))
     return tag("div", table, class_="scroll")
 
