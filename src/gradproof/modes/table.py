@@ -22,7 +22,7 @@ from gradproof.modes.as_it_ran import AS_IT_RAN, own_run
 from gradproof.modes.beyond import beyond_float64
 from gradproof.modes.concluding import concluded
 from gradproof.modes.feed import opaque_on_the_way
-from gradproof.modes.filling import Key, ModeTable, cell_of, fill
+from gradproof.modes.filling import Key, ModeTable, cell_of, fill, is_users
 from gradproof.modes.graph import graph_around
 from gradproof.modes.model import CallModes, LackingMode, Mode, ModeCell, ModeLine, ModeSource
 from gradproof.options import Options
@@ -77,8 +77,7 @@ def compared(
 
 def _settle(table: ModeTable, modes: Sequence[Mode]) -> None:
     """Whether the framework is asked to differentiate, or the ops of its own gradient are run."""
-    run = table.capture.run.mode
-    own = [mode for mode in modes if (mode.framework, mode.runs_as) == (table.capture.framework, run)]
+    own = [mode for mode in modes if is_users(table, mode)]
     with suppress(TimeIsOver):  # which is told when the modes are run
         table.own_is_recorded = any(table.follows_its_library(mode) for mode in own)
 
