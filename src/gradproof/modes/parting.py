@@ -68,6 +68,8 @@ def _decisive(pair: TwoRuns, output: int, index: tuple[int, ...], differing: lis
     node = program[largest]
     parts = two.parts(largest, node.shape) - one.parts(largest, node.shape)
     entry = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(parts))), node.shape))
+    if same_bits(single[largest][entry], other[largest][entry]):
+        return None, None, None  # both runs lose the same here, of inputs that an op before made differ
     return node, min(share, 1.0), entry
 
 
