@@ -26,7 +26,7 @@ from gradproof.modes.model import CallModes, LackingMode, Mode, ModesReport
 from gradproof.modes.rewriting import with_rewriting
 from gradproof.modes.table import compared
 from gradproof.options import Options, options_of
-from gradproof.render.modes_sources import with_mode_sources
+from gradproof.render.modes_sources import in_folder, with_mode_sources
 from gradproof.tape.place import here, span_of
 
 MOST_ROWS = 4  # of a Jacobian: each takes seconds in all modes
@@ -81,7 +81,7 @@ def compared_calls(
     calls: list[CallModes] = []
     notes = list(remarks)
     allowed = budget or Budget()
-    each = [row for capture in captures for row in _rows(capture, notes)]
+    each = [row for capture in captures for row in _rows(capture, notes, folder)]
     with ended():
         for k, capture in enumerate(each):
             limit = options.seconds if allowed.left is None else allowed.left / (len(each) - k)
@@ -89,7 +89,7 @@ def compared_calls(
             with undisturbed(), allowed.spending(), time_limit(limit, over):
                 found = _compared(capture, *modes_for(capture.framework, frameworks, is_here), options)
             if found is None:
-                notes.append(f"{capture.call}: {_why_not(capture)}")
+                notes.append(f"{in_folder(capture.call, folder)}: {_why_not(capture)}")
             else:
                 calls.append(found)
     versions = imported_frameworks(line.framework for call in calls for line in call.lines)
@@ -97,13 +97,14 @@ def compared_calls(
     return with_mode_sources(report, folder)
 
 
-def _rows(capture: Capture, notes: list[str]) -> tuple[Capture, ...]:
+def _rows(capture: Capture, notes: list[str], folder: str) -> tuple[Capture, ...]:
     if capture.rows is None:
         return (capture,)
     alike = capture.rows.alike
     rows = capture.rows.captures if alike is None else alike.each()
     if len(rows) > MOST_ROWS:
-        notes.append(f"{capture.call}: of {len(rows):,} rows the first {MOST_ROWS} were compared")
+        place = in_folder(capture.call, folder)
+        notes.append(f"{place}: of {len(rows):,} rows the first {MOST_ROWS} were compared")
     return rows[:MOST_ROWS]
 
 

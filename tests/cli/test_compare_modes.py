@@ -91,3 +91,48 @@ def test_a_budget_is_a_number_of_seconds_and_is_kept(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "NumPy, tape: the 0 s for this gradient were over (--budget gives more)" in done.stdout
     assert "whether your own run is right was not decided" in " ".join(done.stdout.split())
+
+
+LOOP = (
+    "import numpy as np\nimport gradproof\nfor k in range(6):\n    x = gradproof.Variable(np.array(float(k)))\n"
+    "    with gradproof.GradientTape() as tape:\n        y = x * x\n    tape.gradient(y, x)\n"
+)
+
+
+def test_the_execution_of_a_line_is_said_and_can_be_chosen(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(LOOP)
+    words = ["script.py", "--frameworks", "none", "--here"]
+    first = run(["gradproof", "compare", *words], tmp_path)
+    said = "note: script.py:7:5: execution 1 was compared, and it ran more often; --execution chooses another"
+    assert said in " ".join(first.stdout.split()), first.stdout + first.stderr
+    assert "d y / d x  script.py:7:5\n" in first.stdout
+    fifth = run(["gradproof", "compare", *words, "--execution", "5", "--json", "out.json"], tmp_path)
+    assert "d y / d x  script.py:7:5, execution 5\n" in fifth.stdout, fifth.stdout + fifth.stderr
+    (call,) = json.loads((tmp_path / "out.json").read_text())["calls"]
+    assert (call["occurrence"], call["sources"][0]["reference"]) == (5, 8.0)
+    last = run(["gradproof", "compare", *words, "--execution", "6"], tmp_path)
+    assert "d y / d x  script.py:7:5, execution 6\n" in last.stdout and "more often" not in last.stdout
+
+
+def test_an_execution_that_was_not_reached_is_told(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(LOOP)
+    words = ["gradproof", "compare", "script.py", "--execution"]
+    done = run([*words, "7"], tmp_path)
+    assert done.returncode == 2 and "no line of `script.py` asked for a gradient 7 times" in done.stderr
+    done = run([*words, "7", "--line", "7"], tmp_path)
+    assert done.returncode == 2 and "line 7 of `script.py` asked for no gradient 7 times" in done.stderr
+    done = run([*words, "0"], tmp_path)
+    assert done.returncode == 2 and "a whole number from 1 on is needed, not '0'" in done.stderr
+
+
+def test_arguments_are_made_with_the_framework_of_the_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "cubes.py").write_text("import torch\n\n\ndef cubes(x):\n    return torch.sum(x * x * x)\n")
+    monkeypatch.chdir(tmp_path)
+    words = ["cubes.py:cubes", "--at", "[1, 2]"]
+    main(["compare", *words, "--frameworks", "none", "--here", "--quiet", "--budget", "0"])
+    assert "your own run" in capfd.readouterr().out
+    assert main(["check", *words]) == 0
+    assert "1 gradient correct, proven" in capfd.readouterr().out

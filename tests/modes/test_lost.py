@@ -81,3 +81,52 @@ def test_matrix_products_show_no_single_number_of_their_inputs() -> None:
     product = Node(0, "matmul", (1, 2), "float32", (4, 4))
     assert inputs_shown(product, [x, x], (0, 1)) == ("16 numbers of shape (4, 4)",) * 2
     assert inputs_shown(replace(product, op="mul"), [x, x], (0, 1)) == ("1.0", "1.0")
+
+
+def test_large_errors_of_16_bits_are_taken_one_by_one() -> None:
+    def normed(x: Any) -> Any:
+        m = jax.numpy.mean(x)
+        v = jax.numpy.mean((x - m) ** 2)
+        return jax.numpy.sum(((x - m) / jax.numpy.sqrt(v + 1e-5)) ** 3)
+
+    x = jax.numpy.array(np.random.RandomState(0).randn(32), jax.numpy.bfloat16)
+    cell = _call(normed, x, ("op by op",)).lines[0].cells[0]
+    assert cell.verdict is Verdict.INACCURATE and cell.lost is not None and cell.lost.span is not None
+    assert cell.lost.share is not None and 0 < cell.lost.share <= 1
+
+
+def test_what_each_op_adds_to_an_error_adds_up_however_large_it_is() -> None:
+    from gradproof.domains.ieee import Ieee
+    from gradproof.engine.run import run
+    from gradproof.ir.program import Builder
+    from gradproof.modes.run_errors import one_by_one, run_errors, with_values
+
+    b, of = Builder(), {"dtype": "float16", "shape": ()}
+    x = b.input(np.float16(0.1))
+    difference = b.add(
+        "sub", b.add("add", x, b.constant(np.float16(100)), **of), b.constant(np.float16(100)), **of
+    )
+    last = b.add("exp", b.add("mul", difference, b.constant(np.float16(80)), **of), **of)
+    program = b.build([last])
+    values = {id: np.asarray(one) for id, one in run(Ieee(), program).values.items()}
+    error = float(values[last]) - np.exp(80 * float(np.float16(0.1)))
+    shares = one_by_one(with_values(program, values), values, last, ())
+    assert (
+        np.isclose(sum(shares.values()), error) and program[max(shares, key=shares.__getitem__)].op == "add"
+    )
+    linear = sum(run_errors(program, values, last, ()).shares.values())
+    assert abs(linear - error) > 0.25 * abs(error)
+
+
+def test_what_is_computed_twice_from_the_same_numbers_is_one_op() -> None:
+    from gradproof.ir.program import Builder
+    from gradproof.modes.same_computations import same_computations
+
+    b, of = Builder(), {"dtype": "float32", "shape": ()}
+    x, y = b.input(np.float32(3)), b.input(np.float32(3))
+    ones = [b.constant(np.float32(1)) for _ in range(3)]
+    first, again, other = (b.add("div", one, at, **of) for one, at in zip(ones, (x, x, y)))
+    deeper = [b.add("exp", one, **of) for one in (first, again, other)]
+    found = same_computations(b.build([deeper[-1]]))
+    assert found[again] == first and found[deeper[1]] == deeper[0]
+    assert found[other] == other and found[deeper[2]] == deeper[2]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gradproof
 from gradproof.clock import TimeIsOver
@@ -113,3 +115,68 @@ def test_processes_of_their_own_come_after_this_one() -> None:
     found = compared(capture, [apart, tape], [], Options())
     assert found is not None and {line.dtype for line in found.lines} >= {"float64", "float32"}
     assert [one.name for one in found.lacking] == ["apart"]
+
+
+def test_of_a_slow_mode_only_what_it_returns_comes_before_other_frameworks() -> None:
+    x = np.array([0.5, 3.0])
+    (capture,) = frontend_for((x,), {}).check(Request(_square, (x,))).captures
+    (tape,) = plain_modes("numpy")
+    asked: list[tuple[str, str, str]] = []
+
+    def spied(name: str, framework: str, **facts: Any) -> Any:
+        def values(fed: Any, outputs: Any) -> Any:
+            asked.append((name, "values", fed.program[outputs[-1]].dtype))
+            return tape.values(fed, outputs)
+
+        def gradient(fed: Any, target: int, wrt: Any) -> Any:
+            asked.append((name, "gradient", fed.program[target].dtype))
+            value, found = tape.gradient(fed, target, wrt)
+            return value, [one + one.dtype.type(1) for one in found]
+
+        given = {"is_single": False, "runs_as": "", **facts}
+        return replace(tape, name=name, framework=framework, values=values, gradient=gradient, **given)
+
+    slow, other = spied("slow", "numpy", is_slow=True), spied("other", "jax")
+    assert compared(capture, [tape, slow, other], [], Options()) is not None
+    order = [*dict.fromkeys(asked)]
+    assert order.index(("slow", "gradient", "float64")) < order.index(("other", "gradient", "float64"))
+    assert order.index(("other", "gradient", "float16")) < order.index(("slow", "values", "float64"))
+    assert order.index(("slow", "values", "float64")) < order.index(("slow", "gradient", "float32"))
+    asked.clear()
+    users = spied("slow", "numpy", is_slow=True, runs_as=tape.runs_as)
+    assert compared(capture, [replace(tape, runs_as=""), users, other], [], Options()) is not None
+    order = [(name, dtype) for name, _, dtype in asked]
+    assert order.index(("slow", "float32")) < order.index(("other", "float64"))
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "jax", "torch"])
+def test_a_run_that_is_repeated_is_not_compiled_again(framework: str, monkeypatch: Any) -> None:
+    pytest.importorskip(framework)
+    from gradproof.frontends.select import _modes_of
+    from gradproof.modes.rows import asked_of
+
+    x = np.array([0.5, 3.0])
+    (capture,) = frontend_for((x,), {}).check(Request(_square, (x,))).captures
+    wrt = [one.node for one in capture.sources]
+    assert capture.program is not None and None not in wrt
+    module = _modes_of(framework)
+    traced: list[str] = []
+    wrapped = module.value_in
+
+    def value_in(*given: Any) -> Any:
+        traced.append("op")
+        return wrapped(*given)
+
+    monkeypatch.setattr(module, "value_in", value_in)
+    names = {"graph", "XLA", "jit", "grad of jit", "jit without fusion", "x64", "compiled, aot_eager"}
+    modes = [mode for mode in module.MODES if mode.name in names]
+    assert modes
+    for mode in modes:
+        fed = asked_of(capture.program, wrt)
+        first = mode.gradient(fed, capture.program.outputs[0], wrt)
+        n = len(traced)
+        again = mode.gradient(fed, capture.program.outputs[0], wrt)
+        assert n and len(traced) == n, mode.name
+        assert np.array_equal(first[1][0], again[1][0])
+        assert not pickle.loads(pickle.dumps(fed))._made and fed._made
+        traced.clear()

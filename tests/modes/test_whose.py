@@ -143,3 +143,49 @@ def test_a_framework_that_runs_op_by_op_rewrites_no_two_ops() -> None:
     seen = Differing(program, node, a * b * c, other, inputs, exact_result(node, inputs), index)
     assert whose(seen).text == "`a * b * c` was rewritten as `a * (b * c)`"
     assert "a * (b * c)" not in whose(replace(seen, beside="in NumPy")).text
+
+
+BF16 = {"dtype": "bfloat16", "shape": (40,)}
+
+
+def test_of_several_16_bit_ops_only_the_last_may_be_in_one_piece() -> None:
+    narrow = X.astype(ml_dtypes.bfloat16)
+
+    half, third = (np.asarray(one, ml_dtypes.bfloat16) for one in (1.7, 0.3))
+
+    def build(b: Builder) -> int:
+        scaled = b.add("mul", b.input(narrow), b.constant(half), **BF16)
+        return b.add("square", b.add("sub", scaled, b.constant(third), **BF16), **BF16)
+
+    away = (narrow * half).astype(np.float32) - third.astype(np.float32)
+    other = (away * away).astype(ml_dtypes.bfloat16)
+    found = _whose(build, other)
+    assert found.kind == "excess-precision" and "kept in float32" in found.text
+
+
+def test_a_square_is_rounded_once_or_it_is_something_else() -> None:
+    def build(b: Builder) -> int:
+        return b.add("square", b.input(X), **F32)
+
+    other = np.nextafter(X * X, np.float32(np.inf))
+    assert _whose(build, other).kind == "rewriting"
+
+
+def test_quotients_of_exponentials_may_be_the_exponential_of_a_difference() -> None:
+    large = np.abs(X) + np.float32(95.0)
+
+    def build(b: Builder) -> int:
+        top, low = (b.add("exp", b.input(one), **F32) for one in (large, large[::-1].copy()))
+        return b.add("div", top, low, **F32)
+
+    with np.errstate(all="ignore"):
+        found = _whose(build, np.exp(large - large[::-1]))
+    assert found.text == "`exp(a) / exp(b)` was rewritten as `exp(a - b)`"
+
+    def product(b: Builder) -> int:
+        top, low = (b.add("exp", b.input(one), **F32) for one in (large, large[::-1].copy()))
+        return b.add("mul", b.add("div", b.constant(np.float32(3)), low, **F32), top, **F32)
+
+    with np.errstate(all="ignore"):
+        found = _whose(product, np.float32(3) * np.exp(large - large[::-1]))
+    assert found.text == "`a / exp(b) * exp(c)` was rewritten as `a * exp(c - b)`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradproof.audit.runner import run
@@ -12,6 +12,7 @@ from gradproof.errors import InvalidInput
 from gradproof.frontends.select import attach_all
 from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
+from gradproof.ir.span import Span
 
 MOST_CALLS = 20  # gradient calls that are compared: each takes seconds in all modes
 MOST_IN_A_LINE = 4  # executions of a line that are looked at: it may ask for several gradients
@@ -19,16 +20,21 @@ MOST_IN_A_LINE = 4  # executions of a line that are looked at: it may ask for se
 
 @dataclass(eq=False)
 class Collector:
-    """The first execution of every gradient that a place asks for, or of those in one line only.
+    """One execution, the first unless told, of every gradient that a place asks for, or of those in one line only.
 
     A place may ask for several: a gradient inside a Hessian, a function that is called for one thing after the other.
     """
 
     line: int | None = None
+    execution: int = 1
     captures: list[Capture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_left: int = 0
     seen: set[Hashable] = field(default_factory=set)
+    again: set[Span] = field(default_factory=set)  # places that ask for the same once more
+
+    def wants(self, occurrence: int) -> bool:
+        return self.execution <= occurrence < self.execution + MOST_IN_A_LINE
 
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Nothing in here raises into the user's program."""
@@ -36,7 +42,11 @@ class Collector:
             with undisturbed():
                 bare = unread("")
                 asked = _asked(bare)
-                if asked in self.seen or (self.line is not None and bare.call.line != self.line):
+                if self.line is not None and bare.call.line != self.line:
+                    return
+                if asked in self.seen:
+                    self.again.add(bare.call)
+                if asked in self.seen or bare.run.occurrence < self.execution:
                     return
                 if len(self.captures) >= MOST_CALLS:
                     self.n_left += 1
@@ -56,6 +66,12 @@ def _asked(bare: Capture) -> Hashable:
     return bare.call, bare.target, tuple(sources)
 
 
+def _how_often(line: int | None, execution: int) -> str:
+    if execution == 1:
+        return "no gradient"
+    return f"a gradient {execution} times" if line is None else f"no gradient {execution} times"
+
+
 @dataclass(frozen=True, eq=False)
 class Collected:
     """The gradient calls of a script, what is to be said about them, and how the script ended."""
@@ -63,13 +79,14 @@ class Collected:
     captures: list[Capture]
     notes: list[str]
     exit_status: int
+    again: Mapping[Span, int]  # the places that ran more often, and the execution that was kept
 
 
-def collected(script: str, arguments: Sequence[str], line: int | None) -> Collected:
+def collected(script: str, arguments: Sequence[str], line: int | None, execution: int = 1) -> Collected:
     """Run a script as Python would, and keep its gradient calls."""
     target = find_script(script)
-    collector = Collector(line)
-    attachments = attach_all(collector.receive, lambda occurrence: occurrence <= MOST_IN_A_LINE)
+    collector = Collector(line, execution)
+    attachments = attach_all(collector.receive, collector.wants)
     try:
         outcome = run(target, arguments)
         for attachment in attachments:
@@ -82,6 +99,8 @@ def collected(script: str, arguments: Sequence[str], line: int | None) -> Collec
         notes.append(f"the script ended with {outcome.words}")
     if collector.n_left:
         notes.append(f"{collector.n_left:,} more lines ask for gradients; --line chooses one of them")
-    if line is not None and not collector.captures:
-        raise InvalidInput(f"line {line} of `{script}` asked for no gradient")
-    return Collected(collector.captures, notes, outcome.exit_status)
+    if (line is not None or execution > 1) and not collector.captures:
+        place = f"line {line} of `{script}`" if line is not None else f"no line of `{script}`"
+        raise InvalidInput(f"{place} asked for {_how_often(line, execution)}")
+    again = {one.call: one.run.occurrence for one in collector.captures if one.call in collector.again}
+    return Collected(collector.captures, notes, outcome.exit_status, again)

@@ -41,6 +41,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield _spoilt(case, case.mode_fault)
     elif case.verdict is not Verdict.CORRECT and case.capture.around.mode_gaps:
         yield _diagnose(case, case.capture.around.mode_gaps[0])
+    elif case.mode_parting is not None:
+        yield _broken(case, case.mode_parting)
 
 
 def _spoilt(case: Case, fault: ModeFault) -> Diagnostic:
@@ -63,6 +65,31 @@ def _spoilt(case: Case, fault: ModeFault) -> Diagnostic:
         ),
         fix=case.remedy.fix or Fix("run this function without compilation, or rewrite the step"),
         op=None if parting is None else parting.op,
+    )
+
+
+def _broken(case: Case, parting: Parting) -> Diagnostic:
+    """There is no true gradient, and only one of the modes makes a number of it: which op it is."""
+    mode = _NAMES.get(case.capture.run.mode, case.capture.run.mode)
+    place = Annotation(
+        parting.span or case.capture.call, f"{_op_words(parting)} is {parting.other} in {mode}"
+    )
+    return Diagnostic(
+        kind="execution-mode",
+        severity="note",  # that there is no gradient is told by a cause of its own
+        certainty="measured",
+        headline=f"{words.framework_name(case.capture.framework)} returns no number in {mode}, and one op by op",
+        primary=place,
+        subject=subject(case),
+        evidence=(
+            ("op by op", f"`{parting.op}` is {parting.single}"),
+            (mode, f"`{parting.op}` is {parting.other}"),
+        ),
+        why=(
+            "The recorded ops were run again, one by one and as the program ran them. Only the second makes NaN or "
+            f"infinity: {parting.whose.text}."
+        ),
+        op=parting.op,
     )
 
 

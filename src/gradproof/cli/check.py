@@ -19,6 +19,7 @@ from gradproof.cli.values import DTYPES, parse_values
 from gradproof.diagnosis.report import Report
 from gradproof.errors import InvalidInput, NotScalar, did_you_mean
 from gradproof.frontends.select import FRAMEWORKS, to_framework
+from gradproof.frontends.written_with import framework_of
 from gradproof.options import Options
 
 
@@ -44,8 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--framework",
         choices=FRAMEWORKS,
-        default="numpy",
-        help="what the arguments are made with (default: numpy)",
+        help="what the arguments are made with (default: what the function is written with)",
     )
     parser.add_argument(
         "--gradient", metavar="FUNCTION", help="a gradient written by hand, in the same module"
@@ -64,15 +64,16 @@ def execute(given: argparse.Namespace) -> int:
     function = _function(module, name)
     gradient = None if given.gradient is None else _function(module, given.gradient)
     args, kwargs = parse_values(given.at, given.dtype)
+    framework = given.framework or framework_of(function)
     with showing(given.detail == "quiet"):
         report = _checked(
             function,
-            *(to_framework(given.framework, value) for value in args),
+            *(to_framework(framework, value) for value in args),
             gradient=gradient,
             order=given.order,
             output="each" if given.each else None,
             options=Options(witness=given.witness),
-            **{key: to_framework(given.framework, value) for key, value in kwargs.items()},
+            **{key: to_framework(framework, value) for key, value in kwargs.items()},
         )
     written = output.write_files(report, paths, given.full)
     output.print_report(report, sys.stdout, given.detail)

@@ -21,10 +21,14 @@ from gradproof.cli.values import DTYPES, parse_values
 from gradproof.diagnosis.changes import changes
 from gradproof.errors import InvalidInput
 from gradproof.frontends.select import FRAMEWORKS, to_framework
+from gradproof.frontends.written_with import framework_of
 from gradproof.modes.model import ModesReport
 from gradproof.options import Options
 from gradproof.render.changes_text import to_changes_text
 from gradproof.render.encoding import encodable
+from gradproof.render.modes_sources import in_folder
+
+AGAIN = "{}: execution {} was compared, and it ran more often; --execution chooses another one"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,11 +54,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--line", type=int, metavar="N", help="only the gradients that this line asks for")
     parser.add_argument(
+        "--execution",
+        type=_execution,
+        default=1,
+        metavar="N",
+        help="of a line that runs several times, as in a loop (default: the first)",
+    )
+    parser.add_argument(
         "--at", nargs="+", action="extend", metavar="VALUE", help="the arguments of the function"
     )
     parser.add_argument("--dtype", choices=DTYPES, help="of the arguments (default: float64)")
     parser.add_argument(
-        "--framework", choices=FRAMEWORKS, help="what the arguments are made with (default: numpy)"
+        "--framework",
+        choices=FRAMEWORKS,
+        help="what the arguments are made with (default: what the function is written with)",
     )
     parser.add_argument(
         "--frameworks",
@@ -74,6 +87,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="also write what was found as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write it as one page that needs no network")
     parser.add_argument("--quiet", action="store_true", help="the verdicts only")
+
+
+def _execution(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 on is needed, not {text!r}")
+    return int(text)
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -119,7 +138,7 @@ def _of_function(given: argparse.Namespace, words: list[str]) -> ModesReport:
         )
     function = find_function(given.what)
     args, kwargs = parse_values(given.at, given.dtype or "float64")
-    name = given.framework or "numpy"
+    name = given.framework or framework_of(function)
     with showing(given.quiet):
         return compare(
             function,
@@ -142,10 +161,11 @@ def _of_script(given: argparse.Namespace, words: list[str]) -> tuple[ModesReport
     from gradproof.comparing import compared_calls
 
     folder = os.getcwd()
-    found = collected(given.what, words, given.line)
+    found = collected(given.what, words, given.line, given.execution)
+    remarks = [*found.notes, *(AGAIN.format(in_folder(at, folder), n) for at, n in found.again.items())]
     with showing(given.quiet):
         report = compared_calls(
-            found.captures, Options(), folder, _chosen(given), given.here, found.notes, Budget(given.budget)
+            found.captures, Options(), folder, _chosen(given), given.here, remarks, Budget(given.budget)
         )
     return report, found.exit_status
 

@@ -18,6 +18,7 @@ from gradproof.frontends.library.model import SweptLibrary
 from gradproof.frontends.tensorflow.attach import attach as attach_tensorflow
 from gradproof.frontends.torch.attach import attach as attach_torch
 from gradproof.frontends.unserved import imported
+from gradproof.frontends.written_with import BY_PACKAGE, packages_of
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.modes.model import LackingMode, Mode
@@ -27,14 +28,8 @@ from gradproof.tape.attach import attach as attach_tapes
 # Each can be attached before its framework is imported, and imports nothing of it until then.
 _ATTACH = (attach_tapes, attach_tensorflow, attach_jax, attach_torch)
 
-# The packages whose objects say which framework is meant, and the module that calls functions in it.
-_BY_PACKAGE = {
-    "tensorflow": "gradproof.frontends.tensorflow.function",
-    "keras": "gradproof.frontends.tensorflow.function",
-    "jax": "gradproof.frontends.jax.function",
-    "jaxlib": "gradproof.frontends.jax.function",
-    "torch": "gradproof.frontends.torch.function",
-}
+# Modules that call functions in a framework.
+_FUNCTION = "gradproof.frontends.{}.function"
 _NUMPY = "gradproof.tape.function"
 
 SUPPORTED = {
@@ -84,7 +79,7 @@ def unserved(attachments: Sequence[Attachment]) -> list[str]:
 def frontend_for(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frontend:
     """The frontend of the framework the arguments come from; NumPy where they come from none."""
     packages = dict.fromkeys(package for value in (*args, *kwargs.values()) for package in _packages(value))
-    served = {_BY_PACKAGE[package] for package in packages if package in _BY_PACKAGE}
+    served = [_FUNCTION.format(BY_PACKAGE[package]) for package in packages if package in BY_PACKAGE]
     return importlib.import_module(next(iter(served), _NUMPY))
 
 
@@ -165,7 +160,7 @@ def _packages(value: Any) -> Iterator[str]:
         for item in value:
             yield from _packages(item)
     else:
-        yield from (kind.__module__.partition(".")[0] for kind in type(value).__mro__)
+        yield from packages_of(value)
 
 
 def library_of(framework: str) -> SweptLibrary:

@@ -20,18 +20,24 @@ BITS = 256  # a ball that is finite at this precision is a number, whatever its 
 
 def known_in_balls(evidence: Evidence, k: int) -> Array:
     """Which entries of a gradient are numbers in exact arithmetic, be they too large for a float64."""
-    wrt = evidence.wrt[k : k + 1]
+    balls = in_balls(evidence.program, evidence.wrt[k])
+    return np.array([ball is not None for ball in balls.reshape(-1)], bool).reshape(balls.shape)
+
+
+def in_balls(program: Program, wrt: int) -> Array:
+    """The gradient of a program for one node as balls, which may be larger than any float64; None where it is none."""
     domain = BallDomain(BITS)
     try:
-        result = run(domain, evidence.program)
+        result = run(domain, program)
         with domain.active():
-            (gradient,) = gradient_measure(wrt)(result)
-            hidden = absorbed(result, wrt).get(wrt[0], np.False_)
+            (gradient,) = gradient_measure((wrt,))(result)
+            hidden = absorbed(result, (wrt,)).get(wrt, np.False_)
     except GradproofError:
-        return np.zeros(evidence.program[wrt[0]].shape, bool)
-    balls = np.asarray(gradient, object)
+        return np.full(program[wrt].shape, None, object)
+    balls = np.array(gradient, object)
     finite = np.array([bool(ball.is_finite()) for ball in balls.reshape(-1)]).reshape(balls.shape)
-    return np.asarray(finite & ~hidden)
+    balls[~(finite & ~hidden)] = None
+    return balls
 
 
 def without_value(program: Program, proven: Run) -> str | None:

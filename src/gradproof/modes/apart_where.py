@@ -19,7 +19,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
-from gradproof.modes.as_it_ran import AS_IT_RAN, own_parting
+from gradproof.modes.as_it_ran import AS_IT_RAN, own_parting, returned
 from gradproof.modes.feed import Feed, feed
 from gradproof.modes.losing import digits_lost
 from gradproof.modes.model import Mode, ModeCell, ModeLine, NotRun
@@ -139,7 +139,7 @@ class PartingSearch:
             before = single[1].cells[k].gradient
             if before is not None and _is_as_far(complex(gradient[index]) - complex(before[index]), error):
                 return single[1].cells[k].lost
-        for seen in self._runs(mode):
+        for seen in (*self._runs(mode), *self._recorded_run(gradient, k)):
             if _is_as_far(complex(seen[output][index]) - complex(gradient[index]), error):
                 found = digits_lost(self._fed.program, seen, output, index, error)
                 if found is not None:
@@ -188,6 +188,12 @@ class PartingSearch:
         with suppress(NotRun):
             yield self._in_sight(mode)
             yield from (self._alone[key] for key in [(mode.framework, mode.name)] if key in self._alone)
+
+    def _recorded_run(self, gradient: Array, k: int) -> Iterator[Values]:
+        """What was recorded of the user's own run, where it returned this gradient."""
+        observed = next(one.observed for one in self.capture.sources if one.node == self.wrt[k])
+        if self.capture.gradient_program is not None and same_bits(gradient, observed):
+            yield returned(self.capture.gradient_program)
 
     def _by_rule(self, own: Mode, mode: Mode, beside: str) -> tuple[Parting | None, Parting | None]:
         if self.is_recorded or self.capture.copies is not None:

@@ -38,11 +38,11 @@ def own_run(capture: Capture) -> Mode:
     """A mode that knows what each op of the gradient returned in the user's run, and can run nothing else."""
     name = f"{capture.run.mode}, {AS_IT_RAN}"
     program = capture.gradient_program
-    known = {} if program is None else _returned(program)
+    known = {} if program is None else returned(program)
     return Mode(capture.framework, name, partial(_values, known), _gradient, title=AS_IT_RAN)
 
 
-def _returned(program: Program) -> dict[int, Array]:
+def returned(program: Program) -> dict[int, Array]:
     """What each op returned; of a piece that was compiled by itself the last op has what the piece returned."""
     known = {
         node.id: np.asarray(node.value)

@@ -42,7 +42,8 @@ def concluded(
     narrow = [line for line in bad if line.counts != dtype]
     open_ = [line for line in lines if line.verdict is Verdict.UNVERIFIED]
     if not bad and open_:
-        return ModesVerdict("unverified", f"{table.named(open_)} could not be decided; all others are right")
+        others = "; all others are right" if len(open_) < len(lines) else ""
+        return ModesVerdict("unverified", f"{table.named(open_)} could not be decided{others}")
     if not told:
         agree = f"{every} agree" if not is_alone else "your own run agrees"
         alone = f"; no other mode was run in {dtype}" if is_alone else ""
@@ -97,15 +98,14 @@ class _Lines:
         return mode_names(lines, whole)
 
     def in_others(self, lines: Sequence[ModeLine]) -> str:
-        """What happens in other precisions, in one clause each."""
-        said = []
+        """What happens in other precisions, together for those in which it is the same."""
+        said: dict[str, list[str]] = {}
         for dtype in dict.fromkeys(line.counts for line in lines):
             n_bad = sum(line.counts == dtype for line in lines)
             n_all = sum(line.counts == dtype for line in self.lines)
             some = f"{n_bad} of {n_all} modes {'is' if n_bad == 1 else 'are'}"
-            how_many = "every mode is" if n_bad == n_all else some
-            said.append(f"in {dtype} {how_many} off")
-        return "".join(f"; {one}" for one in said)
+            said.setdefault("every mode is" if n_bad == n_all else some, []).append(dtype)
+        return "".join(f"; in {words.comma_list(dtypes)} {some} off" for some, dtypes in said.items())
 
     def advice(self) -> Iterator[str]:
         """What was run and gives the digits back: another mode in the same precision, or a wider precision."""

@@ -11,7 +11,7 @@ from gradproof.engine.allowance import share, smallest
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
-from gradproof.modes.op_seen import exact_result
+from gradproof.modes.op_seen import ExactResult, exact_result
 from gradproof.modes.units import unit, wide
 
 HALF = (
@@ -31,9 +31,9 @@ class Differing:
     single: Array
     other: Array
     inputs: list[Array]
-    exact: tuple[Array, Array] | None  # midpoint and radius
+    exact: ExactResult | None
     index: tuple[int, ...]  # the entry where they differ most
-    exact_single: tuple[Array, Array] | None = None  # for the inputs that the other run had
+    exact_single: ExactResult | None = None  # for the inputs that the other run had
     is_shared: bool = True  # whether these are the same
     beside: str = OP_BY_OP  # where the single one ran
 
@@ -47,7 +47,7 @@ def is_rounding(seen: Differing) -> bool:
     """Whether the mode's result is what the op gives on its inputs, up to the roundings that it is entitled to."""
     if seen.exact is None or types.is_discrete(seen.node.dtype):
         return False
-    mid, rad = seen.exact
+    mid, rad = seen.exact.mid, seen.exact.rad
     try:
         room = share(seen.node, seen.inputs)
         least = smallest(seen.node, seen.inputs)
@@ -63,7 +63,7 @@ def _term_size(seen: Differing, size: Array) -> Array:
     if seen.node.op not in SUMS or seen.node.op == "logsumexp":
         return size
     whole = exact_result(seen.node, [x if x.dtype.kind in "biu" else np.abs(x) for x in seen.inputs])
-    return size if whole is None else np.maximum(size, np.abs(whole[0]))
+    return size if whole is None else np.maximum(size, np.abs(whole.mid))
 
 
 def ulps_told(seen: Differing) -> str:
@@ -76,7 +76,7 @@ def ulps_told(seen: Differing) -> str:
     return f"{here}, {_in_ulps(seen, seen.single, seen.exact_single)} {seen.beside}"
 
 
-def _in_ulps(seen: Differing, value: Array, exact: tuple[Array, Array]) -> str:
+def _in_ulps(seen: Differing, value: Array, exact: ExactResult) -> str:
     return words.significant(distance(seen, value, exact), 2).removesuffix(".0")
 
 
@@ -84,14 +84,14 @@ def is_rounded_once(seen: Differing, value: Array) -> bool:
     """Whether every entry is the exact result to half a unit in its last place; yes where that is not known."""
     if seen.exact is None or not types.is_real(seen.node.dtype):
         return True
-    mid = np.asarray(seen.exact[0], np.float64)
+    mid = np.asarray(seen.exact.mid, np.float64)
     units = np.vectorize(unit, otypes=[float])(mid, seen.node.dtype)
     return bool(np.all(np.abs(wide(value) - mid) <= HALF * units))
 
 
-def distance(seen: Differing, value: Array, exact: tuple[Array, Array]) -> float:
+def distance(seen: Differing, value: Array, exact: ExactResult) -> float:
     """How far a result lies from the exact one at the entry, in units in the last place."""
-    mid = float(exact[0][seen.index])
+    mid = float(exact.mid[seen.index])
     return abs(float(wide(value)[seen.index]) - mid) / unit(mid, seen.node.dtype)
 
 

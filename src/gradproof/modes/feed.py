@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,17 @@ class Feed:
     given: Mapping[int, Array]
     literals: Mapping[int, Array]
     computed: tuple[Node, ...]
+    _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What a mode makes of it, found again when the mode runs again: a compiler is asked once."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_made": {}}  # another process compiles for itself
 
 
 def feed(program: Program, outputs: Sequence[int]) -> Feed:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+
+import numpy as np
 
 from gradproof.clock import TimeIsOver, tick
 from gradproof.diagnosis import words
@@ -12,6 +14,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
+from gradproof.judge.verdict import Verdict
 from gradproof.modes.apart_where import PartingSearch
 from gradproof.modes.feed import Feed, feed, in_precision, is_all_real
 from gradproof.modes.model import (
@@ -116,8 +119,9 @@ def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None
     """Run every mode, what is asked most first: as the program is, the op at which they part, then other precisions.
 
     Modes of other frameworks come after all that the program's own has; those of a process of their own, which starts
-    meanwhile, after those of this one, and slow ones last. When the time is over, what is there is kept, and what was
-    not run is listed with that reason.
+    meanwhile, after those of this one, and slow ones last. Of a slow mode that is not the user's only what it returns
+    is asked for so early: where it parts, and its other precisions, each a program that takes seconds, come after all
+    else. When the time is over, what is there is kept, and what was not run is listed with that reason.
     """
     order = sorted(range(len(modes)), key=lambda k: _turn(table, modes[k]))
     plain: list[Key] = [(k, None) for k in order]
@@ -140,23 +144,33 @@ def fill(table: ModeTable, modes: Sequence[Mode], search: PartingSearch) -> None
         if key in table.lines:
             table.lines[key] = search.told(modes[key[0]], table.lines[key])
 
+    late = [k for k in order if modes[k].is_slow and not is_users(table, modes[k])]
+    steps = ((first, plain), (where, plain), (again, plain), (first, others), (again, others))
+    early = ((first, plain), (again, plain))
     try:
         for turn in dict.fromkeys(_turn(table, modes[k]) for k in order):
             _begin(modes[k] for k in order if _turn(table, modes[k])[0] == turn[0])
-            for do, keys in (
-                (first, plain),
-                (where, plain),
-                (again, plain),
-                (first, others),
-                (again, others),
-            ):
-                for key in keys:
-                    if _turn(table, modes[key[0]]) == turn:
-                        tick()
-                        do(key)
+            same = [k for k in order if _turn(table, modes[k]) == turn]
+            _do(early, [k for k in same if k in late])
+            _do(steps, [k for k in same if k not in late])
+        _do([step for step in steps if step not in early], late)
     except TimeIsOver as over:
         table.over = str(over)
         table.lacking += [LackingMode(*name, str(over)) for name in _unreached(modes, list(waiting))]
+
+
+def _do(steps: Iterable[tuple[Callable[[Key], None], Sequence[Key]]], which: Sequence[int]) -> None:
+    """One step after the other, each for all of the modes."""
+    for do, keys in steps:
+        for key in keys:
+            if key[0] in which:
+                tick()
+                do(key)
+
+
+def is_users(table: ModeTable, mode: Mode) -> bool:
+    """Whether the user's program ran in the mode."""
+    return (mode.framework, mode.runs_as) == (table.capture.framework, table.capture.run.mode)
 
 
 def _begin(modes: Iterable[Mode]) -> None:
@@ -199,9 +213,8 @@ def _line(table: ModeTable, mode: Mode, dtype: str | None) -> ModeLine | None:
         return None
     shown = dtype or table.dtype
     cells = tuple(cell_of(table, k, one, mode.policy or shown) for k, one in enumerate(gradients))
-    ran_so = mode.framework == table.capture.framework and mode.runs_as == table.capture.run.mode
     # What was compiled in other pieces, or drawn anew, is not the user's run, whatever the mode is called.
-    is_own = dtype is None and ran_so and not any(cell.gap_ulps for cell in cells)
+    is_own = dtype is None and is_users(table, mode) and not any(cell.gap_ulps for cell in cells)
     return ModeLine(
         mode.framework, mode.name, shown, value, cells, is_own, title=mode.words, policy=mode.policy
     )
@@ -224,4 +237,8 @@ def cell_of(table: ModeTable, k: int, gradient: Array | None, dtype: str) -> Mod
     digits = None if found is None or found.outcome in ("unbounded",) else found.digits
     if found is not None and found.outcome == "nonfinite":
         digits = 0.0
+    if source.beyond and gradient is not None and digits is None:
+        worst = next(iter(source.beyond))
+        is_number = all(np.isfinite(gradient[index]) for index in source.beyond)
+        return ModeCell(gradient, Verdict.INACCURATE if is_number else Verdict.NONFINITE, 0.0, gap, worst)
     return ModeCell(gradient, verdict, digits, gap, None if found is None else found.worst)

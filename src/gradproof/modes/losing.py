@@ -11,9 +11,10 @@ from gradproof.diagnosis.parting import DigitsLost, Whose
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
-from gradproof.modes.op_seen import exact_result, exact_shown, inputs_shown, number_shown
-from gradproof.modes.run_errors import RunErrors, Values, run_errors
-from gradproof.modes.units import smallest_normal, unit
+from gradproof.modes.op_seen import exact_result, inputs_shown, number_shown
+from gradproof.modes.run_errors import RunErrors, Values, one_by_one, run_errors
+from gradproof.modes.same_computations import same_computations
+from gradproof.modes.units import smallest_normal, unit, wide
 
 EXPLAINED = 0.25  # of an error may be left over
 ENLARGED = 10.0  # times, relative to the number itself, from which on that is worth telling
@@ -30,25 +31,34 @@ def digits_lost(
     if not np.isfinite(error):
         broken = _first_broken(own, values, output)
         return None if broken is None else _lost(own, broken, values)
-    found = run_errors(own, values, output, index)
-    total = sum(found.shares.values())
-    if not total or not abs(total - error) <= EXPLAINED * abs(error):
-        return None
-    node, share = _largest(own, found.shares)
+    found: RunErrors | None = run_errors(own, values, output, index)
+    shares: Mapping[int, float] = {} if found is None else found.shares
+    if not _adds_up(shares, error):
+        found, shares = None, one_by_one(own, values, output, index)
+        if not _adds_up(shares, error):
+            return None
+    node, share = _largest(own, shares)
     true = complex(np.asarray(values[output])[index]) - error
-    relative = abs(found.shares[node.id] / true) if true else 0.0
+    relative = abs(shares[node.id] / true) if true else 0.0
     return _lost(own, node, values, share, found, relative)
+
+
+def _adds_up(shares: Mapping[int, float], error: complex) -> bool:
+    total = sum(shares.values())
+    return bool(total) and bool(abs(total - error) <= EXPLAINED * abs(error))
 
 
 def _largest(program: Program, shares: Mapping[int, float]) -> tuple[Node, float]:
     """The op with most of the error, and how much of all errors it has by size: some may cancel.
 
-    What one place of the source does again and again counts as one op.
+    What one place of the source does again and again counts as one op; and so does what is computed anew from the same
+    numbers, since it is rounded in the same way: `1 / n` in the derivatives of two means.
     """
     places: dict[object, list[int]] = {}
+    again = same_computations(program)
     for id in shares:
-        node = program[id]
-        places.setdefault((node.op, node.phase, node.span) if node.span else id, []).append(id)
+        node = program[again[id]]
+        places.setdefault((node.op, node.phase, node.span) if node.span else node.id, []).append(id)
     sizes = {ids[0]: abs(sum(shares[id] for id in ids)) for ids in places.values()}
     largest = max(places.values(), key=lambda ids: sizes[ids[0]])
     return program[max(largest, key=lambda id: abs(shares[id]))], sizes[largest[0]] / sum(sizes.values())
@@ -79,9 +89,12 @@ def _lost(
     """The op at the entry that has most of its error; `relative` is what that is worth in the gradient."""
     value = np.asarray(values[node.id])
     inputs = [np.asarray(values.get(id, program[id].value)) for id in node.inputs]
-    weights = ~np.isfinite(value) if found is None else np.abs(found.parts(node.id, node.shape))
-    index = tuple(int(k) for k in np.unravel_index(int(np.argmax(weights)), node.shape))
     exact = exact_result(node, inputs)
+    if found is not None:
+        weights = np.abs(found.parts(node.id, node.shape))
+    else:
+        weights = ~np.isfinite(value) if share is None or exact is None else np.abs(wide(value) - exact.mid)
+    index = tuple(int(k) for k in np.unravel_index(int(np.argmax(weights)), node.shape))
     return DigitsLost(
         node=node.id,
         op=node.op,
@@ -90,9 +103,9 @@ def _lost(
         dtype=node.dtype,
         index=index,
         inputs=inputs_shown(node, inputs, index),
-        exact=exact_shown(exact, index),
+        exact="" if exact is None else exact.shown(index),
         other=number_shown(value, index, node.dtype),
-        whose=_whose(node, value[index].item(), None if exact is None else exact[0][index].item(), relative),
+        whose=_whose(node, value[index].item(), None if exact is None else exact.mid[index].item(), relative),
         share=share,
     )
 

@@ -114,6 +114,9 @@ class ModeSource:
     observed: Array | None
     true: Enclosure | None
     reason: str | None = None  # why there is no proven gradient
+    beyond: Mapping[tuple[int, ...], str] = field(
+        default_factory=dict
+    )  # proven entries that no float64 holds
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.exact_entry import measured
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.rounding import LOCAL_BITS
 from gradproof.errors import GradproofError
@@ -44,22 +47,36 @@ def number_shown(value: Array, index: tuple[int, ...], dtype: str) -> str:
     return words.number(value[index].item(), dtype=dtype)
 
 
-def exact_shown(exact: tuple[Array, Array] | None, index: tuple[int, ...]) -> str:
-    """Nothing where it is not known, or is beyond what numbers are shown of."""
-    if exact is None or not np.isfinite(exact[1][index]):
-        return ""
-    return words.number(exact[0][index].item(), float(exact[1][index]))
+@dataclass(frozen=True, eq=False)
+class ExactResult:
+    """What an op gives in exact arithmetic: midpoint and radius, infinite where a float64 does not reach, and balls."""
+
+    mid: Array
+    rad: Array
+    balls: Array
+
+    def shown(self, index: tuple[int, ...]) -> str:
+        return exact_shown(self.mid[index].item(), float(self.rad[index]), self.balls[index])
 
 
-def exact_result(node: Node, inputs: list[Array]) -> tuple[Array, Array] | None:
-    """What the op gives in exact arithmetic on the inputs it had: midpoint and radius."""
+def exact_shown(mid: complex, rad: float, ball: Any) -> str:
+    """A number to the digits that are certain, or the size of one beyond float64; nothing where it is not known."""
+    if np.isfinite(rad):
+        return words.number(mid, rad)
+    found = measured(ball)
+    return found.words if found is not None and found.is_defined else ""
+
+
+def exact_result(node: Node, inputs: list[Array]) -> ExactResult | None:
+    """What the op gives in exact arithmetic on the inputs it had."""
     if node.op not in TABLE or not all(np.isfinite(wide(x)).all() for x in inputs):
         return None
     m = Arithmetic(BallDomain(LOCAL_BITS))
     try:
         with m.domain.active():
             y = getattr(m, node.op)(*map(m.literal, inputs), **node.params)
-            mid, rad = m.domain.leave(m.domain.settle(y, node.dtype))
+            balls = np.asarray(m.domain.settle(y, node.dtype))
+            mid, rad = m.domain.leave(balls)
     except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):
         return None
-    return (mid, rad) if mid.shape == node.shape else None
+    return ExactResult(mid, rad, balls) if mid.shape == node.shape else None

@@ -14,7 +14,7 @@ from gradproof.diagnosis.parting import Parting
 from gradproof.ir.program import Node, Program, prune
 from gradproof.ir.types import Array
 from gradproof.modes.differing import OP_BY_OP, Differing
-from gradproof.modes.op_seen import exact_result, exact_shown, inputs_shown, number_shown
+from gradproof.modes.op_seen import ExactResult, exact_result, inputs_shown, number_shown
 from gradproof.modes.rows import same_bits
 from gradproof.modes.run_errors import Values, run_errors, with_values
 from gradproof.modes.units import wide
@@ -68,6 +68,8 @@ def _decisive(pair: TwoRuns, output: int, index: tuple[int, ...], differing: lis
     node = program[largest]
     parts = two.parts(largest, node.shape) - one.parts(largest, node.shape)
     entry = tuple(int(k) for k in np.unravel_index(int(np.argmax(np.abs(parts))), node.shape))
+    if same_bits(single[largest][entry], other[largest][entry]):
+        return None, None, None  # both runs lose the same here, of inputs that an op before made differ
     return node, min(share, 1.0), entry
 
 
@@ -98,7 +100,7 @@ class TwoRuns:
             dtype=node.dtype,
             index=index,
             inputs=inputs_shown(node, inputs, index),
-            exact=exact_shown(exact, index),
+            exact="" if exact is None else exact.shown(index),
             single=_returned(a, index, node, None if is_shared else exact_before),
             other=number_shown(b, index, node.dtype),
             whose=whose(seen),
@@ -110,9 +112,9 @@ class TwoRuns:
         return np.asarray(run.get(id, self.program[id].value))
 
 
-def _returned(value: Array, index: tuple[int, ...], node: Node, exact: tuple[Array, Array] | None) -> str:
+def _returned(value: Array, index: tuple[int, ...], node: Node, exact: ExactResult | None) -> str:
     """What the run that it is held against returned; on inputs of its own with what is exact for these."""
-    text, truth = number_shown(value, index, node.dtype), exact_shown(exact, index)
+    text, truth = number_shown(value, index, node.dtype), "" if exact is None else exact.shown(index)
     return f"{text}, of inputs for which {truth} is exact" if truth else text
 
 

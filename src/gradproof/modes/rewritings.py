@@ -89,6 +89,9 @@ def _division(term: _Term) -> Iterator[Found]:
     if b.op == "sqrt":
         root = (1.0 / np.sqrt(b.part(0).value.astype(np.float64))).astype(b.value.dtype)
         yield "rewriting", "`a / sqrt(b)` was rewritten as `a * rsqrt(b)`", a.value * root
+    if a.op == b.op == "exp":
+        away = a.part(0).value - b.part(0).value
+        yield "rewriting", "`exp(a) / exp(b)` was rewritten as `exp(a - b)`", np.exp(away)
     if b.op == "exp":
         yield "rewriting", "`a / exp(b)` was rewritten as `a * exp(-b)`", a.value * np.exp(-b.part(0).value)
 
@@ -104,6 +107,10 @@ def _product(term: _Term) -> Iterator[Found]:
             x, y = a.part(0).value, a.part(1).value
             if _same(a.part(1), b):
                 yield "rewriting", "`a / b * b` was rewritten as `a`", _shaped(x, term)
+            if a.part(1).op == b.op == "exp":
+                away = b.part(0).value - a.part(1).part(0).value
+                text = "`a / exp(b) * exp(c)` was rewritten as `a * exp(c - b)`"
+                yield "rewriting", text, x * np.exp(away)
             yield "rewriting", "`a / b * c` was rewritten as `a * c / b`", x * b.value / y
             yield "rewriting", "`a / b * c` was rewritten as `a * (c / b)`", x * (b.value / y)
         if a.op == "reciprocal" and _same(a.part(0), b):

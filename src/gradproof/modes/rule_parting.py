@@ -26,7 +26,7 @@ from gradproof.ir.capture import Capture
 from gradproof.ir.program import Builder, Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.modes.model import Mode, NotRun
-from gradproof.modes.op_seen import inputs_shown, number_shown
+from gradproof.modes.op_seen import exact_shown, inputs_shown, number_shown
 from gradproof.modes.rows import asked_of, gradients_in, gradients_of, same_bits
 from gradproof.modes.units import furthest
 
@@ -247,4 +247,4 @@ def _exact(alone: Alone, k: int, index: tuple[int, ...]) -> str:
             mid, rad = domain.leave(found)
     except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):
         return ""
-    return words.number(mid[index].item(), float(rad[index])) if np.isfinite(rad[index]) else ""
+    return exact_shown(mid[index].item(), float(rad[index]), np.asarray(found)[index])

@@ -8,10 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.rounding import budget_of, error_adjoints, local_errors
+from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
+from gradproof.ir import types
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
+from gradproof.modes.units import wide
+
+MOST_BITS = 24  # of a dtype beside which float64 is exact
+MOST_STEPS = 200  # ops, each of which takes a run of the program
 
 Values = Mapping[int, Array]
 
@@ -47,6 +54,35 @@ def run_errors(program: Program, values: Values, output: int, index: tuple[int, 
             return RunErrors(errors, error_adjoints(ran, errors, [weight]))
     except (GradproofError, ValueError, TypeError, FloatingPointError, ZeroDivisionError):
         return RunErrors()
+
+
+def one_by_one(program: Program, values: Values, output: int, index: tuple[int, ...]) -> dict[int, float]:
+    """What each op of a run adds to the error of the entry when those before it are as they ran, and the rest exact.
+
+    These add up to the error however large the errors are: in 16 bits they are no small changes. What is exact is
+    float64 here, so that there is nothing for programs in float64; and nothing for long ones.
+    """
+    moved = [node.id for node in program.nodes if node.inputs and node.id in values and not node.is_discrete]
+    reals = [node.dtype for node in program.nodes if types.is_real(node.dtype)]
+    is_narrow = all(types.precision_bits(dtype) <= MOST_BITS for dtype in reals)
+    if not is_narrow or len(moved) > MOST_STEPS or any(types.is_complex(one.dtype) for one in program.nodes):
+        return {}
+    kept: dict[int, Array] = {}
+    shares: dict[int, float] = {}
+    try:
+        before = _with(program, kept, output, index)
+        for id in moved:
+            kept[id] = wide(values[id])
+            after = _with(program, kept, output, index)
+            shares[id], before = after - before, after
+    except (GradproofError, ValueError, TypeError, FloatingPointError, ZeroDivisionError):
+        return {}
+    return {id: share for id, share in shares.items() if share} if np.isfinite(before) else {}
+
+
+def _with(program: Program, kept: Values, output: int, index: tuple[int, ...]) -> float:
+    with np.errstate(all="ignore"):
+        return float(run(Ieee("float64"), program, Policy(inputs=kept)).values[output][index])
 
 
 def with_values(program: Program, values: Values) -> Program:

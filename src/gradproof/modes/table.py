@@ -19,9 +19,10 @@ from gradproof.judge.call import JudgedCall, judge_call
 from gradproof.judge.verdict import Verdict, beyond_tolerance
 from gradproof.modes.apart_where import PartingSearch
 from gradproof.modes.as_it_ran import AS_IT_RAN, own_run
+from gradproof.modes.beyond import beyond_float64
 from gradproof.modes.concluding import concluded
 from gradproof.modes.feed import opaque_on_the_way
-from gradproof.modes.filling import Key, ModeTable, cell_of, fill
+from gradproof.modes.filling import Key, ModeTable, cell_of, fill, is_users
 from gradproof.modes.graph import graph_around
 from gradproof.modes.model import CallModes, LackingMode, Mode, ModeCell, ModeLine, ModeSource
 from gradproof.options import Options
@@ -44,7 +45,7 @@ def compared(
 ) -> CallModes | None:  # fmt: skip
     """The call in every mode; None where it has no gradient that could be run again."""
     table = _begun(capture, options, judged)
-    if table is None or capture.program is None:
+    if table is None:
         return None
     table.lacking += lacking
     blocked = _obstacle(capture, table)
@@ -76,8 +77,7 @@ def compared(
 
 def _settle(table: ModeTable, modes: Sequence[Mode]) -> None:
     """Whether the framework is asked to differentiate, or the ops of its own gradient are run."""
-    run = table.capture.run.mode
-    own = [mode for mode in modes if (mode.framework, mode.runs_as) == (table.capture.framework, run)]
+    own = [mode for mode in modes if is_users(table, mode)]
     with suppress(TimeIsOver):  # which is told when the modes are run
         table.own_is_recorded = any(table.follows_its_library(mode) for mode in own)
 
@@ -91,6 +91,8 @@ def _place(mode: Mode, dtype: str) -> int:
 
 
 def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> ModeTable | None:
+    if capture.program is None:
+        return None
     options = options.under(capture.run.policy)
     judged = judged or _judged(capture, options)
     kept, sources = [], []
@@ -100,8 +102,11 @@ def _begun(capture: Capture, options: Options, judged: JudgedCall | None) -> Mod
         known = judgement.enclosure if judgement.verdict in WITH_VERDICT else None
         reason = None if known is not None else judgement.reason or "there is no proven gradient"
         kept.append(k)
-        sources.append(ModeSource(source.name, source.shape, source.dtype, source.observed, known, reason))
-    if not kept or capture.program is None:
+        beyond = beyond_float64(capture.program, source.node, judgement) if known is not None else {}
+        sources.append(
+            ModeSource(source.name, source.shape, source.dtype, source.observed, known, reason, beyond)
+        )
+    if not kept:
         return None
     wrt = tuple(node for k in kept if (node := capture.sources[k].node) is not None)
     reference = next((judged.judgements[k].reference for k in kept), None)

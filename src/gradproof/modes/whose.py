@@ -7,6 +7,7 @@ to it is another rounding, beyond them the op was replaced by something else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,10 +15,10 @@ import numpy as np
 from gradproof.diagnosis import words
 from gradproof.diagnosis.parting import Whose
 from gradproof.domains.ieee import Ieee
-from gradproof.engine.run import run
+from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
-from gradproof.ir.program import prune
+from gradproof.ir.program import Program, prune
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.types import Array
 from gradproof.modes.differing import (
@@ -36,7 +37,7 @@ from gradproof.modes.rewritings import rewritings
 from gradproof.modes.rows import same_bits
 from gradproof.modes.units import smallest_normal, wide
 
-_ROUNDED_RIGHT = ("add", "sub", "mul", "div", "sqrt", "neg")
+_ROUNDED_RIGHT = ("add", "sub", "mul", "square", "div", "sqrt", "neg")
 
 
 def whose(seen: Differing) -> Whose:
@@ -139,16 +140,30 @@ def _unrounded(seen: Differing) -> Whose | None:
     narrow = seen.node.dtype
     if types.precision_bits(narrow) > 11:
         return None
-    try:
-        with np.errstate(all="ignore"):
-            whole = run(Ieee("float32"), prune(seen.program, [seen.node.id])).values[seen.node.id]
-    except (GradproofError, ValueError, TypeError, FloatingPointError):
-        return None
-    if not same_bits(np.asarray(whole).astype(seen.other.dtype), seen.other):
-        return None
-    return Whose(
-        "excess-precision", f"what goes in was kept in float32, and not rounded to {narrow} in between"
-    )
+    own = prune(seen.program, [seen.node.id])
+    text = f"what goes in was kept in float32, and not rounded to {narrow} in between"
+    for rounded in _rounded_before(own, seen.node.id):
+        try:
+            with np.errstate(all="ignore"):
+                kept = {id: np.asarray(own[id].value).astype(np.float32) for id in rounded}
+                whole = run(Ieee("float32"), own, Policy(inputs=kept)).values[seen.node.id]
+        except (GradproofError, ValueError, TypeError, FloatingPointError):
+            continue
+        if same_bits(np.asarray(whole).astype(seen.other.dtype), seen.other):
+            return Whose("excess-precision", text)
+    return None
+
+
+def _rounded_before(program: Program, last: int) -> Iterator[set[int]]:
+    """What was rounded as ever before the ops in one piece with the last one: from two ops on, to all of them."""
+    near = {last}
+    known = {node.id for node in program.nodes if types.is_real(node.dtype) and node.value is not None}
+    while True:
+        more = near | {id for one in near for id in program[one].inputs}
+        if more == near:
+            return
+        near = more
+        yield known - near
 
 
 # Formats that the inputs of a product are rounded to by hardware that multiplies faster so, with their bits; and what
@@ -169,7 +184,9 @@ def _narrowed(seen: Differing) -> Whose | None:
             text = f"the inputs of `{seen.node.op}` were rounded to {name}, {bits} bits, before they were multiplied"
             return Whose("narrow-inputs", text)
         # A result that has no more bits than the format was rounded to it as well.
-        whole = replace(seen, inputs=inputs, exact=(exact[0], exact[1] + np.abs(exact[0]) * 2.0**-bits))
+        whole = replace(
+            seen, inputs=inputs, exact=replace(exact, rad=exact.rad + np.abs(exact.mid) * 2.0**-bits)
+        )
         if same_bits(_rounded_to(seen.other, bits), seen.other) and is_rounding(whole):
             return Whose(
                 "narrow-inputs",

@@ -28,6 +28,7 @@ from gradproof.render.modes_text import (
     op_title,
     ops_of,
     other_precisions,
+    place_shown,
     proven_shown,
     rewriting_text,
     ulps_text,
@@ -102,7 +103,7 @@ def _overview(call: CallModes) -> Html | None:
         for same in by_mode(call)
         if call.dtype in same
     ]
-    caption = tag("caption", f"digits of every gradient in {call.dtype}, at {call.call}")
+    caption = tag("caption", f"digits of every gradient in {call.dtype}, at {place_shown(call)}")
     head = tag("thead", tag("tr", tag("th", "mode", scope="col"), *heads))
     return tag("div", tag("table", caption, head, tag("tbody", *rows)), class_="scroll")
 
@@ -116,13 +117,14 @@ def _matrix(call: CallModes, k: int) -> Html:
     index, others = entry_shown(call, k), other_precisions(call)
     source = call.sources[k]
     name = words.gradient_name(call.target, source.name, index)
-    labels = ("mode", call.dtype, *MEASURES, *others)
+    # The digits come first: on a narrow screen they are what is seen without moving the table.
+    labels = ("mode", "digits", call.dtype, *(one for one in MEASURES if one != "digits"), *others)
     heads = [tag("th", label, scope="col") for label in labels]
     rows = [_row(call, same, k, index, others) for same in by_mode(call)]
     proven = proven_shown(source, index)
     if proven:
-        rows.insert(0, tag("tr", tag("th", "proven", scope="row"), tag("td", proven)))
-    caption = tag("caption", tag("code", name), f" at {call.call}")
+        rows.insert(0, tag("tr", tag("th", "proven", scope="row"), tag("td"), tag("td", proven)))
+    caption = tag("caption", tag("code", name), f" at {place_shown(call)}")
     table = tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows))
     return tag("div", table, class_="scroll")
 
@@ -136,7 +138,7 @@ def _row(
         cell = own.cells[k]
         gap = "your own run" if own.is_own and not cell.gap_ulps else ulps_text(cell.gap_ulps)
         cells = [
-            tag("td", number_text(cell.gradient, index)), tag("td", number_text(own.value, ())), _heat(own, k),
+            _heat(own, k), tag("td", number_text(cell.gradient, index)), tag("td", number_text(own.value, ())),
             tag("td", gap), tag("td", BITS[own.repeats]), tag("td", BITS[own.rethreads]),
         ]  # fmt: skip
     heats = [_heat(same[one], k) if one in same else tag("td") for one in others]

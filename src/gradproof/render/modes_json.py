@@ -67,6 +67,7 @@ def _source(source: ModeSource) -> dict[str, Any]:
         "dtype": source.dtype,
         "reference": None if true is None else _array(true.mid),
         "radius": None if true is None else _array(true.rad),
+        "beyond_float64": [{"index": list(at), "size": size} for at, size in source.beyond.items()],
         "reason": source.reason,
     }
 

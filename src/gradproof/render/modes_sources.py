@@ -35,6 +35,11 @@ def _spans(report: ModesReport) -> Iterator[Span]:
                 yield from (one.span for one in cell.ops if one.span is not None)
 
 
+def in_folder(span: Span, folder: str) -> Span:
+    """A place with its path as the user writes it."""
+    return span.in_file(_short(span.file, folder))
+
+
 def _short(file: str, folder: str) -> str:
     if not os.path.isabs(file):
         return file
@@ -44,7 +49,7 @@ def _short(file: str, folder: str) -> str:
 
 def _call(call: CallModes, folder: str) -> CallModes:
     lines = tuple(_line(line, folder) for line in call.lines)
-    return replace(call, call=call.call.in_file(_short(call.call.file, folder)), lines=lines)
+    return replace(call, call=in_folder(call.call, folder), lines=lines)
 
 
 def _line(line: ModeLine, folder: str) -> ModeLine:
@@ -61,4 +66,4 @@ def _cell(cell: ModeCell, folder: str) -> ModeCell:
 
 
 def _op(op: Seen, folder: str) -> Seen:
-    return op if op.span is None else replace(op, span=op.span.in_file(_short(op.span.file, folder)))
+    return op if op.span is None else replace(op, span=in_folder(op.span, folder))

@@ -46,7 +46,7 @@ def verdict_lines(report: ModesReport) -> str:
 def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[Line]:
     for k, source in enumerate(call.sources[:MOST_SOURCES]):
         name = printable(words.gradient_name(call.target, source.name, entry_shown(call, k)))
-        yield line(Piece(name, "strong"), f"  {printable(str(call.call))}")
+        yield line(Piece(name, "strong"), f"  {printable(place_shown(call))}")
         yield _BLANK
         yield from _table(call, k, source)
         yield _BLANK
@@ -65,6 +65,11 @@ def _call(call: CallModes, sources: Mapping[str, str], width: int) -> Iterator[L
     if call.conclusion.rewriting is not None:
         yield from _rewriting(call.conclusion.rewriting)
     yield _BLANK
+
+
+def place_shown(call: CallModes) -> str:
+    """Where a gradient is asked for, and at which execution if it is not the first."""
+    return f"{call.call}" if call.occurrence == 1 else f"{call.call}, execution {call.occurrence}"
 
 
 def _rewriting(fix: Fix) -> Iterator[Line]:
@@ -119,6 +124,8 @@ def proven_shown(source: ModeSource, index: tuple[int, ...]) -> str:
     """One entry of the proven gradient; nothing where there is none, or no entry."""
     if source.true is None or source.true.mid.size == 0:
         return ""
+    if index in source.beyond:
+        return source.beyond[index]
     return words.number(source.true.mid[index].item(), float(source.true.rad[index]))
 
 

@@ -31,7 +31,8 @@ def _values(way: dict[str, Any] | None, fed: Feed, outputs: Sequence[int]) -> li
         return [values[id] for id in outputs]
 
     with _running(fed) as given:
-        return [np.asarray(found) for found in _as(way, compute)(*given)]
+        run = fed.once((FRAMEWORK, str(way), tuple(outputs)), lambda: _as(way, compute))
+        return [np.asarray(found) for found in run(*given)]
 
 
 def _gradient(
@@ -49,7 +50,11 @@ def _gradient(
         return _computed(fed, given)[target]
 
     with _running(fed) as given:
-        value, found = _as(way, jax.value_and_grad(_as(inside, compute), argnums=places))(*given)
+        run = fed.once(
+            (FRAMEWORK, str(way), str(inside), target, tuple(wrt)),
+            lambda: _as(way, jax.value_and_grad(_as(inside, compute), argnums=places)),
+        )
+        value, found = run(*given)
         # JAX's gradient for a complex number is the conjugate of the one that programs are written for.
         return np.asarray(value), [np.conj(np.asarray(one)) for one in found]
 
@@ -83,7 +88,8 @@ def _wide(fed: Feed, outputs: Sequence[int]) -> Feed:
     """As the program runs where JAX is started with 64 bits: what has no dtype of its own is float64 throughout."""
     if not is_all_real(fed.program):
         raise NotRun("complex numbers are not made wider")
-    return feed(in_precision(fed.program, "float64"), outputs)
+    key = (FRAMEWORK, "x64", tuple(outputs))
+    return fed.once(key, lambda: feed(in_precision(fed.program, "float64"), outputs))
 
 
 def _as(way: dict[str, Any] | None, function: Callable[..., Any]) -> Callable[..., Any]:

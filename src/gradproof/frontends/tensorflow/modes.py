@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,7 @@ def _values(way: dict[str, Any] | None, feed: Feed, outputs: Sequence[int]) -> l
         return [values[id] for id in outputs]
 
     with _running(feed, way) as (given, run):
-        return [_array(found) for found in run(compute)(*given)]
+        return [_array(found) for found in run(compute, tuple(outputs))(*given)]
 
 
 def _gradient(
@@ -49,7 +49,7 @@ def _gradient(
         return value, [None if one is None else tf.convert_to_tensor(one) for one in found]
 
     with _running(feed, way) as (given, run):
-        value, found = run(compute)(*given)
+        value, found = run(compute, (target, tuple(wrt)))(*given)
         return _array(value), [None if one is None else _array(one) for one in found]
 
 
@@ -65,14 +65,21 @@ def _computed(feed: Feed, given: Sequence[Any]) -> dict[int, Any]:
 
 @contextmanager
 def _running(feed: Feed, way: dict[str, Any] | None) -> Iterator[tuple[list[Any], Callable[..., Any]]]:
-    """The arguments as tensors, and what makes a function one of the mode."""
+    """The arguments as tensors, and what makes a function one of the mode, once for what is asked of it."""
     import tensorflow as tf
 
     if not tf.executing_eagerly():
         raise NotRun("eager execution is switched off in this program")
     device = (way or {}).get("device", "")
     options = {name: value for name, value in (way or {}).items() if name != "device"}
-    run = (lambda function: function) if not options else partial(tf.function, **options)
+
+    def run(function: Callable[..., Any], asked: Hashable) -> Callable[..., Any]:
+        if not options:
+            return function
+        key = (FRAMEWORK, str(way), asked)
+        made: Callable[..., Any] = feed.once(key, lambda: tf.function(function, **options))
+        return made
+
     try:
         with unlogged(), tf.device(device or None):
             yield [tf.constant(value) for value in feed.given.values()], run

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from gradproof.frontends.emitting import NoFunction
 from gradproof.frontends.torch.record.arrays import array_of, tensor_of
@@ -19,8 +18,6 @@ from gradproof.modes.model import LackingMode, Mode, NotRun
 FRAMEWORK = "torch"
 Way = Mapping[str, Any]
 Literals = Mapping[int, tuple[Any, Any]]  # a number, and the dtype of its tensor
-# What was compiled for a program, by backend, threads and outputs: a run that is repeated is not compiled again.
-_COMPILED: WeakKeyDictionary[Feed, dict[Any, Callable[..., Any]]] = WeakKeyDictionary()
 
 
 def _mode(name: str, way: Way, **facts: Any) -> Mode:
@@ -123,12 +120,12 @@ def _as(
     import torch
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    known = _COMPILED.setdefault(feed, {})
-    key = (way["backend"], torch.get_num_threads(), asked)
-    if key not in known:
+    def compiled() -> Callable[..., Any]:
         graph = make_fx(function)(*given)
-        known[key] = torch.compile(graph, backend=way["backend"], fullgraph=True, dynamic=False)
-    return known[key]
+        made: Callable[..., Any] = torch.compile(graph, backend=way["backend"], fullgraph=True, dynamic=False)
+        return made
+
+    return feed.once((FRAMEWORK, way["backend"], torch.get_num_threads(), asked), compiled)
 
 
 def _first_line(error: Exception) -> str:
