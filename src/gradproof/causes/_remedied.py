@@ -66,7 +66,8 @@ def _patch(
     source = None if span is None else parsed(case.sources.get(span.file, ""))
     if found is None or function is None or span is None or upstream is None or source is None:
         return ""
-    if is_forward_rule(source, function):
+    is_forward = is_forward_rule(source, function)
+    if is_forward:
         parts = tangent_terms(found[0], function, len(fault.mistake.rule.inputs))
         upstream = "" if "{upstream}" not in instead.text else None
     else:
@@ -82,7 +83,8 @@ def _patch(
         plain = isinstance(part, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
         text = instead.text.replace("({value})", "{value}") if plain else instead.text
         text = text.format(value=value, upstream=upstream, module=module)
-        edits.append(with_merged_sign(source, part, text, [one for one in changed if one is not part]))
+        others = [one for one in changed if one is not part]
+        edits.append(with_merged_sign(source, part, text, others) if is_forward else (part, text))
     is_known = not any(_is_several(part, function) for part, _ in edits)
     return replaced(source, edits, span.file) if edits and is_known else ""
 
