@@ -1,7 +1,7 @@
 """How many faulty scripts are mended, by family and framework: writes the table in docs/how-it-works.md.
 
-python benchmarks/fixes.py            all frameworks, each in a process of its own, and the table
-python benchmarks/fixes.py FRAMEWORK  the scripts of one framework, a line each, without the table
+python benchmarks/fixes.py                 all frameworks, each in a process of its own
+python benchmarks/fixes.py FRAMEWORK ...   the scripts of some only; the other columns stay
 """
 
 from __future__ import annotations
@@ -40,33 +40,41 @@ def outcomes(framework: str) -> Outcomes:
     return found
 
 
-def table(by_framework: dict[str, Outcomes]) -> str:
-    titles = [framework_of(name).title for name in by_framework]
+def column(found: Outcomes) -> list[str]:
+    """How many of each family, and of all."""
+    cells = [_share(Counter(kind for one, kind in found if one == family)) for family in FAMILIES]
+    return [*cells, _share(Counter(kind for _, kind in found))]
+
+
+def table(columns: dict[str, list[str]]) -> str:
+    titles = [framework_of(name).title for name in columns]
     rows = [f"| family | {' | '.join(titles)} |", f"|---|{'---|' * len(titles)}"]
-    for family in FAMILIES:
-        cells = [
-            _share(Counter(kind for one, kind in found if one == family)) for found in by_framework.values()
-        ]
-        rows.append(f"| {family} | {' | '.join(cells)} |")
-    totals = [_share(Counter(kind for _, kind in found)) for found in by_framework.values()]
-    return "\n".join([*rows, f"| all | {' | '.join(totals)} |"])
+    rows += [
+        f"| {family} | {' | '.join(cells)} |"
+        for family, *cells in zip((*FAMILIES, "all"), *columns.values(), strict=True)
+    ]
+    return "\n".join(rows)
+
+
+def columns_of(text: str) -> dict[str, list[str]]:
+    """The columns of a table that was written before."""
+    lines = [line.strip("|").split("|")[1:] for line in text.splitlines()[2:]]
+    return dict(zip(HEADS, ([cell.strip() for cell in one] for one in zip(*lines, strict=True)), strict=True))
 
 
 def _share(kinds: Counter[str]) -> str:
     return f"{kinds['mended']} of {kinds.total()}" if kinds else ""
 
 
-def main() -> None:
+def main(frameworks: list[str]) -> None:
     with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
-        found = dict(zip(HEADS, pool.imap(outcomes, HEADS)))
+        found = dict(zip(frameworks, map(column, pool.imap(outcomes, frameworks))))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{table(found)}{END}{rest.partition(END)[2]}", encoding="utf-8")
+    old, _, rest = rest.partition(END)
+    PAGE.write_text(f"{before}{table({**columns_of(BEGIN + old), **found})}{END}{rest}", encoding="utf-8")
 
 
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if len(sys.argv) > 1:
-            outcomes(sys.argv[1])
-        else:
-            main()
+        main(sys.argv[1:] or list(HEADS))

@@ -139,6 +139,18 @@ def test_a_patch_for_a_warning_that_the_script_does_not_survive_is_not_claimed(
     assert (fix.patch, fix.checked) == ("", "")
 
 
+@pytest.mark.parametrize(("patch", "is_gone"), [(_RIGHT, True), (_WRONG, False)])
+def test_a_patch_for_a_warning_is_told_as_run_where_the_warning_is_gone(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch, patch: str, is_gone: bool
+) -> None:
+    path, report = script
+    (gradient,) = _with(report, Fix("a", patch)).gradients
+    mild = tuple(replace(one, severity="warning") for one in gradient.diagnostics)
+    fix, ran = _tried(path, replace(report, gradients=(replace(gradient, diagnostics=mild),)), monkeypatch)
+    assert len(ran) == 1
+    assert fix.checked.startswith("the whole script was run with this change") is is_gone
+
+
 def test_a_fault_is_mended_though_the_patch_for_a_warning_beside_it_crashes(
     script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
 ) -> None:

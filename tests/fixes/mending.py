@@ -48,10 +48,12 @@ def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     faulty = _faulty(before)
     if not faulty:
         return Outcome("clean", _kinds(before), 0, "")
-    count = iter(range(100))
+    ran: dict[
+        str, tuple[Report, str]
+    ] = {}  # by the text: one that was tried is not run once more to be judged
 
     def again(program: RerunProgram, changed: Mended, seconds: float) -> Any:
-        found, _ = _report(changed.text, folder / f"try{next(count)}")
+        found, _ = ran[changed.text] = _report(changed.text, folder / f"try{len(ran)}")
         return {"report": json.loads(json.dumps(to_document(found, full=True)))}
 
     monkeypatch.setattr(patched_run, "ran_again", again)
@@ -66,7 +68,7 @@ def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
         for each in told.gradients
         for one in each.diagnostics
     )
-    after, error = _report(text, folder / "after")
+    after, error = ran[text] if text in ran else _report(text, folder / "after")
     left = _faulty(after)
     is_worse = (error and not _error(before)) or left >= faulty
     kind = "unmended" if is_worse else "mended" if not left else "better"

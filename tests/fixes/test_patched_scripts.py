@@ -161,7 +161,7 @@ TENSORFLOW = {
         "loss = tf.reduce_sum(tf.cast(x > 1.5, tf.float32))",
         "[1.0, 2.0]",
         "discrete-op",
-        ["loss = tf.reduce_sum(tf.sigmoid(x - 1.5))"],
+        ["loss = tf.reduce_sum(tf.sigmoid((x - 1.5) / 0.1))"],
     ),
     "an argmax": (
         "loss = tf.cast(tf.argmax(x), tf.float32) * 2.0",
@@ -232,6 +232,17 @@ def test_a_patched_script_on_tensorflow_is_mended(name: str, tmp_path: Path) -> 
     before, diff, after = patched(_script(_TENSORFLOW_HEAD, "tf.GradientTape", body, start), tmp_path)
     assert [line[1:] for line in changed(diff) if line[0] == "+"] == added
     _holds(before, after, kind)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_a_comparison_that_a_method_casts_is_written_smooth(tmp_path: Path) -> None:
+    source = (
+        "import jax\nimport jax.numpy as jnp\ndef open_gates(a):\n    return (a > 0.0).astype(jnp.float32)\n"
+        "print(jax.grad(lambda a: jnp.sum(jnp.arange(1.0, 4.0) * open_gates(a)))(jnp.array([5.0, -3.0, 2.0])))\n"
+    )
+    before, diff, after = patched(source, tmp_path)
+    assert changed(diff) == ["-return (a > 0.0).astype(jnp.float32)", "+return jax.nn.sigmoid(a)"]
+    _holds(before, after, "discrete-op")
 
 
 @pytest.mark.tensorflow

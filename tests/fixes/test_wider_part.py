@@ -33,3 +33,17 @@ def test_a_cast_is_not_widened_beside_narrow_arrays(
     assert fixes and all(fix is not None for fix in fixes)
     claimed = [fix for fix in fixes if fix is not None and fix.checked and fix.patch]
     assert bool(claimed) is is_patched
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_a_setting_of_the_whole_program_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(
+        "import jax\nimport jax.numpy as jnp\ndef annuity(r):\n    return (1 - (1 + r) ** -12.0) / r\n"
+        "print(jax.grad(annuity)(jnp.float32(2e-6)))\n",
+        encoding="utf-8",
+    )
+    (gradient,) = audited(path).gradients
+    known = [fix for one in gradient.diagnostics if one.fix for fix in (one.fix, *one.fix.others)]
+    wide = [fix for fix in known if "float64" in fix.text and fix.patch]
+    assert wide and all("enable_x64" in fix.patch and "in the whole program" in fix.text for fix in wide)

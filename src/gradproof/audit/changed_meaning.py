@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gradproof.diagnosis import words
+from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.entries import norm
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir.types import Array
+from gradproof.judge.verdict import Verdict
 from gradproof.options import TOLERANCES
 
+RAN = "the whole script was run with this change"
 MOST_SHOWN = 8  # entries; of more it is said how far they are apart
 
 
@@ -32,6 +37,36 @@ def changed_gradient(before: GradientReport, now: GradientReport) -> str:
         return f"{which}, {norm(becomes - was) / max(norm(was), norm(becomes)):.1%} away"
     shown = [words.array_text(one, now.dtype) for one in (becomes, was)]
     return f"{which}: {shown[0]} instead of {shown[1]}"
+
+
+def seen(fix: Fix, before: GradientReport, now: GradientReport | None, is_first: bool) -> Fix:
+    """The fix with what the changed script returned, and by how much that is something else.
+
+    A training whose gradients are mended goes other ways from the second step on: only the first are compared.
+    """
+    if fix.checked:
+        away = changed_gradient(before, now) if now is not None and is_first and fix.changes_meaning else ""
+        both = (fix.changes_meaning, "" if away in fix.changes_meaning else away)
+        return replace(fix, changes_meaning="; ".join(filter(None, both)))
+    if now is None:
+        return replace(fix, checked=f"{RAN}: it goes on, and no gradient in it is at fault.")
+    said = _said(fix, now)
+    value, gradient = (
+        changed(before, now) if is_first else "" for changed in (changed_value, changed_gradient)
+    )
+    meaning = "; ".join(filter(None, (fix.changes_meaning, gradient)))
+    return replace(fix, checked=f"{RAN}: {'; '.join(filter(None, (said, value)))}.", changes_meaning=meaning)
+
+
+def _said(fix: Fix, now: GradientReport) -> str:
+    right = "" if now.known_digits is None else f", right to {words.whole_digits_text(*now.known_digits)}"
+    if now.verdict is Verdict.CORRECT:
+        return f"{words.framework_name(now.framework)} returns the gradient for `{now.source}`{right}"
+    if now.verdict is Verdict.WRONG and fix.changes_meaning:
+        return (
+            f"a gradient reaches `{now.source}`, which is not the derivative of the value: that is the change"
+        )
+    return f"the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here"
 
 
 def _agree(was: Array, becomes: Array, dtype: str) -> bool:

@@ -12,18 +12,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from gradproof.audit.changed_meaning import changed_gradient, changed_value
+from gradproof.audit.changed_meaning import RAN, changed_gradient, seen
 from gradproof.audit.second_run import Mended, RerunProgram, ran_again
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport, Report
-from gradproof.diagnosis.words import framework_name, whole_digits_text
 from gradproof.judge.verdict import Verdict
 from gradproof.render.from_json import from_document
 from gradproof.render.to_diff import applicable, held, hunks_of, patched_texts
 
 MOST_RUNS = 8  # of the changed script
 MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
-_RAN = "the whole script was run with this change"
 
 # Target, source, and which of the gradients that are called so. Their order may be another once a way is opened.
 Key = tuple[str, str, int]
@@ -161,12 +159,18 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
         if not fix.checked and not ran(diagnostic):
             return _as_advice(diagnostic)
         now = None if run.gradients is None else run.gradients.get(key)
-        if key not in left and is_at_fault(gradient):
-            return replace(diagnostic, fix=_seen(fix, gradient, now, key))
+        is_mended = key not in left if is_at_fault(gradient) else _is_gone(diagnostic, now)
+        if is_mended:
+            return replace(diagnostic, fix=seen(fix, gradient, now, is_first=key[2] == 0))
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
 
     return _with_crash(_mapped(report, told), run)
+
+
+def _is_gone(warned: Diagnostic, now: GradientReport | None) -> bool:
+    """Whether the script that ran with the change for a warning has nothing to warn of any more."""
+    return now is not None and all(one.rank == 0 or one.kind != warned.kind for one in now.diagnostics)
 
 
 def _with_crash(report: Report, run: _Run) -> Report:
@@ -177,30 +181,8 @@ def _with_crash(report: Report, run: _Run) -> Report:
         return report
     if not run.goes_on or run.faults():
         return report
-    checked = replace(fix, checked=f"{_RAN}: it goes on, and no gradient in it is at fault.")
+    checked = replace(fix, checked=f"{RAN}: it goes on, and no gradient in it is at fault.")
     return replace(report, script=replace(script, crash=replace(script.crash, fix=checked)))
-
-
-def _seen(fix: Fix, before: GradientReport, now: GradientReport | None, key: Key) -> Fix:
-    """The fix with what the changed script returned, and by how much that is something else."""
-    is_first = key[2] == 0  # a training whose gradients are mended goes other ways from the second step on
-    if fix.checked:
-        away = changed_gradient(before, now) if now is not None and is_first and fix.changes_meaning else ""
-        both = (fix.changes_meaning, "" if away in fix.changes_meaning else away)
-        return replace(fix, changes_meaning="; ".join(filter(None, both)))
-    if now is None:
-        return replace(fix, checked=f"{_RAN}: it goes on, and no gradient in it is at fault.")
-    right = "" if now.known_digits is None else f", right to {whole_digits_text(*now.known_digits)}"
-    said = (
-        f"{framework_name(now.framework)} returns the gradient for `{now.source}`{right}"
-        if now.verdict is Verdict.CORRECT
-        else f"the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here"
-    )
-    value, gradient = (
-        changed(before, now) if is_first else "" for changed in (changed_value, changed_gradient)
-    )
-    meaning = "; ".join(filter(None, (fix.changes_meaning, gradient)))
-    return replace(fix, checked=f"{_RAN}: {'; '.join(filter(None, (said, value)))}.", changes_meaning=meaning)
 
 
 def _mapped(report: Report, change: Callable[[GradientReport, Key, Diagnostic], Diagnostic]) -> Report:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gradproof.causes._forward_rule import is_forward_rule, tangent_terms
 from gradproof.causes._mistakes import Instead, Said
 from gradproof.causes._source import Function, function_around, returned, upstream_parameter
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.errors import GradproofError
 from gradproof.fixes.edit import replaced
+from gradproof.fixes.signs import with_merged_sign
 from gradproof.fixes.source import parsed
 from gradproof.frameworks import framework
 from gradproof.ir.span import Span
@@ -64,16 +66,25 @@ def _patch(
     source = None if span is None else parsed(case.sources.get(span.file, ""))
     if found is None or function is None or span is None or upstream is None or source is None:
         return ""
-    parts = list(_parts(found[0], function))
-    if len(parts) != len(fault.scope.inputs if len(parts) == 1 else fault.mistake.rule.inputs):
+    is_forward = is_forward_rule(source, function)
+    if is_forward:
+        parts = tangent_terms(found[0], function, len(fault.mistake.rule.inputs))
+        upstream = "" if "{upstream}" not in instead.text else None
+    else:
+        parts = list(_parts(found[0], function))
+    if upstream is None or len(parts) != len(
+        fault.scope.inputs if len(parts) == 1 else fault.mistake.rule.inputs
+    ):
         return ""
     module = framework(case.capture.framework).alias
-    edits = []
-    for part in (parts[i] for i in sorted(inputs)):
+    edits, changed = [], [parts[i] for i in sorted(inputs)]
+    for part in changed:
         value = ast.get_source_segment(source.text, part) or ""
         plain = isinstance(part, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
         text = instead.text.replace("({value})", "{value}") if plain else instead.text
-        edits.append((part, text.format(value=value, upstream=upstream, module=module)))
+        text = text.format(value=value, upstream=upstream, module=module)
+        others = [one for one in changed if one is not part]
+        edits.append(with_merged_sign(source, part, text, others) if is_forward else (part, text))
     is_known = not any(_is_several(part, function) for part, _ in edits)
     return replaced(source, edits, span.file) if edits and is_known else ""
 

@@ -88,7 +88,10 @@ def _is_zero(case: Case) -> bool:
 
 
 def _first_step(case: Case) -> Node | None:
-    """The first discrete op on the way, if no smooth way exists and the target depends on it."""
+    """The first discrete op at which the smooth way from the source ends for good, if none leads to the target.
+
+    The decisions of a clamp or a relu stand beside a way that goes on: what follows from them is reached smoothly too.
+    """
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
         return None
@@ -96,9 +99,9 @@ def _first_step(case: Case) -> Node | None:
     output = program.outputs[0]
     if output in smooth:
         return None
-    needed = ancestors(program, [output])
+    cut_off = ancestors(program, [output], beyond=smooth)
     steps = (
-        n for n in program.nodes if n.id in needed and n.is_discrete and any(id in smooth for id in n.inputs)
+        n for n in program.nodes if n.id in cut_off and n.is_discrete and any(id in smooth for id in n.inputs)
     )
     return next((node for node in steps if _is_step(program, node)), None)
 

@@ -65,7 +65,7 @@ class Alignment:
                 self.expressions[node.id], self.behind[node.id] = expression, names
             if node.op not in STEPS or (node.span is not None and not self._same_place(node)):
                 return node
-            if self.program[node.inputs[0]].is_discrete:
+            if node.op == "cast" and self.program[node.inputs[0]].is_discrete:
                 return node  # the cast of a decision is a step that someone has asked for
             node = self.program[node.inputs[0]]
 

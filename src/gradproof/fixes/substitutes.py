@@ -122,11 +122,14 @@ SAME = (
 _SOFT = "use a smooth function instead of the step, with a width of {width}"
 _SOFTENED = "the value passes smoothly from one step to the next, over about {width}"
 SOFT = (
-    *(Substitute(f"cast({name}(A, B))", f"sigmoid(({gap}) / W)", _SOFT, _SOFTENED) for name, gap in (
-        ("greater", "A - B"), ("greater_equal", "A - B"), ("less", "B - A"), ("less_equal", "B - A"),
+    *(Substitute(f"cast({name}(A, {edge}))", f"sigmoid(({gap}) / W)", _SOFT, _SOFTENED) for name, edge, gap in (
+        *((name, "0", "A") for name in ("greater", "greater_equal")),
+        *((name, "0", "-A") for name in ("less", "less_equal")),
+        *((name, "B", "A - B") for name in ("greater", "greater_equal")),
+        *((name, "B", "B - A") for name in ("less", "less_equal")),
     )),
     *(Substitute(pattern, "tanh(A / W)", _SOFT, _SOFTENED) for pattern in (
         "cast(sign(A))", "select(greater(A, 0), 1, select(less(A, 0), -1, 0))",
     )),
 )  # fmt: skip
-"""Steps through which a path is cut, as functions that an optimiser can follow: as wide as the numbers are large."""
+"""Steps through which a path is cut, as functions that an optimiser can follow, as wide as numbers are away."""

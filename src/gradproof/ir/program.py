@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -150,11 +150,11 @@ def prune(program: Program, outputs: Iterable[int], kept: Iterable[int] = ()) ->
     return replace(program, nodes=nodes, outputs=outputs)
 
 
-def ancestors(program: Program, ids: Iterable[int]) -> set[int]:
-    """All nodes from which one of `ids` was computed, themselves included."""
+def ancestors(program: Program, ids: Iterable[int], beyond: Container[int] = ()) -> set[int]:
+    """All nodes from which one of `ids` was computed, themselves included; what leads to those `beyond` is left out."""
     reached = set(ids)
     for node in reversed(program.nodes):
-        if node.id in reached:
+        if node.id in reached and node.id not in beyond:
             reached.update(node.inputs)
     return reached
 

@@ -48,7 +48,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     source = None if span is None else parsed(case.sources.get(span.file, ""))
     language = framework(case.capture.framework)
     alias = None if source is None else alias_of(source.tree, language.name)
-    statement = None if source is None or span is None else statement_at(source, span.line)
+    statement = None if source is None or span is None else _left_at(fault, source, span.line)
     if source is None or span is None or alias is None or statement is None:
         return
     block = getattr(source.parents.get(statement), "body", [statement])
@@ -60,6 +60,20 @@ def offer(fault: Fault) -> Iterator[Fix]:
         changes += _needless_leaves(source, language, case.capture.target)
         text = f"stay in {framework_name(language.name)}: use its own functions on the tensor itself"
         yield Fix(text, diff(source, _applied(source, changes), span.file))
+
+
+def _left_at(fault: Fault, source: ParsedSource, line: int) -> ast.stmt | None:
+    """The statement at a line; where a plain number is asked for, the one before it that computes that number."""
+    if fault.found.kind != "not-connected":
+        return statement_at(source, line)
+    given = [
+        one
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.Assign)
+        and one.lineno < line
+        and any(ast.unparse(target) == fault.case.capture.target for target in one.targets)
+    ]
+    return max(given, key=lambda one: one.lineno, default=None)
 
 
 def _needless_leaves(source: ParsedSource, language: Framework, target: str) -> list[Range]:
@@ -175,4 +189,4 @@ def _applied(source: ParsedSource, changes: list[Range]) -> list[str]:
     return data.decode().splitlines(keepends=True)
 
 
-FIX = FixKind("counterparts", ("left-framework",), offer)
+FIX = FixKind("counterparts", ("left-framework", "not-connected"), offer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.substitutes import CORNERS, SAME, SOFT, STEPS, UPRIGHT, Substitute
 from gradproof.fixes.tried import Replay, Tried, checked_text, depends_on_opaque, tried
 from gradproof.fixes.verify import N_NEARBY, is_equal
+from gradproof.fixes.width import corner_width, step_width, width_of
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
@@ -34,7 +34,6 @@ from gradproof.ir.types import Array
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
 
-WIDTH = 1e-3  # of the scale: small beside the numbers, and its square is still seen beside them in a float32
 _CUT = (Verdict.MISSING, Verdict.CORRECT)  # on a way through steps nothing passes, or zero does
 MOST_PLACES = 6  # places of the source at which a substitute is tried
 SAME_NEARBY = f"Both are equal in exact arithmetic at {N_NEARBY} points nearby."
@@ -258,9 +257,7 @@ def _applied(
             fits[node.id] = bound
     if not fits or depends_on_opaque(program, fits):
         return
-    scale = [term.id for bound in fits.values() for term in bound.values() if isinstance(term, Id)]
-    share = 1.0 if substitute in SOFT else WIDTH
-    width = width_of(program, [*scale, *fits], share)
+    width = step_width(program, fits.values()) if substitute in SOFT else corner_width(program, fits)
     numbers = {"W": width, "V": float(f"{width * width:.0e}"), "N": 1.0 - float(f"{width * width:.0e}")}
     smooth = substitute.written(case.capture.framework)
     rule = RewriteRule(substitute.pattern, smooth.replace(" / W", "") if width == 1.0 else smooth, "")
@@ -276,14 +273,6 @@ def _applied(
 def _short(number: float) -> str:
     """As the patch writes it: 1e-6, not 1e-06."""
     return f"{number:g}".replace("e-0", "e-").replace("e+0", "e+")
-
-
-def width_of(program: Program, ids: Iterable[int], share: float = WIDTH) -> float:
-    """A power of ten, small beside the largest of the numbers; beside 1 where all of them are zero."""
-    values = [np.abs(np.asarray(program[id].value, np.float64)) for id in ids if not program[id].is_discrete]
-    finite = [float(value[np.isfinite(value)].max(initial=0.0)) for value in values]
-    scale = max(finite, default=0.0)
-    return float(f"1e{math.floor(math.log10(scale)) if scale > 0.0 else 0:d}") * share
 
 
 FIX = FixKind("smooth-substitute", ("discrete-op", "invalid-domain", "jump", "kink", "singular-point"), offer)

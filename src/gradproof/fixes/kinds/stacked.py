@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import is_computed_list, parsed
+from gradproof.fixes.source import ParsedSource, is_computed_list, parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.frameworks import framework
 
@@ -30,13 +30,25 @@ def offer(fault: Fault) -> Iterator[Fix]:
         if isinstance(one, ast.Call)
         and ast.unparse(one.func).rpartition(".")[2] in _MAKERS
         and len(one.args) == 1
-        and is_computed_list(one.args[0])
+        and (is_computed_list(one.args[0]) or _is_blamed(fault, source, one))
     ]
     edits: list[tuple[ast.expr, str]] = [
         (one, f"{function}({ast.get_source_segment(source.text, one.args[0])})") for one in made
     ]
     if edits:
         yield Fix(_TEXT.format(function=function), replaced(source, edits, call.file))
+
+
+def _is_blamed(fault: Fault, source: ParsedSource, made: ast.Call) -> bool:
+    """Whether the numbers left the framework at this call, for a list that was filled entry by entry.
+
+    Such a list may hold plain numbers elsewhere, which are rightly made an array.
+    """
+    span, name = fault.found.span, made.args[0]
+    return span is not None and span.line == made.lineno and isinstance(name, ast.Name) and any(
+        isinstance(one, ast.Call) and ast.unparse(one.func) == f"{name.id}.append"
+        for one in ast.walk(source.scope(made))
+    )  # fmt: skip
 
 
 FIX = FixKind("stacked", ("left-framework", "not-connected", "not-watched", "stop-gradient"), offer)

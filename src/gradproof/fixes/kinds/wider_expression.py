@@ -14,7 +14,7 @@ from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.fixes.wide_region import WideRegion
-from gradproof.frameworks import framework
+from gradproof.frameworks import Framework, framework
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
@@ -23,8 +23,12 @@ WIDE = "float64"
 _ALONE = (
     "compute this expression in float64, and cast the result back: it takes twice the memory and more time"
 )
+_LINE = "compute line {first} in float64, and cast back: it takes twice the memory and more time"
 _REGION = (
     "compute lines {first} to {last} in float64, and cast back: they take twice the memory and more time"
+)
+_SWITCHED_ON = (
+    "; {name} has float64 switched on for that: arrays without a dtype are float64 in the whole program"
 )
 
 
@@ -47,12 +51,19 @@ def offer(fault: Fault) -> Iterator[Fix]:
         expression = source.at(place)
         if expression is not None and expression.lineno == expression.end_lineno:
             region = WideRegion(source, (), language, alias)
-            yield Fix(_ALONE, region.expression(expression, case.source.dtype, place.file))
+            yield _said(_ALONE, region.expression(expression, case.source.dtype, place.file), language)
         for statements in _regions(fault, source, place):
             patch = WideRegion(source, statements, language, alias).patch(case.source.dtype, place.file)
             first, last = statements[0].lineno, statements[-1].end_lineno or 0
-            text = _REGION.format(first=first, last=last)
-            yield Fix(text.replace(f"lines {first} to {first} ", f"line {first} "), patch)
+            text = _LINE if first == last else _REGION
+            yield _said(text.format(first=first, last=last), patch, language)
+
+
+def _said(text: str, patch: str, language: Framework) -> Fix:
+    """A setting that the patch adds reaches beyond the lines that the text names."""
+    is_added = any(line[0] == "+" and language.wide_setting in line for line in patch.splitlines() if line)
+    more = _SWITCHED_ON.format(name=language.title) if language.wide_setting and is_added else ""
+    return Fix(text + more, patch)
 
 
 def _places(fault: Fault, span: Span) -> list[Span]:

@@ -1,0 +1,62 @@
+"""A root of zero whose slope nobody asks for, left out: the value stays zero, and no infinite slope meets a zero.
+
+Wherever its result is dropped by what no selection in the file says: by a maximum, a sort, a factor made elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradproof.diagnosis.diagnostic import Fix
+from gradproof.fixes.edit import enclosed, replaced_with_a_name
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import alias_of, imported_names, root_name
+from gradproof.frameworks import framework
+
+_TEXT = "take the root only where its argument is above 0: elsewhere it is 0, with the slope 0, not an infinite one"
+
+
+def offer(fault: Fault) -> Iterator[Fix]:
+    case, span = fault.case, fault.found.span
+    source = None if span is None else parsed(case.sources.get(span.file, ""))
+    language = framework(case.capture.framework)
+    alias = None if source is None else alias_of(source.tree, language.name)
+    root = None if source is None else source.at(span)
+    if source is None or span is None or alias is None or root is None or "select" not in language.spellings:
+        return
+    select = language.spellings["select"].replace(f"{language.alias}.", f"{alias}.")
+    argument = _argument(source, root)
+    if argument is not None:
+        inner = ast.get_source_segment(source.text, argument) or ""
+        bare = isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+        shown = inner if bare else f"({inner})"
+        safe = f"{select}({shown} > 0, {inner}, 1.0)"
+        whole = ast.get_source_segment(source.text, root) or ""
+        text = f"{select}({shown} > 0, {_with_argument(root, argument, whole, safe)}, 0.0)"
+        yield Fix(_TEXT, replaced_with_a_name(source, root, enclosed(source, root, text), span.file))
+
+
+def _argument(source: ParsedSource, root: ast.expr) -> ast.expr | None:
+    """What `sqrt(x)` or `x.sqrt()` is taken of."""
+    if not isinstance(root, ast.Call) or root.lineno != root.end_lineno or root.keywords:
+        return None
+    function = root.func
+    if ast.unparse(function).rpartition(".")[2] != "sqrt":
+        return None
+    if isinstance(function, ast.Attribute) and root_name(function) not in imported_names(source.tree):
+        return function.value if not root.args else None
+    return root.args[0] if len(root.args) == 1 else None
+
+
+def _with_argument(root: ast.expr, argument: ast.expr, whole: str, text: str) -> str:
+    """The call as it is written, with another argument; both stand on one line."""
+    first = len(whole.encode()[: argument.col_offset - root.col_offset].decode())
+    last = len(whole.encode()[: (argument.end_col_offset or 0) - root.col_offset].decode())
+    head, tail = whole[:first], whole[last:]
+    is_method = tail.lstrip(")").startswith(".")
+    return f"{text}{tail.lstrip(')')}" if is_method else f"{head}{text}{tail}"
+
+
+FIX = FixKind("root-at-zero", ("masked-branch",), offer)
