@@ -17,10 +17,7 @@ def is_sample(call: GradientCall, drawn: OpEvent) -> bool:
     """
     role = dialect_of(call.framework).role
     bare = {
-        value.id
-        for source in call.sources
-        for value in (source.value, source.variable)
-        if value is not None
+        value.id for source in call.sources for value in (source.value, source.variable) if value is not None
     }
     noise = {value.id for value in drawn.outputs}
     computed: set[int] = set()
