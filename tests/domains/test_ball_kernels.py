@@ -192,6 +192,7 @@ def test_whole_powers_and_hypotenuses_are_known_of_a_ball_around_zero() -> None:
     assert ENTRYWISE["power"](small, arb(3), less=1).is_finite()
     assert not ENTRYWISE["power"](small, arb(0.5)).is_finite()
     assert ENTRYWISE["hypot"](small, one).contains(one)
+    assert ENTRYWISE["hypot"](small, small).contains(small.upper())
 
 
 def test_about_holds_all_that_lies_within_the_radius() -> None:

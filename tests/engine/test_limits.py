@@ -127,6 +127,14 @@ NOT_SMOOTH: list[Any] = [
         "undecided",
         id="x / log x^2, whose slope vanishes too slowly",
     ),
+    pytest.param(lambda m, x: m.power(-2.0, x), 2.0, "no value", id="(-2)^x, for whole x only"),
+    pytest.param(
+        # Nothing but zero, and yet its ball reaches below zero, where there is no root.
+        lambda m, x: m.sqrt(m.sub(m.add(m.mul(m.sin(x), m.sin(x)), m.mul(m.cos(x), m.cos(x))), 1.0)),
+        0.5,
+        "undecided",
+        id="the root of what is always zero",
+    ),
 ]
 
 

@@ -9,10 +9,15 @@ import pytest
 
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.decisions import sides
+from gradproof.engine.limits import limit_gradient
 from gradproof.engine.margins import margins
 from gradproof.engine.run import run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder, Program
+
+
+def _magnitude(m: Tracer, x: Traced) -> Any:
+    return m.select(m.greater_equal(x, 0.0), x, m.neg(x))
 
 
 def _largest(values: Any, through: str | None = None) -> Program:
@@ -21,7 +26,7 @@ def _largest(values: Any, through: str | None = None) -> Program:
     m = Tracer(builder, phase="forward")
     array = np.asarray(values, np.float64)
     x = Traced(m, builder.input(array), array)
-    y = x if through is None else getattr(m, through)(x)
+    y = x if through is None else _magnitude(m, x) if through == "abs" else getattr(m, through)(x)
     place = m.reshape(m.argmax(y, axis=0), shape=(1,))
     top = m.reshape(m.take_along(y, place, axis=0), shape=())
     is_top = m.equal(m.broadcast(top, shape=array.shape), m.identity(y))
@@ -37,6 +42,13 @@ def test_the_largest_entry_is_equal_to_the_maximum_on_all_sides(through: str | N
     assert bool(found["equal"].agrees.all())
     assert sides(program, BallDomain64()).fact == "agree"
     assert not sides(program, BallDomain64()).ties
+
+
+def test_the_tie_of_another_entry_does_not_part_the_largest_one_from_the_maximum() -> None:
+    """As norm(x, ord=inf) computes its derivative: |x| has a corner at 0, and the largest entry is elsewhere."""
+    program = _largest([0.0, 1.5, -0.75], "abs")
+    assert sides(program, BallDomain64()).fact == "agree"
+    assert limit_gradient(program, at_tie=True).kind == "limit"
 
 
 def test_two_largest_entries_are_a_tie() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradproof.diagnosis.report import Report
+from gradproof.ir.types import digits_possible
 from tests.audited import audited
 
 _BODY = """\
@@ -31,6 +32,22 @@ try:
     y = tf.constant([0, 1, 2, 0, 1, 2, 0, 1])
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, model(x), from_logits=True))
+    print(tape.gradient(loss, model.trainable_variables))
+finally:
+    tf.keras.mixed_precision.set_dtype_policy(before)
+"""
+_LAST_WIDE = """\
+import tensorflow as tf
+tf.keras.utils.set_random_seed(2)
+before = tf.keras.mixed_precision.dtype_policy()
+tf.keras.mixed_precision.set_dtype_policy("mixed_bfloat16")
+try:
+    last = tf.keras.layers.Dense(3, dtype="float32")
+    model = tf.keras.Sequential([tf.keras.layers.Dense(32, "relu"), last])
+    x = tf.random.stateless_normal((16, 8), (1, 2))
+    y = tf.random.stateless_uniform((16,), (3, 4), 0, 3, tf.int32)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x)))
     print(tape.gradient(loss, model.trainable_variables))
 finally:
     tf.keras.mixed_precision.set_dtype_policy(before)
@@ -78,6 +95,27 @@ def test_single_entries_that_bfloat16_spoils_are_no_error(tmp_path: Path) -> Non
     report = _report(tmp_path, _KERAS.format(dtype="bfloat16"))
     assert "correct" in {str(verdict) for verdict in report.verdicts}
     assert {gradient.level for gradient in report.gradients} <= {"note", "warning"}
+
+
+def test_a_last_layer_in_float32_is_judged_by_the_16_bits_that_its_gradient_is_made_of(
+    tmp_path: Path,
+) -> None:
+    report = _report(tmp_path, _LAST_WIDE)
+    assert {gradient.digits_possible for gradient in report.gradients} == {digits_possible("bfloat16")}
+    assert {str(verdict) for verdict in report.verdicts} == {"correct"}
+    assert {diagnostic.severity for diagnostic in report.diagnostics} <= {"note"}
+
+
+def test_numbers_that_no_16_bits_went_into_are_judged_by_their_own_dtype(tmp_path: Path) -> None:
+    both = "loss = tf.reduce_sum(tf.cast(half, tf.float32) ** 3) + tf.reduce_sum((z + 4096.0 - 4096.0) ** 2)"
+    text = _BODY.format(half="half = narrow(x, policy)").replace(
+        "loss = tf.reduce_sum(tf.cast(half, tf.float32) ** 3)", both
+    )
+    text = "import tensorflow as tf\npolicy = tf.bfloat16\nz = tf.Variable([0.013])\n" + text.replace(
+        "gradient(loss, x)", "gradient(loss, [x, z])"
+    )
+    verdicts = [str(gradient.verdict) for gradient in _report(tmp_path, text).gradients]
+    assert verdicts == ["correct", "inaccurate"]
 
 
 def test_a_cast_that_the_line_names_is_judged_by_the_sources_own_dtype(tmp_path: Path) -> None:

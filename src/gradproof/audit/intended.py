@@ -1,4 +1,5 @@
-"""Deviations that the user has declared deliberate: by a comment at the line that is blamed, or by a decorator."""
+"""Deviations that the user has declared deliberate: by a comment at the line that is blamed, by a decorator, or by a
+test that asserts a gradient to be None."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gradproof.audit.draw import sharing_time
+from gradproof.audit.expected_none import expects_none
 from gradproof.audit.settings import unknown_kind
 from gradproof.diagnosis.intent import is_declared
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
 from gradproof.render.snippet import source_lines, with_sources
 
 _MARK = re.compile(r"#\s*gradproof:\s*intended\b")
@@ -46,6 +49,10 @@ def _names(found: re.Match[str]) -> set[str]:
 def _marked(gradient: GradientReport, sources: Mapping[str, str]) -> GradientReport:
     if gradient.level == "note":
         return gradient
+    if gradient.verdict is Verdict.MISSING and expects_none(
+        gradient.call, sources.get(gradient.call.file, "")
+    ):
+        return replace(gradient, intended=True)
     # A fault without a known place is accepted at the call that suffered from it.
     blamed = [(d.span or gradient.call, d.kind) for d in gradient.diagnostics if d.rank > 0]
     blamed = blamed or [(gradient.call, str(gradient.verdict))]

@@ -20,7 +20,8 @@ Stays silent when
     exact arithmetic takes the same branch; or
     the gradients of both branches agree; or
     the operands are exactly equal: that is a kink or a jump. Where the two gradients differ in single entries and
-    agree by norm to the tolerance, as if one unit of a large batch flips, it is only noted.
+    agree by norm to the tolerance, as if one unit of a large batch flips, or where the policy of the program is to
+    compute in 16 bits, it is only noted.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.entries import norm
 from gradproof.diagnosis.flips import Flip
+from gradproof.judge.policy import policy_dtype
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -50,7 +52,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     where = "the program" if flip.node.span is None else f"line {flip.node.span.line}"
     yield Diagnostic(
         kind="branch-flip",
-        severity="note" if _agrees_by_norm(case, flip) else "warning",
+        severity="note" if _is_by_policy(case) or _agrees_by_norm(case, flip) else "warning",
         certainty="proven",
         headline=f"rounding decides {op_words(flip.node)} here, and exact arithmetic decides otherwise",
         primary=None if flip.node.span is None else Annotation(flip.node.span, _label(flip, distance)),
@@ -80,6 +82,11 @@ def _rows(case: Case, flip: Flip, index: tuple[int, ...]) -> Rows:
         rows.append(("this branch", taken))
     other = words.number(flip.other.mid[index].item(), flip.other.rad[index].item())
     return (*rows, ("other branch", other))
+
+
+def _is_by_policy(case: Case) -> bool:
+    """Whether the program's own policy is to round so: units of every large layer flip in 16 bits."""
+    return policy_dtype(case.capture, case.index) is not None
 
 
 def _agrees_by_norm(case: Case, flip: Flip) -> bool:

@@ -18,7 +18,8 @@ Write instead
 Stays silent when
     the numbers follow from a seed that is passed in; or
     they were drawn before and are data to this computation; or
-    they do not reach the target. In a line that runs again and again, as a training does, it is only noted.
+    they do not reach the target. In a line that runs again and again, as a training does, it is only noted; so are
+    samples of a distribution whose parameters are learnt, as in `mean + exp(log_variance / 2) * noise`.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
 
 
 def _diagnose(case: Case, drawn: Drawn) -> Diagnostic:
-    # Layers such as dropout draw numbers as part of what they are; a line that asks for them has a choice.
+    # Layers such as dropout draw numbers as part of what they are, and so does a model that samples; a line that
+    # asks for noise has a choice.
     line = line_of(case, drawn.span)
     is_explicit = any(word in line for word in _SPELLED_OUT)
-    severity: Severity = "warning" if is_explicit else "note"
+    severity: Severity = "warning" if is_explicit and not drawn.is_sample else "note"
     target = case.capture.target
     return Diagnostic(
         kind="impure",

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from gradproof.diagnosis.case import Case
+from gradproof.domains.ieee import Ieee
 from gradproof.ir import types
 from gradproof.ir.program import Node
 from gradproof.ir.types import Array
+from gradproof.ops import Arithmetic
 
 MIN_FLOW = 0.3  # a node is on the way of the error if at least this share of it passes through
 MIN_GROWTH = 30.0  # one and a half decimal digits lost at one op; smaller growths are spread over many ops
 SUMS = frozenset({"sum", "mean", "matmul", "cumsum", "sum_to", "convolution", "einsum", "var", "norm2"})
 ADDITIONS = frozenset({"add", "sub"})
+_OF_TERMS = SUMS - {"var", "norm2"}  # which subtract, or add squares
 # Ops that solve equations: how well they can be solved is a matter of the equations.
 SOLVERS = frozenset(
     {
@@ -56,12 +59,23 @@ def _growth(case: Case, node: Node, index: tuple[int, ...]) -> float:
     """Relative error of one entry of the result over the largest relative error of what it was made of."""
     after = _relative(case, node, index)
     if node.op in SUMS:
+        if _has_one_sign(case, node, index):  # its roundings add up, and nothing is taken away
+            return 1.0
         operand = _sum_operand_error(case, node)
     else:
         inherited = [id for id in node.inputs if id in case.rounding.propagated]
         operand = max((_relative(case, case.node(id), index, node.shape) for id in inherited), default=0.0)
     unit = types.unit_roundoff(node.dtype)  # an operand that is exact still cannot be better than its dtype
     return after / max(operand, unit)
+
+
+def _has_one_sign(case: Case, node: Node, index: tuple[int, ...]) -> bool:
+    """Whether the terms of a sum are about as large together as their sum: none of them cancel."""
+    if node.op not in _OF_TERMS or not all(types.is_real(case.node(id).dtype) for id in node.inputs):
+        return False
+    terms = [np.abs(np.asarray(case.node(id).value, np.float64)) for id in node.inputs]
+    together = getattr(Arithmetic(Ieee()), node.op)(*terms, **node.params)
+    return abs(entry_at(node.value, node.shape, index)) >= 0.5 * abs(entry_at(together, node.shape, index))
 
 
 def _sum_operand_error(case: Case, node: Node) -> float:

@@ -84,7 +84,9 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 def _hypot(a: arb, b: arb) -> arb:
     # As products: a power of a ball around zero is unknown, and one of the two may well be such a ball.
-    return (a * a + b * b).sqrt()
+    length = (a * a + b * b).sqrt()
+    # The product of a ball around zero with itself reaches below zero, and has no root; a length has a bound there.
+    return length if length.is_finite() else arb(0).union(abs(a).upper() + abs(b).upper())
 
 
 def _above_right_cut(name: str) -> Kernel:

@@ -194,12 +194,14 @@ def _decided(sweep: _Sweep, node: Node, op: Op, y: Any, touched: bool) -> Any:
     m, base = sweep.run.m, sweep.base[node.id]
     xs = [sweep.values[id] for id in node.inputs]
     decision = base
+    # A number compared with itself, or with what stands still as it does, stays so on whatever side of other ties.
+    settled = np.isposinf(base.margin)
     if touched:
         # What a jump upstream has overturned is decided anew; what rounding had overturned before stays.
-        overturned = assess(m, node, y, xs, sweep.moving).flips & ~base.flips
+        overturned = assess(m, node, y, xs, sweep.moving).flips & ~base.flips & ~settled
         y = np.where(overturned, getattr(m, node.op)(*xs, **node.params), y)
         decision = assess(m, node, y, xs, sweep.moving)
-    tied = decision.ties if sweep.resolving.clear_only else decision.ties | decision.is_unclear
+    tied = (decision.ties if sweep.resolving.clear_only else decision.ties | decision.is_unclear) & ~settled
     moved = any(id in sweep.tangents for id in node.inputs)
     nodes = sweep.resolving.nodes
     if (nodes is not None and node.id not in nodes) or not moved or not tied.any():

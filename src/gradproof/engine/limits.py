@@ -19,6 +19,7 @@ from flint import arb
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.derive import vjp
 from gradproof.engine.directional import directional
+from gradproof.engine.outside import is_outside
 from gradproof.engine.refine import Enclosure
 from gradproof.engine.run import Policy, held, run
 from gradproof.ir import types
@@ -76,10 +77,14 @@ class Limit:
 
 @dataclass(frozen=True)
 class _Nearby:
-    """Outputs and gradients at one point near the one in question, as flat arrays of balls."""
+    """Outputs and gradients at one point near the one in question, as flat arrays of balls.
+
+    `is_outside`: the function has no value there, for certain.
+    """
 
     values: Array
     gradients: tuple[Array, ...]
+    is_outside: bool
 
 
 def limit_gradient(program: Program, wrt: Sequence[int] | None = None, at_tie: bool = False) -> Limit:
@@ -103,7 +108,8 @@ def limit_gradient(program: Program, wrt: Sequence[int] | None = None, at_tie: b
         gradients = [
             _tends_to([[point.gradients[k] for point in step] for step in nearby]) for k in range(len(wrt))
         ]
-        kind = "no value" if _has_no_value(nearby) else _kind(values, gradients)
+        alone = all(point.is_outside for step in nearby for point in step)
+        kind = "no value" if alone else _kind(values, gradients)
         one_sided = _one_sided(domain, program, wrt, sides, nearby) if kind == "sides differ" else None
         enclosures = tuple(
             # Without a value nearby (the log of -1) there is no derivative, though its formula may go on.
@@ -132,11 +138,6 @@ def _one_sided(
             return None
         slopes.append(float(found.mid))
     return slopes[0], slopes[1]
-
-
-def _has_no_value(nearby: list[list[_Nearby]]) -> bool:
-    """Whether not one of the points has a value, though the precision there leaves nothing to be desired."""
-    return not any(bool(entry.is_finite()) for step in nearby for point in step for entry in point.values)
 
 
 @dataclass(frozen=True)
@@ -206,9 +207,11 @@ def _evaluate(
         }
     result = run(domain, program, Policy(inputs={**still, **inputs}, decisions=decisions))
     gradients = vjp(result, [result.m.literal(np.ones(())) for _ in program.outputs[:1]], wrt)
+    values = _flat(result.outputs())
     return _Nearby(
-        _flat(result.outputs()),
+        values,
         tuple(np.asarray(gradient, dtype=object).reshape(-1) for gradient in gradients),
+        not any(entry.is_finite() for entry in values) and is_outside(result),
     )
 
 

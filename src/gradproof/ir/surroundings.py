@@ -73,10 +73,14 @@ class Differences:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Random numbers that were drawn while the target was computed, and that it was computed from."""
+    """Random numbers that were drawn while the target was computed, and that it was computed from.
+
+    `is_sample`: they are a sample of a distribution whose parameters were computed from the sources.
+    """
 
     op: str
     span: Span
+    is_sample: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The dtype that counts: the narrowest that the program's own policy put on the path from a source to the target.
+"""The dtype that counts: the narrowest that the program's own policy put on the path to a gradient.
 
 In mixed precision a library casts to 16 bits, and no line of the user's says so at that place. What 16 bits allow is
 then all that can be asked. A cast that a line writes out by name is the line's own doing, and is judged as any other.
@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.ir import types
-from gradproof.ir.capture import Capture
+from gradproof.ir.capture import Capture, Source
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
 from gradproof.judge.compare import compare
@@ -47,7 +47,7 @@ def allowed(capture: Capture, k: int, judgement: Judgement, options: Options) ->
     Entries that are zero because they were too small for the dtype are lost, which no rounding excuses: the loss is to
     be scaled.
     """
-    dtype = capture.run.policy or _unsaid(capture, k)
+    dtype = policy_dtype(capture, k)
     if dtype is None:
         return options
     observed, true = capture.sources[k].observed, judgement.enclosure
@@ -57,28 +57,44 @@ def allowed(capture: Capture, k: int, judgement: Judgement, options: Options) ->
     return options if is_lost else options.under(dtype)
 
 
+def policy_dtype(capture: Capture, k: int) -> str | None:
+    """The dtype that the program's policy chose, whether the frontend names it or the casts show it."""
+    return capture.run.policy or _unsaid(capture, k)
+
+
 def _unsaid(capture: Capture, k: int) -> str | None:
     """The dtype of a policy that the frontend did not name, where it is narrower than the gradient."""
     source = capture.sources[k]
     if capture.run.policy is not None or not types.is_real(source.dtype):
         return None
-    dtype = _narrowest(capture, source.node)
+    dtype = _narrowest(capture, source)
     return dtype if dtype and types.precision_bits(dtype) < types.precision_bits(source.dtype) else None
 
 
-def _narrowest(capture: Capture, source: int | None) -> str | None:
-    """The 16-bit dtype that numbers are cast to between a source and the target by no line of the user's; else None."""
+def _narrowest(capture: Capture, source: Source) -> str | None:
+    """The 16-bit dtype that numbers on the way to a gradient are cast to by no line of the user's; else None."""
     program = capture.program
-    if program is None or source is None:
+    if program is None or source.node is None:
         return None
     casts = [node for node in program.nodes if _narrows(program, node)]
     if not casts:
         return None
-    way = descendants(program, [source]) & ancestors(program, program.outputs)
+    way = _way(capture, program, source)
     casts = [node for node in casts if node.id in way]
     if not casts or any(_is_by_name(node.span) for node in casts):
         return None
     return min((node.dtype for node in casts), key=types.precision_bits)
+
+
+def _way(capture: Capture, program: Program, source: Source) -> set[int]:
+    """What the gradient was computed from, where that was recorded; else what leads from the source to the target.
+
+    The last layer of a model may compute in float32: its gradient is made of activations in 16 bits all the same.
+    """
+    if capture.gradient_program is not None and source.recorded is not None:
+        return ancestors(capture.gradient_program, [source.recorded])
+    assert source.node is not None
+    return descendants(program, [source.node]) & ancestors(program, program.outputs)
 
 
 def _narrows(program: Program, node: Node) -> bool:

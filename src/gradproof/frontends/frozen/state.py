@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.frontends.assemble.dialect import dialect_of
+from gradproof.frontends.frozen.sampled import is_sample
 from gradproof.frontends.record.model import RETURN_OP, FunctionCall, GradientCall, OpEvent
 from gradproof.frontends.record.source import short_name
 from gradproof.ir.capture import Capture
@@ -64,7 +65,7 @@ def _drawn(call: GradientCall, needed: set[int]) -> Iterator[Drawn]:
         if dialect_of(call.framework).role(event) != "draw" or event.phase != "forward" or event.span is None:
             continue
         if any(value.id in needed for value in event.outputs):
-            yield Drawn(event.op, event.span)
+            yield Drawn(event.op, event.span, is_sample(call, event))
 
 
 def _gaps(call: GradientCall, calls: dict[int, FunctionCall]) -> Iterator[ModeGap]:

@@ -1,0 +1,70 @@
+"""Whether a function has no value for certain: the arguments of an op lie outside its domain.
+
+A ball that only touches the end of a domain has no value either: the root of sin(x)**2 + cos(x)**2 - 1 is taken of
+a ball around zero. Nothing follows from that. Only where an op has a value at no place of the balls it was given
+is there none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import acb
+
+from gradproof.engine.run import AS_RECORDED, Run, evaluate
+from gradproof.ir.program import Node
+from gradproof.ir.types import Array
+
+
+def is_outside(result: Run) -> bool:
+    """Whether the first op on the way that lost a value had none at either end, nor in the middle, of its arguments."""
+    with result.m.domain.active():
+        for node in result.program.nodes:
+            lost = _lost(result.values[node.id])
+            if lost.any():
+                return bool(lost.all() if not node.inputs else (lost & _lost_everywhere(result, node)).any())
+    return False
+
+
+def _lost_everywhere(result: Run, node: Node) -> Array:
+    """The entries that have no value at any of three places of the balls; none where a result has several parts."""
+    if any(isinstance(result.values[id], tuple) for id in (node.id, *node.inputs)):
+        return np.zeros((), bool)
+    lost = np.ones((), bool)
+    for place in _PLACES:
+        arguments = {id: _at(result.values[id], place) for id in node.inputs}
+        lost = lost & _lost(evaluate(result.m, node, arguments, AS_RECORDED))
+    return lost
+
+
+_PLACES: tuple[Callable[[Any], Any], ...] = (
+    lambda part: part.lower(),
+    lambda part: part.mid(),
+    lambda part: part.upper(),
+)
+
+
+def _at(x: Any, place: Callable[[Any], Any]) -> Any:
+    if not _has_balls(x):
+        return x
+    entries = [
+        acb(place(entry.real), place(entry.imag)) if isinstance(entry, acb) else place(entry)
+        for entry in x.reshape(-1)
+    ]
+    points = np.empty(len(entries), object)
+    points[:] = entries
+    return points.reshape(x.shape)
+
+
+def _lost(x: Any) -> Array:
+    if isinstance(x, tuple):
+        return np.array([bool(_lost(part).any()) for part in x])
+    if not _has_balls(x):
+        return np.zeros((), bool)
+    return np.array([not entry.is_finite() for entry in x.reshape(-1)], bool).reshape(x.shape)
+
+
+def _has_balls(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == object
