@@ -13,10 +13,10 @@ from gradproof.engine.derive import gradient
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
+from gradproof.judge.climb import LARGE_ENTRIES
 from gradproof.judge.deep import is_too_deep
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.perturbed_runs import shaken_gradients
-from gradproof.judge.reference import LARGE_ENTRIES
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 

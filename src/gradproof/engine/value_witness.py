@@ -79,6 +79,16 @@ def _can_be_witnessed(program: Program, node: Node) -> bool:
     return all(value is not None and not isinstance(value, tuple) for value in values)
 
 
+def _is_product(node: Node) -> bool:
+    """Whether an entry is a sum of products of one number of each input, all with the sign plus."""
+    op = TABLE.get(node.op)
+    return op is not None and op.linear == "each"
+
+
+def _product(node: Node, factors: list[Array]) -> Array:
+    return np.asarray(getattr(_FLOAT64, node.op)(*factors, **node.params))
+
+
 def _wide(x: Any) -> Array:
     return np.asarray(x, np.complex128 if np.iscomplexobj(x) else np.float64)
 
@@ -122,9 +132,9 @@ class _Look:
         with np.errstate(all="ignore"):
             apart = np.abs(returned - meant)
             right = np.asarray(apart <= QUICK * unit * np.abs(meant))
-            if node.op == "matmul" and not right.all():
+            if _is_product(node) and not right.all():
                 # Where the terms of an entry cancel: what their roundings come to, half of what a closer look allows.
-                terms = np.matmul(*(np.abs(_wide(value)) for value in values))
+                terms = _product(node, [np.abs(_wide(value)) for value in values])
                 right |= apart <= share(node, values) * terms
             return right
 
@@ -135,15 +145,14 @@ class _Look:
         """
         for id, other in (node.inputs, node.inputs[::-1]):
             inner = self.program[id]
-            if inner.op != "matmul" or inner.shape != node.shape or not self._is_own(id):
+            if not _is_product(inner) or inner.shape != node.shape or not self._is_own(id):
                 continue
             values = [self.program[k].value for k in inner.inputs]
             more, factors = _wide(self.program[other].value), [_wide(value) for value in values]
             with np.errstate(all="ignore"):
-                terms = np.matmul(*map(np.abs, factors)) + np.abs(more)
-                return np.asarray(
-                    np.abs(returned - np.matmul(*factors) - more) <= share(inner, values) * terms
-                )
+                product, sizes = (_product(inner, given) for given in (factors, list(map(np.abs, factors))))
+                terms = sizes + np.abs(more)
+                return np.asarray(np.abs(returned - product - more) <= share(inner, values) * terms)
         return np.zeros(returned.shape, bool)
 
     def _compared(self, node: Node, returned: Array, back: bool) -> tuple[Array, Array, Array]:
