@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class Climb:
             self.found.update({k: one for k, one in enumerate(still) if self._is_open(k)})
         return replace(refined, enclosures=known), [self.found[k] for k in places]
 
-    @property
+    @cached_property
     def _is_sharp_wanted(self) -> bool:
         return entry_count(self.program) <= SHARP_ENTRIES
 
