@@ -73,9 +73,9 @@ class Climb:
 
     def _is_decided(self, enclosures: tuple[Enclosure, ...], result: Run) -> bool:
         asked = self._open
-        enclosures = self.zeros.put(enclosures, [self.wrt[k] for k in asked])
+        sources, observed = [self.wrt[k] for k in asked], [self.observed[k] for k in asked]
+        enclosures = self.zeros.put(enclosures, sources)
         self.enclosures.update(zip(asked, enclosures))
-        sources, observed = ([of[k] for k in asked] for of in (self.wrt, self.observed))
         self.found.update(
             zip(asked, comparisons(sources, observed, enclosures, result, self.options, is_last=False))
         )
