@@ -45,6 +45,9 @@ class SharpBallDomain64(BallDomain64):
         a, b = as_ball(a), as_ball(b)
         if not (is_known(a) and is_known(b)):
             return super().matmul(a, b)
+        return self._product(a, b)
+
+    def _product(self, a: Ball64, b: Ball64) -> Ball64:
         main, rest = sharp_product(Ball64(a.mid), Ball64(b.mid), matmul)
         return _spread(add(Ball64(main), rest), a, b)
 
@@ -57,6 +60,15 @@ class SharpBallDomain64(BallDomain64):
         if x.rad is not None:
             rad = rad + np.sum(x.rad, axis=axes)
         return known(sum_by_halves(rows_along(x.mid, axes), np.add), up(rad, n + 8))
+
+
+class NormedBallDomain64(SharpBallDomain64):
+    """The same with radii by norms: they grow from op to op as they do in more digits, which shows how deep a program
+    is."""
+
+    def _product(self, a: Ball64, b: Ball64) -> Ball64:
+        main, rest = sharp_product(a, b, matmul)
+        return add(Ball64(main), rest)
 
 
 def is_known(x: Ball64) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.domains.exact_product64 import SharpBallDomain64
+from gradproof.domains.exact_product64 import NormedBallDomain64, SharpBallDomain64
 from gradproof.engine.refine import Enclosure, Refined, Unknown, entry_count, gradient_measure, refine
-from gradproof.engine.run import Run
+from gradproof.engine.run import Run, run
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import InvalidInput, TooDeep
 from gradproof.ir import types
@@ -83,7 +83,7 @@ class Climb:
         settled = ("within", "beyond", "nonfinite", *(("unbounded",) if self.unknown.stays else ()))
         decided = all(one is None or one.outcome in settled for one in self.found.values())
         last_cheap = isinstance(result.m.domain, SharpBallDomain64) and is_large(self.program)
-        if not decided and last_cheap and is_too_deep(result):
+        if not decided and last_cheap and is_too_deep(run(NormedBallDomain64(), self.program)):
             raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
         is_sharp_enough = not self._is_sharp_wanted or all(map(is_sharp, enclosures))
         return decided and (self.unknown.stays or is_sharp_enough)
