@@ -29,6 +29,8 @@ CHECK = {"ten ops": 15.0, "chain of 100 ops": 300.0}  # milliseconds
 IN_NUMPY = {"ten ops": 15.0, "chain of 100 ops": 200.0}
 NETWORKS = {"MLP": 15.0, "CNN": 25.0, "attention": 25.0, "LSTM": 25.0}  # gradients
 SECOND_ORDER = 100.0  # gradients
+UNFELT = ("torch", "jax")  # where a gradient of a small network takes a tenth of a millisecond
+SMALL = ("MLP with 60 parameters", "MLP with 1e3 parameters")
 UNCHECKED = 1.05
 FIT = 1.1
 STEPS = 20
@@ -59,7 +61,9 @@ def check_case(functions: Any, name: str, framework: str, order: int = 1) -> Row
     if order == 2 and name not in goals:
         goal = SECOND_ORDER
     title = f"check, {name}" + (", order=2" if order == 2 else "")
-    return measure(title, gradient, waited, goal, unit)
+    row = measure(title, gradient, waited, goal, unit)
+    is_small = framework in UNFELT and unit == "gradients" and order == 1 and name in SMALL
+    return dataclasses.replace(row, or_ms=CHECK["ten ops"] if is_small else None)
 
 
 @contextmanager

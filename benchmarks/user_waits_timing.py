@@ -29,10 +29,13 @@ class Row:
     goal: float
     unit: str
     """`gradients`, `x` or `ms`: what the goal is a number of."""
+    or_ms: float | None = None
+    """Milliseconds that will do as well, where a gradient takes so little that no multiple of it can be felt."""
 
     @property
     def met(self) -> bool:
-        return (1e3 * self.waited if self.unit == "ms" else self.ratio) <= self.goal
+        is_felt = self.or_ms is None or 1e3 * self.waited > self.or_ms
+        return not is_felt or (1e3 * self.waited if self.unit == "ms" else self.ratio) <= self.goal
 
     def cells(self) -> tuple[str, ...]:
         return (
@@ -41,7 +44,7 @@ class Row:
             _milliseconds(self.waited),
             f"{self.ratio:.2f}" if self.unit == "x" else f"{self.ratio:.1f}",
             f"{100 * self.noise:.0f} %",
-            f"{self.goal:g} {self.unit}",
+            f"{self.goal:g} {self.unit}" + ("" if self.or_ms is None else f" or {self.or_ms:g} ms"),
             "yes" if self.met else "**no**",
         )
 

@@ -53,6 +53,19 @@ def test_a_cut_off_number_beside_one_that_moves_is_a_tie() -> None:
     assert ties_of(function, [-1.0, 0.0])[-1] == [True]
 
 
+def largest(m: Any, x: Any) -> Any:
+    return m.take_along(x, m.reshape(m.argmax(x, axis=0), shape=(1,)), axis=0)
+
+
+def test_the_largest_of_numbers_that_are_all_cut_off_is_no_tie() -> None:
+    assert ties_of(lambda m, x: largest(m, relu(m, x)), [-1.0, -2.0, -3.0])[-1] is False
+
+
+def test_the_largest_of_cut_off_numbers_and_one_on_the_corner_is_a_tie() -> None:
+    assert ties_of(lambda m, x: largest(m, relu(m, x)), [-1.0, 0.0, -3.0])[-1] is True
+    assert ties_of(largest, [1.0, 1.0, 0.5])[-1] is True
+
+
 def test_two_equal_numbers_that_move_are_a_tie() -> None:
     assert ties_of(lambda m, x: max_pool(m, x, **POOL), [1.0, 1.0]) == [[True]]
 

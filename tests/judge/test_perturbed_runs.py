@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.exact_product64 import SharpBallDomain64
+from gradproof.domains.exact_product64 import NormedBallDomain64
 from gradproof.engine.derive import gradient
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError
+from gradproof.judge.climb import LARGE_ENTRIES
 from gradproof.judge.deep import is_too_deep
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.perturbed_runs import shaken_gradients
-from gradproof.judge.reference import LARGE_ENTRIES
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
@@ -68,7 +68,7 @@ def test_a_loss_that_cancels_is_not_deep(deep: Any) -> None:
         y = m.sum(m.exp(m.sin(x)), axes=(0,))
         return m.add(m.sub(y, y), m.mul(m.literal(np.asarray(2.0**-200)), y))
 
-    domain = SharpBallDomain64()
+    domain = NormedBallDomain64()
     assert is_too_deep(run(domain, deep[0]))
     assert not is_too_deep(run(domain, program_of(cancels, np.linspace(0.0, 1.0, 9))))
 

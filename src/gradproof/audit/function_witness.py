@@ -69,10 +69,11 @@ def _heard(
 ) -> tuple[tuple[Derivative, float] | None, frozenset[str]]:
     """The two slopes where they differ, and the arguments that were moved."""
     moved = _moved(request, found)
-    if not moved or not _may_be_called(request, options, spent):
+    value = _at_the_point(request, options, spent) if moved else None
+    if value is None:
         return None, frozenset()
     names = frozenset(report.source for report in moved.values())
-    return _gap(request, checked.captures[0], moved), names
+    return _gap(request, checked.captures[0], moved, value), names
 
 
 def _has_one_meaning(request: Request, checked: Checked, found: Sequence[GradientReport]) -> bool:
@@ -118,20 +119,21 @@ def _call(request: Request, args: Sequence[Any]) -> Any:
     return request.selected(request.function(*args[:n], **dict(zip(request.kwargs, args[n:]))))
 
 
-def _may_be_called(request: Request, options: Options, spent: float) -> bool:
-    """Whether calls show the function that a gradient is meant of, and take a small part of the time of the check."""
+def _at_the_point(request: Request, options: Options, spent: float) -> float | None:
+    """The function's value, if calls show the function that a gradient is meant of, and take a small part of the time
+    of the check."""
     began = time.process_time()
     try:
         with hearing_stops() as stops:
-            _call(request, _arguments(request))
+            value = _number(_call(request, _arguments(request)))
     except Exception:  # whatever the user's function raises
-        return False
+        return None
     seconds = CALLS * (time.process_time() - began)
-    return not stops and (options.witness or seconds <= max(SHARE * spent, LEAST_SECONDS))
+    return value if not stops and (options.witness or seconds <= max(SHARE * spent, LEAST_SECONDS)) else None
 
 
 def _gap(
-    request: Request, capture: Capture, moved: dict[int, GradientReport]
+    request: Request, capture: Capture, moved: dict[int, GradientReport], value: float
 ) -> tuple[Derivative, float] | None:
     """The slope of the function and that of what was recorded, where the error bars say that they differ.
 
@@ -149,7 +151,7 @@ def _gap(
 
     replay = _replay(capture, [report.source for report in moved.values()])
     try:
-        if not _is_near(_number(function(*point)), _number(replay(*point))):
+        if not _is_near(value, _number(replay(*point))):
             return None  # rounding has its own way with this function
         if _move_alike(function, replay, point, direction):
             return None

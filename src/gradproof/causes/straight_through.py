@@ -58,6 +58,8 @@ def _around_a_step(case: Case) -> Iterator[Diagnostic]:
     program, source = case.capture.program, case.source.node
     if case.verdict is not Verdict.CORRECT or program is None or source is None:
         return
+    if not any(node.op == "stop_gradient" for node in program.nodes):
+        return
     reached = descendants(program, [source])
     for node in program.nodes:
         held = _held(program, node) if node.op == "add" and node.id in reached else None

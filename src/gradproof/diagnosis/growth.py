@@ -56,6 +56,9 @@ def passages(program: Program, source: int) -> tuple[Passage, ...]:
 
     A line counts if the gradient passes through enough of its executions with sizes that can be compared.
     """
+    lines = Counter(None if node.span is None else node.span.line for node in program.nodes)
+    if max(lines.values(), default=0) < MIN_REPEATS:
+        return ()  # found out at once: every row of a Jacobian asks
     groups, steps = _repeated(program), _steps_inside(program)
     if not groups and not steps:
         return ()

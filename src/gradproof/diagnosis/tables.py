@@ -24,9 +24,12 @@ class Table:
 
 def tables(program: Program, source: int) -> Iterator[Table]:
     """Those that depend on a source, of which one side only moves, and that all end in one number."""
+    square = [node for node in program.nodes if _is_square(node)]
+    if not square:
+        return
     moving = descendants(program, program.inputs)
     own = descendants(program, [source])
-    for node in program.nodes:
+    for node in square:
         if node.id in own and _is_table(program, node, moving) and _is_reduced(program, node):
             column = next(id for id in node.inputs if len(shape_before(program, id)) == 2)
             yield Table(node, column)
@@ -55,9 +58,11 @@ def _is_made_a_row(program: Program, id: int) -> bool:
     return node.op == "reshape" and node.shape == (1, *program[node.inputs[0]].shape)
 
 
+def _is_square(node: Node) -> bool:
+    return node.op == "sub" and len(node.shape) == 2 and node.shape[0] == node.shape[1] >= 2
+
+
 def _is_table(program: Program, node: Node, moving: set[int]) -> bool:
-    if node.op != "sub" or len(node.shape) != 2 or node.shape[0] != node.shape[1] or node.shape[0] < 2:
-        return False
     n = node.shape[0]
     shapes = {shape_before(program, id) for id in node.inputs}
     return shapes == {(n, 1), (n,)} and sum(id in moving for id in node.inputs) == 1

@@ -109,7 +109,8 @@ def _is_known(node: Node, moves_only: bool) -> bool:
 def unbreakable(moving: Moving, node: Node, tied: Array, bounds: Bounds) -> Array:
     """The ties of a decision among entries that stand still: moving all others, there and back, changes nothing."""
     op, values = TABLE[node.op], moving.result.values
-    if op.decide_near is None or op.compares not in ("pair", "all"):
+    # Of a line every place must have one answer: `argmax` has, a sort whose ties are told by their gaps has not.
+    if op.decide_near is None or op.compares == "grid" or np.shape(values[node.id]) != tied.shape:
         return np.zeros(tied.shape, bool)
     xs = snapped(node, op, [bounds(values[id]) for id in node.inputs], tied)
     rng = np.random.default_rng(0)

@@ -77,8 +77,11 @@ class Tracer(Arithmetic):
 
     def _append(self, name: str, xs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         numbers = [x for x in xs if isinstance(x, Traced) and x.value.dtype.kind not in "biu"]
-        like = next((x.value.dtype for x in numbers if not x.weak), None)
-        arguments = [self._argument(x, like) for x in xs]
+        if len(numbers) == len(xs) and not any(x.weak for x in xs):
+            arguments, like = list(xs), xs[0].value.dtype if xs else None
+        else:
+            like = next((x.value.dtype for x in numbers if not x.weak), None)
+            arguments = [self._argument(x, like) for x in xs]
         if _changes_nothing(name, arguments, params):
             return arguments[0]
         y = self.record(name, arguments, self.compute(name, arguments, params), params)
@@ -128,6 +131,8 @@ def _as_narrow(value: Any, arguments: list[Traced]) -> Any:
     """Real results in the one dtype of the real arguments: constants inside an op must not widen it."""
     if isinstance(value, tuple):
         return tuple(_as_narrow(part, arguments) for part in value)
+    if isinstance(value, np.ndarray) and all(argument.value.dtype is value.dtype for argument in arguments):
+        return value
     dtypes = {argument.value.dtype for argument in arguments if argument.value.dtype.kind not in "biuc"}
     is_real = np.asarray(value).dtype.kind not in "biuc"
     return np.asarray(value).astype(dtypes.pop(), copy=False) if is_real and len(dtypes) == 1 else value

@@ -9,6 +9,7 @@ further back, with every rounding on the way allowed for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.allowance import SPECIAL, share, smallest, width
+from gradproof.engine.refine import entry_count
 from gradproof.errors import GradproofError, NotSupported
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors
@@ -30,6 +32,7 @@ MAX_WIDE = 5_000  # numbers of an op beyond which it is not looked at in more di
 OWN_ROUNDINGS = (
     64.0  # by which the sums of two layouts may differ; sums of a million terms in blocks stay below
 )
+MAX_KEPT = 1_000_000  # numbers of a program up to which balls around them are kept from node to node
 MAX_BACK = 400  # nodes of one lowering; what is longer is not looked at
 # Nothing is computed: a handed-on value, or a number that the user's own execution mode has made of it.
 PLAIN = frozenset({"identity", "stop_gradient", "about", "item"})
@@ -79,6 +82,16 @@ def _can_be_witnessed(program: Program, node: Node) -> bool:
     return all(value is not None and not isinstance(value, tuple) for value in values)
 
 
+def _is_product(node: Node) -> bool:
+    """Whether an entry is a sum of products of one number of each input, all with the sign plus."""
+    op = TABLE.get(node.op)
+    return op is not None and op.linear == "each"
+
+
+def _product(node: Node, factors: list[Array]) -> Array:
+    return np.asarray(getattr(_FLOAT64, node.op)(*factors, **node.params))
+
+
 def _wide(x: Any) -> Array:
     return np.asarray(x, np.complex128 if np.iscomplexobj(x) else np.float64)
 
@@ -89,6 +102,10 @@ class _Look:
 
     program: Program
     own: dict[int, bool] = field(default_factory=dict)
+    meant: dict[str, dict[int, Any]] = field(
+        default_factory=dict
+    )  # by domain: balls around what nodes may return
+    left: int = MAX_BACK  # nodes that may be gone back to for the node in hand
 
     def at(self, node: Node) -> Misread | None:
         if TABLE[node.op].moves_only and self._is_equal(node):
@@ -122,9 +139,9 @@ class _Look:
         with np.errstate(all="ignore"):
             apart = np.abs(returned - meant)
             right = np.asarray(apart <= QUICK * unit * np.abs(meant))
-            if node.op == "matmul" and not right.all():
+            if _is_product(node) and not right.all():
                 # Where the terms of an entry cancel: what their roundings come to, half of what a closer look allows.
-                terms = np.matmul(*(np.abs(_wide(value)) for value in values))
+                terms = _product(node, [np.abs(_wide(value)) for value in values])
                 right |= apart <= share(node, values) * terms
             return right
 
@@ -135,23 +152,23 @@ class _Look:
         """
         for id, other in (node.inputs, node.inputs[::-1]):
             inner = self.program[id]
-            if inner.op != "matmul" or inner.shape != node.shape or not self._is_own(id):
+            if not _is_product(inner) or inner.shape != node.shape or not self._is_own(id):
                 continue
             values = [self.program[k].value for k in inner.inputs]
             more, factors = _wide(self.program[other].value), [_wide(value) for value in values]
             with np.errstate(all="ignore"):
-                terms = np.matmul(*map(np.abs, factors)) + np.abs(more)
-                return np.asarray(
-                    np.abs(returned - np.matmul(*factors) - more) <= share(inner, values) * terms
-                )
+                product, sizes = (_product(inner, given) for given in (factors, list(map(np.abs, factors))))
+                terms = sizes + np.abs(more)
+                return np.asarray(np.abs(returned - product - more) <= share(inner, values) * terms)
         return np.zeros(returned.shape, bool)
 
     def _compared(self, node: Node, returned: Array, back: bool) -> tuple[Array, Array, Array]:
         """Where the result lies within all that rounding can do to the meaning, where surely not, and its middle."""
         for m in self._arithmetics(node):
+            known, self.left = self._known(m), MAX_BACK
             try:
                 with m.domain.active():
-                    mid, rad = m.domain.leave(self._meant(m, node, {}, back))
+                    mid, rad = m.domain.leave(self._meant(m, node, known, back))
             except (GradproofError, ValueError, TypeError, ArithmeticError, AttributeError):
                 continue  # the next one may be able to; where none is, there is no witness
             if mid.shape != returned.shape:
@@ -162,6 +179,14 @@ class _Look:
             return near & known, ~near & known, mid
         nowhere = np.zeros(returned.shape, bool)
         return nowhere, nowhere, returned
+
+    def _known(self, m: Arithmetic) -> dict[int, Any]:
+        """What the nodes looked at before have gone back to; in a large program nothing of it is kept."""
+        return self.meant.setdefault(m.domain.name, {}) if self._is_kept else {}
+
+    @cached_property
+    def _is_kept(self) -> bool:
+        return entry_count(self.program) <= MAX_KEPT
 
     def _arithmetics(self, node: Node) -> list[Arithmetic]:
         ids = (node.id, *node.inputs)
@@ -198,9 +223,9 @@ class _Look:
             return m.literal(x)
         if back and self._is_own(id):
             if id not in known:
-                if len(known) == MAX_BACK:
+                if self.left == 0:
                     raise NotSupported("a lowering of too many nodes")
-                known[id] = None  # counted from the outset
+                self.left -= 1
                 known[id] = self._meant(m, self.program[id], known, back)
             y = known[id]
             mid, _ = m.domain.leave(y)

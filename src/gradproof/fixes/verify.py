@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,12 +65,18 @@ class GradientPair:
 
 def rounded_gradient(program: Program, wrt: int) -> Array | None:
     """The gradient as floating-point arithmetic computes it, each op in the dtype of its node."""
+    found = rounded_gradients(program, [wrt])
+    return None if found is None else found[0]
+
+
+def rounded_gradients(program: Program, wrt: Sequence[int]) -> list[Array | None] | None:
+    """The same for several sources in one sweep."""
     try:
-        derived = derive(_unrecorded(program), [wrt]).program
+        derived = derive(_unrecorded(program), wrt).program
     except (GradproofError, ValueError, TypeError, FloatingPointError):
         return None
-    value = derived[derived.outputs[0]].value
-    return None if value is None else np.asarray(value)
+    values = [derived[id].value for id in derived.outputs]
+    return [None if value is None else np.asarray(value) for value in values]
 
 
 def tightened(program: Program, wrt: int, true: Enclosure) -> Enclosure:

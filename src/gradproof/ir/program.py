@@ -167,6 +167,6 @@ def descendants(program: Program, ids: Iterable[int]) -> set[int]:
     """
     reached = {id for id in ids if not program[id].is_discrete}
     for node in program.nodes:
-        if not node.is_discrete and any(id in reached for id in node.inputs):
+        if node.dtype not in types.DISCRETE and not reached.isdisjoint(node.inputs):
             reached.add(node.id)
     return reached

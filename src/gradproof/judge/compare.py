@@ -78,6 +78,17 @@ def compare(
     return _finding("beyond" if low.size > tolerance else "undecided", low, observed.shape, dtype)
 
 
+def fails_beside_zero(observed: Array, reference: Enclosure, dtype: str, options: Options) -> bool:
+    """Whether an entry that is proven not to be zero is not shown to be within the tolerance: nothing that is said
+    about zeros can mend that."""
+    entries = _Entries(np.asarray(observed), reference, options.share_of_largest, None, dtype)
+
+    def of_what_is_not_zero(part: list[Array], floors: tuple[float, float], smallest: float) -> Array:
+        return np.where(_may_be_zero(part), 0.0, _upper_bounds(part, floors, smallest))
+
+    return _worst_error(entries, of_what_is_not_zero).size > options.tolerance(dtype)
+
+
 @dataclass(frozen=True)
 class _Worst:
     """The largest relative error and the flat place of its entry."""

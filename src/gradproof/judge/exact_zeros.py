@@ -18,10 +18,11 @@ class ExactZeros:
         self._program, self._wrt = program, wrt
         self._known: dict[int, bool] = {}
 
-    def put(self, enclosures: Sequence[Enclosure]) -> tuple[Enclosure, ...]:
+    def put(self, enclosures: Sequence[Enclosure], wrt: Sequence[int] | None = None) -> tuple[Enclosure, ...]:
+        """For all sources, or those of `wrt`."""
         return tuple(
             Enclosure(np.zeros(one.mid.shape), np.zeros(one.rad.shape)) if self._is_zero(id, one) else one
-            for id, one in zip(self._wrt, enclosures)
+            for id, one in zip(self._wrt if wrt is None else wrt, enclosures)
         )
 
     def _is_zero(self, id: int, enclosure: Enclosure) -> bool:

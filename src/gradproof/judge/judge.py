@@ -13,6 +13,7 @@ from gradproof.engine.value_witness import misread
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported, TooDeep
 from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
+from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
 from gradproof.judge.float64_limits import boundless_step, known_in_balls, without_value
 from gradproof.judge.infinite import agree, with_stand_ins
@@ -20,7 +21,7 @@ from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
-from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference, is_large
+from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
 from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown
 from gradproof.judge.verdict import Verdict

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from gradproof.domains.ball import BallDomain
-from gradproof.domains.exact_product64 import SharpBallDomain64
 from gradproof.engine.decisions import Sides, sides
 from gradproof.engine.derive import vjp
 from gradproof.engine.hidden_infinities import absorbed
@@ -19,20 +18,15 @@ from gradproof.engine.refine import (
     FIRST_ARB_BITS,
     Enclosure,
     Refined,
-    Unknown,
     arb_domain,
     entry_count,
-    gradient_measure,
-    refine,
 )
 from gradproof.engine.run import Policy, Run, run
-from gradproof.engine.terms import term_sizes
-from gradproof.errors import GradproofError, InvalidInput, TooDeep
-from gradproof.ir import types
+from gradproof.errors import GradproofError
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
-from gradproof.judge.compare import Comparison, compare
-from gradproof.judge.deep import is_too_deep
+from gradproof.judge.climb import Climb, comparisons
+from gradproof.judge.compare import Comparison
 from gradproof.judge.exact_zeros import ExactZeros
 from gradproof.options import Options
 
@@ -40,11 +34,6 @@ Oracle = Literal["ball", "limit", "differences", "float64", "none"]
 
 # Up to this many numbers in a program the second rung takes well under a second, so that a limit can be tried.
 CHEAP_ENTRIES = 20_000
-# Up to this many it takes milliseconds, and the report may as well show the true gradient to all digits of a float64.
-SHARP_ENTRIES = 2_000
-# From here on balls of 128 bits take the better part of a minute.
-LARGE_ENTRIES = 1_000_000
-SHARP = 1e-12
 PRECISE_BITS = 256  # tells any two numbers of a float64 program apart, short of a tie
 _BALL: Oracle = "ball"
 
@@ -90,16 +79,14 @@ class Reference:
 def find_reference(evidence: Evidence, options: Options) -> Reference:
     """Climb until every observed gradient is decided; look at the sides of ties, and for limits at singular points."""
     zeros = ExactZeros(evidence.program, evidence.wrt)
-    refined, comparisons = _climb(evidence, zeros, options)
+    refined, found_out = Climb(evidence.program, evidence.wrt, evidence.observed, zeros, options).climb()
     decided = tuple(margins(refined.run))
     found = _at_ties(evidence, refined, decided, options)
     enclosures, at = refined.enclosures, refined.run
     at_tie = found is not None and bool(found.ties)
     if found is not None and found.fact == "agree" and found.decisions:
         enclosures, at = _beside(evidence, zeros, refined.run, found.decisions)
-        open = any(
-            one.outcome == "undecided" for one in _comparisons(evidence, enclosures, at, options) if one
-        )
+        open = any(one.outcome == "undecided" for one in _compared(evidence, enclosures, at, options) if one)
         if open and _is_cheap(evidence.program):
             precise = run(_precise(options), evidence.program)
             enclosures, at = _beside(evidence, zeros, precise, found.decisions)
@@ -114,9 +101,9 @@ def find_reference(evidence: Evidence, options: Options) -> Reference:
     if not all(enclosure.is_bounded for enclosure in enclosures) and _is_cheap(evidence.program):
         limit, enclosures, oracles = _with_limits(evidence, enclosures, at_tie)
     if enclosures is not refined.enclosures:
-        comparisons = _comparisons(evidence, enclosures, refined.run, options)
+        found_out = _compared(evidence, enclosures, refined.run, options)
     beside = None if at is refined.run else at
-    return Reference(enclosures, oracles, tuple(comparisons), refined, decided, found, limit, beside)
+    return Reference(enclosures, oracles, tuple(found_out), refined, decided, found, limit, beside)
 
 
 def _is_steep(program: Program, found: Sides, decided: Sequence[Decision], options: Options) -> bool:
@@ -145,65 +132,14 @@ def _without_hidden(
     )
 
 
-def _climb(
-    evidence: Evidence, zeros: ExactZeros, options: Options
-) -> tuple[Refined, list[Comparison | None]]:
-    sharp_wanted = entry_count(evidence.program) <= SHARP_ENTRIES
-    found: list[Comparison | None] = []
-    unknown = Unknown()
-
-    def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
-        enclosures = zeros.put(enclosures)
-        found[:] = _comparisons(evidence, enclosures, result, options)
-        unknown.see(enclosures, result)
-        settled = ("within", "beyond", "nonfinite", *(("unbounded",) if unknown.stays else ()))
-        decided = all(c is None or c.outcome in settled for c in found)
-        last_cheap = isinstance(result.m.domain, SharpBallDomain64) and is_large(evidence.program)
-        if not decided and last_cheap and is_too_deep(result):
-            raise TooDeep("the program is too deep for float64 balls, and too large for more digits")
-        return decided and (unknown.stays or not sharp_wanted or all(map(is_sharp, enclosures)))
-
-    refined = refine(evidence.program, gradient_measure(evidence.wrt), is_decided, options)
-    return replace(refined, enclosures=zeros.put(refined.enclosures)), found
-
-
-def is_large(program: Program) -> bool:
-    return entry_count(program) > LARGE_ENTRIES
+def _compared(
+    evidence: Evidence, enclosures: Sequence[Enclosure], result: Run, options: Options
+) -> list[Comparison | None]:
+    return comparisons(evidence.wrt, evidence.observed, enclosures, result, options)
 
 
 def _is_cheap(program: Program) -> bool:
     return entry_count(program) <= CHEAP_ENTRIES
-
-
-def is_sharp(enclosure: Enclosure) -> bool:
-    if not enclosure.is_bounded or enclosure.mid.size == 0:
-        return True  # more precision is not what is missing
-    floor = SHARP * SHARP * float(np.abs(enclosure.mid).max())
-    return bool((enclosure.rad <= SHARP * np.abs(enclosure.mid) + floor).all())
-
-
-def _comparisons(
-    evidence: Evidence, enclosures: Sequence[Enclosure], result: Run, options: Options
-) -> list[Comparison | None]:
-    for id, observed in zip(evidence.wrt, evidence.observed):
-        # Asked of the source, not of the reference: one that does not reach the target has a zero without a kind.
-        is_odd = observed is not None and np.iscomplexobj(observed)
-        if is_odd and not types.is_complex(evidence.program[id].dtype):
-            raise InvalidInput("a complex gradient was observed for a real source")
-    found = [
-        None if observed is None else compare(observed, enclosure, types.dtype_name(observed), options)
-        for observed, enclosure in zip(evidence.observed, enclosures)
-    ]
-    if all(c is None or c.outcome in ("within", "nonfinite", "unbounded") for c in found):
-        return found
-    # Only now are the sizes of the terms worth a second sweep: a true gradient of zero may be among them.
-    sizes = term_sizes(result, evidence.wrt)
-    return [
-        compare(observed, enclosure, types.dtype_name(observed), options, size)
-        if observed is not None and c is not None and c.outcome in ("beyond", "undecided")
-        else c
-        for c, observed, enclosure, size in zip(found, evidence.observed, enclosures, sizes)
-    ]
 
 
 def _at_ties(

@@ -21,10 +21,11 @@ from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Program, prune
 from gradproof.ir.types import Array
+from gradproof.judge.climb import SHARP_ENTRIES, is_large, is_sharp
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.judge import Judgement
 from gradproof.judge.kinds import untested
-from gradproof.judge.reference import SHARP_ENTRIES, Oracle, Reference, is_large, is_sharp
+from gradproof.judge.reference import Oracle, Reference
 from gradproof.judge.slope_witness import contradicts_rows
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options

@@ -24,7 +24,8 @@ from gradproof.errors import GradproofError, our_fault
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
-from gradproof.judge.reference import SHARP_ENTRIES, Reference
+from gradproof.judge.climb import SHARP_ENTRIES
+from gradproof.judge.reference import Reference
 from gradproof.ops import TABLE, Arithmetic
 from gradproof.options import Options
 

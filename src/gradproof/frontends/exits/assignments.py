@@ -25,19 +25,20 @@ def assignments(
             return
 
 
-def feeding(file: str, node: ast.expr) -> Iterator[ast.expr]:
+@lru_cache(maxsize=4096)
+def feeding(file: str, node: ast.expr) -> Sequence[ast.expr]:
     """Whatever may have a part in the numbers of a name, or of an attribute, in its scope: what it is given, what it
     runs over, what is added to it or put into it. Good for saying what is possible, not for telling what happened."""
     tree = tree_of(file)
     if tree is None or not isinstance(node, ast.Name | ast.Attribute):
-        return
+        return ()
     # An attribute is given its numbers in one method and read in another.
     is_name = isinstance(node, ast.Name)
     for scope in _scopes(tree, node.lineno) if is_name else [tree]:
         found = _fed_in(scope, not is_name).get(_held(node))
         if found:
-            yield from found
-            return
+            return found
+    return ()
 
 
 def _scopes(tree: ast.Module, line: int) -> list[ast.AST]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.exits.assignments import MOST_ASSIGNMENTS, assignments, feeding
@@ -191,7 +191,7 @@ class _Record:
             if behind and (inner is not node or depth):
                 return _at_its_reader(node, inner, file, (behind, Span(file, *place), ""))
             if depth < DEEPEST:
-                for value in list(feeding(file, inner))[:MOST_ASSIGNMENTS]:
+                for value in feeding(file, inner)[:MOST_ASSIGNMENTS]:
                     found = self._behind(value, file, index, depth + 1)
                     if found[0]:
                         return found if found[2] else _at_its_reader(node, inner, file, found)
@@ -242,7 +242,12 @@ def _is_computed(value: Value, event: OpEvent) -> bool:
     return value.array is not None and are_rare(value.array, frozenset(span.file for span in event.stack))
 
 
-def _numbers_in(node: ast.expr) -> Iterator[ast.expr]:
+@lru_cache(maxsize=4096)  # every check asks for the same expressions
+def _numbers_in(node: ast.expr) -> tuple[ast.expr, ...]:
+    return tuple(_walk_numbers(node))
+
+
+def _walk_numbers(node: ast.expr) -> Iterator[ast.expr]:
     """The expressions inside of one, but for those that only ask for the form of a tensor."""
     if isinstance(node, ast.Attribute) and node.attr in _FORM:
         return
@@ -253,8 +258,8 @@ def _numbers_in(node: ast.expr) -> Iterator[ast.expr]:
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
-            yield from _numbers_in(child)
+            yield from _walk_numbers(child)
         elif isinstance(child, ast.keyword):
-            yield from _numbers_in(child.value)
+            yield from _walk_numbers(child.value)
         elif isinstance(child, ast.comprehension):
-            yield from _numbers_in(child.iter)
+            yield from _walk_numbers(child.iter)
