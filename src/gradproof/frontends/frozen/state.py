@@ -109,4 +109,4 @@ def _are_near(a: Array, b: Array, share: float) -> bool:
     with np.errstate(all="ignore"):
         apart = np.subtract(a, b, dtype=np.float64)
         size = max(float(np.max(np.abs(one))) for one in (a, b))
-        return np.isfinite(size) and float(np.max(np.abs(apart, out=apart))) <= share * size
+        return np.isfinite(size) and float(np.max(np.abs(apart))) <= share * size
