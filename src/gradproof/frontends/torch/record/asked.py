@@ -45,7 +45,7 @@ def asked_for(
     if run.inputs:
         return list(_given(run, named, span, read))
     leaves = [
-        TorchAsked(names.get(id(leaf)) or _first_name(read(leaf), events) or f"leaf {k}", leaf)
+        TorchAsked(names.get(id(leaf)) or _first_name(read(leaf), events, names) or f"leaf {k}", leaf)
         for k, leaf in enumerate(run.leaves.values(), 1)
         if id(leaf) in names or not run.is_inside  # what stands for an argument there is nobody's
     ]
@@ -56,15 +56,16 @@ def asked_for(
     return leaves + list(_bystanders(run, made_of, read))
 
 
-def _first_name(leaf: Cell, events: Sequence[TorchEvent]) -> str:
-    """What a leaf was called where it was made, in a function that has returned."""
+def _first_name(leaf: Cell, events: Sequence[TorchEvent], names: Mapping[int, str]) -> str:
+    """What a leaf was called where it was made, in a function that has returned; not a name that is another's now."""
     made = leaf if leaf.before is None else leaf.before
     event = next((one for one in events if any(cell.id == made.id for cell in one.outputs)), None)
     span = None if event is None or not event.places else span_of(event.places[0])
     statement = None if span is None else statement_around(tree_of(span.file), span.line, span.end_line)
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
-            return text_of(target)
+            name = text_of(target)
+            return "" if name in names.values() else name
     return ""
 
 
