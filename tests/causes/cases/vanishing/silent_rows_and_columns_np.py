@@ -1,4 +1,4 @@
-# The same numbers are normalised by rows and then by columns, as in optimal transport: no softmax is applied twice.
+# Silent: the same numbers are normalised by rows and then by columns, as in optimal transport: no softmax is applied twice.
 import numpy as np
 
 import gradproof as gp
