@@ -91,6 +91,8 @@ def _first_step(case: Case) -> Node | None:
     """The first discrete op at which the smooth way from the source ends for good, if none leads to the target.
 
     The decisions of a clamp or a relu stand beside a way that goes on: what follows from them is reached smoothly too.
+    In a second derivative it is they that end the way: they are told where the relu stands, not where it was
+    differentiated.
     """
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
@@ -99,7 +101,7 @@ def _first_step(case: Case) -> Node | None:
     output = program.outputs[0]
     if output in smooth:
         return None
-    cut_off = ancestors(program, [output], beyond=smooth)
+    cut_off = ancestors(program, [output], beyond=() if case.capture.run.order > 1 else smooth)
     steps = (
         n for n in program.nodes if n.id in cut_off and n.is_discrete and any(id in smooth for id in n.inputs)
     )
