@@ -127,6 +127,17 @@ PARTING = {
     ),
 }
 
+# Keras computes every op of a layer in 16 bits, from numbers that it keeps in float32.
+_WEIGHT = tf.Variable(_n(4, 9))
+
+POLICY = {
+    "a matrix product": ModeCase(
+        lambda x: _S((tf.identity(_WEIGHT) @ x) ** 2), _n(9, 4), "matmul", "forward", "narrow-inputs"
+    ),
+    "a parabola": ModeCase(lambda x: _S(x * x * x), _n(20), "mul", "forward", "narrow-inputs"),
+    "softmax by hand": ModeCase(_softmax, _n(7), "exp", "forward", "narrow-inputs"),
+}
+
 CONTROLS: dict[str, ModeCase] = {
     "squares": ModeCase(lambda x: _S(x * x), _n(20)),
     "three times": ModeCase(lambda x: _S(3 * x), _n(20)),

@@ -11,7 +11,9 @@ import pytest
 from gradproof.diagnosis.parting import Parting
 from gradproof.frontends.check.request import Request
 from gradproof.frontends.select import frontend_for, plain_modes
+from gradproof.ir.program import Builder
 from gradproof.modes.model import CallModes, ModeLine
+from gradproof.modes.rule_parting import _vanished
 from gradproof.modes.table import compared
 from gradproof.options import Options
 
@@ -51,6 +53,34 @@ def test_jax_has_another_derivative_of_a_division_than_tensorflow() -> None:
         in call.conclusion.verdict
     )
     assert lines["torch"].cells[0].gap_ulps == 0 and not lines["torch"].cells[0].partings
+
+
+def test_an_entry_that_is_lost_is_told_though_others_are_larger() -> None:
+    """Beside 1e4 the lost 1e-21 is nothing, and yet all of its row: it is multiplied by an exponential."""
+
+    def shares(x: Any) -> Any:
+        e = tf.exp(x)
+        return tf.reduce_sum((e / tf.reduce_sum(e, axis=1, keepdims=True)) ** 2)
+
+    call, lines = _carried(shares, tf.constant([[50.0, 49.0, 20.0], [-9.0, -8.0, -9.5]]), ("jax",))
+    parting = lines["jax"].cells[0].partings[-1]
+    assert (parting.op, parting.phase, parting.whose.kind) == ("div", "backward", "derivative-rule")
+    assert parting.index == (0, 0) and parting.other in ("0.0", "-0.0")
+    assert parting.inputs[:2] == ("5.1847055e21", "7.092052e21"), "the entry that is lost, not the largest"
+    assert "leaves the range of float32" in parting.whose.text
+    assert "from `div` in the derivative of line" in call.conclusion.verdict
+
+
+def test_what_is_left_of_a_sum_that_cancels_is_no_lost_entry() -> None:
+    """0 in one order of adding and noise in another: neither is right, so that no rule lost anything."""
+    program = Builder()
+    x = program.input(np.array([1e8, 1.0, -1e8], np.float32))
+    total = program.add("sum", x, params={"axes": (0,)}, dtype="float32", shape=())
+    alone = (program.build([total]), [x])
+    ones = np.ones(3, np.float32)
+    assert _vanished(alone, 0, ones, np.array([1, 1, 0], np.float32)) == (2,)
+    assert _vanished(alone, 0, ones * 3, np.array([1, 1, 0], np.float32)) is None
+    assert _vanished(alone, 0, ones, ones) is None
 
 
 def test_another_exponential_is_named_with_what_it_had() -> None:

@@ -196,7 +196,8 @@ class PartingSearch:
             yield returned(self.capture.gradient_program)
 
     def _by_rule(self, own: Mode, mode: Mode, beside: str) -> tuple[Parting | None, Parting | None]:
-        if self.is_recorded or self.capture.copies is not None:
+        """A policy computes the same rules in fewer bits: no rule of it is another."""
+        if self.is_recorded or self.capture.copies is not None or mode.policy is not None:
             return None, None
         key = (mode.framework, mode.name)
         if key not in self._rules:

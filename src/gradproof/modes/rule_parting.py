@@ -26,13 +26,15 @@ from gradproof.ir.capture import Capture
 from gradproof.ir.program import Builder, Node, Program, ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.modes.model import Mode, NotRun
-from gradproof.modes.op_seen import exact_shown, inputs_shown, number_shown
+from gradproof.modes.op_seen import ExactResult, exact_shown, inputs_shown, number_shown
 from gradproof.modes.rows import asked_of, gradients_in, gradients_of, same_bits
-from gradproof.modes.units import furthest
+from gradproof.modes.units import furthest, smallest_normal, unit, wide
 
 MATERIAL = 64.0  # ulp of the largest entry: less is rounding, which needs no rule of its own
 MOST_RULES = 60  # each is a program to be compiled
 MOST_SLOW = 20  # where that takes seconds
+
+VANISHES = "on the way to the derivative of `{op}` a number leaves the range of {dtype} in this mode, and 0 is returned"
 
 Alone = tuple[Program, list[int]]  # an op as a program of its own, and what it is differentiated for
 
@@ -70,6 +72,10 @@ class RuleSearch:
                 self._parts.setdefault(alone[1][k], []).append(a)
                 if is_material(a, b):
                     return self._parting(node, alone, k, a, b), nearly
+                lost = _vanished(alone, k, a, b)
+                if lost is not None:
+                    whose = Whose("derivative-rule", VANISHES.format(op=node.op, dtype=types.dtype_name(b)))
+                    return replace(self._parting(node, alone, k, a, b, lost), whose=whose), nearly
                 if nearly is None and not same_bits(a, b):
                     nearly = self._parting(node, alone, k, a, b)
             if nearly is not None and self.other.is_slow:
@@ -104,9 +110,11 @@ class RuleSearch:
             if alone is not None:
                 yield node, alone
 
-    def _parting(self, node: Node, alone: Alone, k: int, a: Array, b: Array) -> Parting:
+    def _parting(
+        self, node: Node, alone: Alone, k: int, a: Array, b: Array, index: tuple[int, ...] | None = None
+    ) -> Parting:
         source = alone[0][alone[1][k]]
-        index = furthest(a, b)
+        index = furthest(a, b) if index is None else index
         upstream = self._upstream[node.id]
         given = [
             *(
@@ -115,7 +123,7 @@ class RuleSearch:
                 if self._program[id].value is not None
             )
         ]
-        place = index if source.shape == node.shape else furthest(upstream, 0 * upstream)
+        place = _largest_there(upstream, source.shape, index)
         shown = [*inputs_shown(node, given, place), f"upstream {_entry(upstream, place)}"]
         return Parting(
             node=node.id,
@@ -234,17 +242,56 @@ def _parents(program: Program, node: Node) -> set[int]:
     return found
 
 
+def _largest_there(upstream: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> tuple[int, ...]:
+    """The entry of a result that an entry of an operand reaches; the largest of several, and of all where it is not
+    known which."""
+    reached = np.zeros(shape, bool)
+    reached[index] = True
+    try:
+        seen = np.where(np.broadcast_to(reached, upstream.shape), upstream, 0)
+    except ValueError:
+        seen = upstream
+    return furthest(seen, 0 * seen)
+
+
 def _entry(value: Array, index: tuple[int, ...]) -> str:
     return number_shown(value, index, types.dtype_name(value))
 
 
+def _vanished(alone: Alone, k: int, a: Array, b: Array) -> tuple[int, ...] | None:
+    """An entry that is right in `a` and 0 in `b`, be it small beside others: what follows may multiply it by much.
+
+    The exact value decides: what is left of a sum that cancels may be 0 in one order of adding, and noise in another.
+    """
+    dtype = types.dtype_name(a)
+    if not types.is_real(dtype):
+        return None
+    one = np.where(wide(b) == 0, wide(a), 0.0)
+    index = furthest(one, 0 * one)
+    if not abs(one[index]) >= smallest_normal(dtype):
+        return None
+    exact = _derivative(alone, k)
+    if exact is None:
+        return None
+    off = abs(one[index] - exact.mid[index]) + exact.rad[index]
+    return index if off <= MATERIAL * unit(float(one[index]), dtype) else None
+
+
 def _exact(alone: Alone, k: int, index: tuple[int, ...]) -> str:
+    found = _derivative(alone, k)
+    if found is None:
+        return ""
+    return exact_shown(found.mid[index].item(), float(found.rad[index]), found.balls[index])
+
+
+def _derivative(alone: Alone, k: int) -> ExactResult | None:
+    """What the rule gives in exact arithmetic."""
     domain = BallDomain(LOCAL_BITS)
     try:
         with domain.active():
             result = run(domain, alone[0])
-            found = vjp(result, [result.m.literal(np.ones(()))], [alone[1][k]])[0]
-            mid, rad = domain.leave(found)
+            balls = np.asarray(vjp(result, [result.m.literal(np.ones(()))], [alone[1][k]])[0])
+            mid, rad = domain.leave(balls)
     except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):
-        return ""
-    return exact_shown(mid[index].item(), float(rad[index]), np.asarray(found)[index])
+        return None
+    return ExactResult(mid, rad, balls)

@@ -113,11 +113,18 @@ def _policy(dtype: str) -> Mode:
     """As a layer runs under Keras' policy: numbers of the program in float32, every op in 16 bits."""
     name = f"mixed_{dtype}"
     mode = _mode(name, None, title=f"under the policy {name}", policy=dtype, precisions=())
-    return replace(mode, values=_unseen, gradient=partial(_mixed, dtype))
+    return replace(mode, values=partial(_narrow_values, dtype), gradient=partial(_mixed, dtype))
 
 
-def _unseen(feed: Feed, outputs: Sequence[int]) -> list[Array]:
-    raise NotRun("a policy is about what is differentiated, and these are the ops of a gradient")
+def _narrow_values(dtype: str, fed: Feed, outputs: Sequence[int]) -> list[Array]:
+    """What each op returns in 16 bits; a number that is only read is rounded by the op that takes it."""
+    narrow = feed(in_precision(fed.program, dtype), outputs)
+    with _running(narrow, None) as (given, _):
+        values = {id: _array(value) for id, value in _computed(narrow, given).items() if id in outputs}
+    for node in fed.computed:
+        if node.op == "identity" and node.inputs[0] in fed.given:
+            values[node.id] = fed.given[node.inputs[0]]
+    return [values[id] for id in outputs]
 
 
 def _mixed(dtype: str, fed: Feed, target: int, wrt: Sequence[int]) -> tuple[Array, list[Array | None]]:
