@@ -22,6 +22,10 @@ SHOWN = {
     "long_sum": "",
     "masked_log": "tensorflow",
     "broadcast": "tensorflow",
+    "self_distance": "torch",
+    "stale": "torch",
+    "frozen": "jax",
+    "past_the_end": "jax",
 }
 
 

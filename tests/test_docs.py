@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,8 @@ def test_the_site_builds_without_a_warning_and_has_a_page_per_cause(tmp_path: Pa
     assert made == {"index", *(cause.name for cause in causes())}
     shown = {path.stem: path for path in (tmp_path / "site" / "gallery" / "reports").glob("*.html")}
     assert {"first", "kink", "log_sum_exp"} <= shown.keys()
+    for name, framework in (("masked_log", "tensorflow"), ("self_distance", "torch"), ("frozen", "jax")):
+        assert (name in shown) is (find_spec(framework) is not None)
     assert "fix this first" in shown["first"].read_text(encoding="utf-8").lower()
     for page in (tmp_path / "site").rglob("*.html"):
         _check_links(page)

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -36,6 +35,10 @@ EXPECTED: dict[str, tuple[set[str], set[tuple[str, str]]]] = {
     "custom_term": ({"wrong"}, {("custom-gradient", "return upstream * 8.314 * amount")}),
     "second_order": ({"correct", "wrong"}, {("custom-gradient", "slope = tf.constant(")}),
     "epsilon": ({"correct", "unverified"}, {("step-size", "epsilon=1e-12)")}),
+    "self_distance": ({"nonfinite"}, {("masked-branch", "distance = torch.sqrt")}),
+    "stale": ({"correct", "wrong"}, {("stale-accumulation", "loss.backward()")}),
+    "frozen": ({"correct"}, {("baked-constant", "logits / temperature)")}),
+    "past_the_end": ({"wrong"}, {("framework-rule", "rows[labels]")}),
     "broadcast": ({"correct"}, {("silent-broadcast", "prediction - labels")}),
     "exploding": ({"correct"}, {("exploding", "recurrent @ state")}),
     "compiled": (
@@ -59,20 +62,23 @@ def test_an_example_is_short_and_says_what_it_teaches(name: str) -> None:
     ast.parse(example.source)
 
 
-def test_the_list_says_which_examples_need_tensorflow() -> None:
+def test_the_list_says_which_examples_need_a_framework() -> None:
     listed = (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()
-    marked = {line.split("`")[1].removesuffix(".py") for line in listed if line.endswith("(TensorFlow)")}
-    assert marked == {name for name, example in EXAMPLES.items() if example.needs is not None}
+    for needed in ("TensorFlow", "PyTorch", "JAX"):
+        marked = {line.split("`")[1].removesuffix(".py") for line in listed if line.endswith(f"({needed})")}
+        assert marked == {
+            e.name for e in EXAMPLES.values() if e.needs is not None and e.needs.title == needed
+        }
 
 
 def test_examples_without_a_framework_find_what_they_teach() -> None:
     _compare([example for example in EXAMPLES.values() if example.needs is None])
 
 
-@pytest.mark.tensorflow
-@pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
-def test_examples_with_tensorflow_find_what_they_teach() -> None:
-    _compare([example for example in EXAMPLES.values() if example.needs is not None])
+@pytest.mark.parametrize("framework", ["tensorflow", "torch", "jax"])
+def test_examples_with_a_framework_find_what_they_teach(framework: str) -> None:
+    pytest.importorskip(framework)
+    _compare([one for one in EXAMPLES.values() if one.needs is not None and one.needs.name == framework])
 
 
 def _compare(examples: list[Example]) -> None:

@@ -17,8 +17,9 @@ from tests.cli.running import interruptible
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = read_examples(FOLDER)
 # Python does not find a module whose place among the imported ones is taken by None.
-WITHOUT_TENSORFLOW = (
-    "import sys; sys.modules['tensorflow'] = None; from gradproof.cli.main import main; sys.exit(main())"
+WITHOUT_FRAMEWORKS = (
+    "import sys; sys.modules.update(dict.fromkeys(['tensorflow', 'torch', 'jax'])); "
+    "from gradproof.cli.main import main; sys.exit(main())"
 )
 
 
@@ -36,10 +37,12 @@ def _tour(*words: str, code: str | None = None) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_the_whole_tour_runs_and_skips_with_a_sentence_what_needs_tensorflow() -> None:
-    status, text = _tour(code=WITHOUT_TENSORFLOW)
+def test_the_whole_tour_runs_and_skips_with_a_sentence_what_needs_a_framework() -> None:
+    status, text = _tour(code=WITHOUT_FRAMEWORKS)
     assert status == 0
-    assert text.count("skipped: it needs TensorFlow") == sum(one.needs is not None for one in EXAMPLES)
+    for title in ("TensorFlow", "PyTorch", "JAX"):
+        needed = sum(one.needs is not None and one.needs.title == title for one in EXAMPLES)
+        assert needed and text.count(f"skipped: it needs {title}, ") == needed
     headings = [f"{number:>2}  {one.name}: {one.title}" for number, one in enumerate(EXAMPLES, 1)]
     assert [line for line in text.splitlines() if line in headings] == headings
     assert text.count("\ngradproof: ") == sum(one.needs is None for one in EXAMPLES)
@@ -49,7 +52,7 @@ def test_a_chapter_shows_lesson_source_output_and_report_in_this_order() -> None
     status, text = _tour("kink")
     assert status == 0
     parts = (
-        "11  kink: At a kink",
+        "12  kink: At a kink",
         "The report gives the slopes of both sides",
         "16 |     loss = np.sum(np.abs(",
         "$ gradproof run examples/kink.py",

@@ -33,6 +33,7 @@ from gradproof.causes._evidence import comparison_rows, number_at, proven_text, 
 from gradproof.causes._labels import NO_SUM, SUM_TO_1, of_labels, sum_of_labels
 from gradproof.causes._mistakes import entry, say
 from gradproof.causes._mixed_rows import mixed_rows
+from gradproof.causes._past_the_end import past_the_end
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._rounding import loss_of, proven_at, value_at
 from gradproof.causes._unless_overwritten import unless_overwritten
@@ -62,7 +63,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     faults = [fault for fault in rules.library_faults if fault.departure.pullback.op not in intended]
     tied = list(_tied(case)) if faults and all(_is_at_tie(case, fault) for fault in faults) else []
     if faults:
-        yield tied[0] if tied else _wrong_rule(case, faults[0])
+        yield tied[0] if tied else past_the_end(case, faults[0], _wrong_rule(case, faults[0]))
     elif rules.hidden_stop is not None and rules.hidden_stop.is_neutral:
         yield _hidden_stop(case, rules.hidden_stop)
     elif case.verdict is Verdict.WRONG and not rules.have_culprit:
@@ -80,9 +81,8 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
     label = f"the rule of {pullback.op} is wrong here" if sums is None else NO_SUM
     off = np.abs(departure.meant.mid - departure.true.mid)
     worst = np.unravel_index(int(np.argmax(off)), off.shape)
-    returned, right = (
-        words.significant(part.mid[worst].item(), 10) for part in (departure.meant, departure.true)
-    )
+    parts = (departure.meant, departure.true)
+    returned, right = (words.significant(part.mid[worst].item(), 10) for part in parts)
     how = (
         "The op itself, run again beside these inputs, has another slope: the rule returned "
         if departure.is_measured

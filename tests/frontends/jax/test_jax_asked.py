@@ -169,6 +169,17 @@ def test_an_index_out_of_range_is_read_inside_and_has_no_gradient():
     (report,) = judged(lambda: jax.grad(lambda t: jnp.sum(t[ids] ** 2))(jnp.array([1.0, 2.0, 3.0])))
     assert (report.verdict.value, list(report.reference)) == ("wrong", [2.0, 0.0, 12.0])
     assert causes(report) == [("framework-rule", "error")]
+    assert report.diagnostics[0].headline.startswith("an index lies past the end")
+    assert report.diagnostics[0].primary.label == "1 of 3 entries are read from outside"
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill"])
+def test_an_index_out_of_range_that_is_asked_for_by_its_mode(mode):
+    """Both are the derivative of what they return: of the nearest entry, and of a constant."""
+    ids = jnp.array([0, 2, 3])
+    take = lambda t: jnp.sum(t.at[ids].get(mode=mode, fill_value=0.0) ** 2)
+    (report,) = judged(lambda: jax.grad(take)(jnp.array([1.0, 2.0, 3.0])))
+    assert (report.verdict.value, list(report.diagnostics)) == ("correct", [])
 
 
 def test_nothing_is_recorded_twice():

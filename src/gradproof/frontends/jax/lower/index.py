@@ -12,6 +12,7 @@ from jax import lax
 from gradproof.frontends.jax.lower._table import ints, is_fixed, lower
 
 NOWHERE = -1
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 def _own_places(shape: tuple[int, ...]) -> Any:
@@ -33,8 +34,14 @@ def _gather(m: Any, event: Any, x: Any, indices: Any) -> Any:
         return m.take(x, m.reshape(indices, shape=tuple(indices.shape[:-1])), axis=0)
     params = {key: value for key, value in event.attrs.items() if not key.startswith("gradproof.")}
     params["fill_value"] = NOWHERE
-    places = np.asarray(lax.gather_p.bind(_own_places(tuple(x.shape)), jnp.asarray(ints(indices)), **params))
-    return _moved(m, x, places, np.asarray(event.outputs[0].array))
+    own, where = _own_places(tuple(x.shape)), jnp.asarray(ints(indices))
+    places = np.asarray(lax.gather_p.bind(own, where, **params))
+    y = _moved(m, x, places, np.asarray(event.outputs[0].array))
+    if params["mode"] == _DROP:
+        return y
+    # An index past the end reads the nearest entry. It is marked: JAX passes no gradient back from there.
+    inside = np.asarray(lax.gather_p.bind(own, where, **{**params, "mode": _DROP})) >= 0
+    return y if inside.all() else m.select(inside, y, y)
 
 
 def _is_take(event: Any, x: Any, indices: Any) -> bool:
@@ -73,7 +80,7 @@ def _targets(event: Any, x: Any, indices: Any, updates: Any) -> np.ndarray[Any, 
     )
     # An index that was promised to lie inside and does not: a gather moves it there, a scatter drops its update.
     mode = event.attrs["mode"]
-    mode = lax.GatherScatterMode.FILL_OR_DROP if mode == lax.GatherScatterMode.PROMISE_IN_BOUNDS else mode
+    mode = _DROP if mode == lax.GatherScatterMode.PROMISE_IN_BOUNDS else mode
     places = lax.gather(
         _own_places(tuple(x.shape)), jnp.asarray(ints(indices)), numbers, tuple(sizes),
         mode=mode, fill_value=NOWHERE,
