@@ -96,22 +96,13 @@ def _guarded(case: Case) -> Iterator[Diagnostic]:
 
 def _smooth_as_a_whole(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     """The function has a derivative, and its formula leads through an infinite slope."""
-    program, node = found.program, forward_op(found.program, found.origin)
-    argument = _argument(found, node)
-    at = "here" if argument is None else f"at {spoken(case, program, argument)}"
-    yield from diagnose(
+    yield from _infinite_slope(
         case,
         found,
-        Place(node.id, found.trail[0].index),
-        headline=f"{op_words(node)} has an infinite slope {at}, though `{case.capture.target}` is smooth",
-        label=f"{slope_words(node)} is infinite {at}",
-        rows=way_row(found),
-        why=(
-            f"As a whole `{case.capture.target}` has a derivative here. Its formula goes through "
-            f"{op_words(node)}, whose slope is infinite at this point ({line_of(node.span)}), and multiplies that by "
-            "a factor that is zero. Infinity times zero is NaN."
-        ),
-        fix=Fix("write the formula without this op, or keep its argument away from this point"),
+        "though `{target}` is smooth",
+        "As a whole `{target}` has a derivative here. Its formula goes through {op}, whose slope is infinite at this "
+        "point ({line}), and multiplies that by a factor that is zero. Infinity times zero is NaN.",
+        Fix("write the formula without this op, or keep its argument away from this point"),
     )
 
 
@@ -120,22 +111,31 @@ def _not_decided(case: Case) -> Iterator[Diagnostic]:
     found = case.irregular.nonfinite
     if found is None or found.kind != "singular-point":
         return
-    program, node = found.program, forward_op(found.program, found.origin)
+    yield from _infinite_slope(
+        case,
+        found,
+        "and the gradient is NaN or infinite by it",
+        "{Line} computes {op} {at}, where its slope is infinite, and the chain rule multiplies by it. Whether "
+        "`{target}` as a whole has a derivative at this point could not be decided.",
+        Fix(_FIX),
+    )
+
+
+def _infinite_slope(case: Case, found: Nonfinite, but: str, why: str, fix: Fix) -> Iterator[Diagnostic]:
+    node = forward_op(found.program, found.origin)
     argument = _argument(found, node)
-    at = "here" if argument is None else f"at {spoken(case, program, argument)}"
+    at = "here" if argument is None else f"at {spoken(case, found.program, argument)}"
+    line, op = line_of(node.span), op_words(node)
+    told = {"target": case.capture.target, "op": op, "at": at, "line": line, "Line": capital(line)}
     yield from diagnose(
         case,
         found,
         Place(node.id, found.trail[0].index),
-        headline=f"{op_words(node)} has an infinite slope {at}, and the gradient is NaN or infinite by it",
+        headline=f"{op} has an infinite slope {at}, {but.format(**told)}",
         label=f"{slope_words(node)} is infinite {at}",
         rows=way_row(found),
-        why=(
-            f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its slope is infinite, and the "
-            f"chain rule multiplies by it. Whether `{case.capture.target}` as a whole has a derivative at this point "
-            "could not be decided."
-        ),
-        fix=Fix(_FIX),
+        why=why.format(**told),
+        fix=fix,
     )
 
 

@@ -12,7 +12,7 @@ from gradproof.engine.hidden_infinities import unbounded_slopes
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
 from gradproof.errors import GradproofError
-from gradproof.ir.program import Node
+from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 
 
@@ -52,11 +52,11 @@ def steepest(proven: Run, source: int) -> Singular | None:
 def _origin(proven: Run, found: Singular) -> Singular:
     """Where an operand has no value itself, the op that has none is to blame, and not what is computed from it."""
     program, bad = proven.program, _without_bound(proven)
-    faulty = bad(found.operand.id)
-    if faulty is None or not faulty[found.operand.index]:
+    lacking = _lacking(program, found, bad)
+    if lacking is None:
         return found
     with proven.m.domain.active():
-        first = trail(program, found.operand, bad)[0]
+        first = trail(program, lacking, bad)[0]
     node = program[first.id]
     while len(node.inputs) == 1 and isinstance(
         proven.values.get(node.inputs[0]), tuple
@@ -66,6 +66,18 @@ def _origin(proven: Run, found: Singular) -> Singular:
         return found
     shape = program[node.inputs[0]].shape
     return Singular(node.id, Place(node.inputs[0], (0,) * len(shape)))
+
+
+def _lacking(program: Program, found: Singular, bad: Faulty) -> Place | None:
+    """The operand without a value: the one that was found, or else another one that it is multiplied by."""
+    faulty = bad(found.operand.id)
+    if faulty is not None and faulty[found.operand.index]:
+        return found.operand
+    for id in program[found.node].inputs:
+        faulty = None if program[id].is_discrete else bad(id)
+        if faulty is not None and faulty.any():
+            return Place(id, tuple(int(k) for k in np.argwhere(faulty)[0]))
+    return None
 
 
 def _hidden(proven: Run, source: int) -> Singular | None:

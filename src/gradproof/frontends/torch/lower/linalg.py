@@ -194,7 +194,8 @@ def _eigh(m: Any, e: Any, a: Any, UPLO: str = "L", compute_v: Any = True) -> Any
         raise NotImplementedError("a matrix that is not symmetric")
     a = hermitian_part(m, a)
     if compute_v:
-        return m.eigh(a, anchors_of(e.outputs[1].array))
+        values, v = m.eigh(a, anchors_of(e.outputs[1].array))
+        return values, _any_basis(m, v, e.outputs[1].array, e.outputs[0].array)
     vectors = np.linalg.eigh(np.asarray(a.value, np.float64))[1]
     return m.eigh(a, anchors_of(vectors))[0], None
 
@@ -209,7 +210,21 @@ def _svd(m: Any, e: Any, a: Any, full_matrices: Any = False, compute_uv: Any = T
     if full_matrices and a.shape[-2] != a.shape[-1]:
         raise NotImplementedError("vectors that the matrix does not determine")
     values, u, v = m.svd(a, anchors_of(np.swapaxes(e.outputs[2].array, -1, -2)))
-    return u, values, turned(m, v)
+    left, sizes, right = (one.array for one in e.outputs)
+    sizes = np.append(
+        sizes, np.zeros_like(sizes[..., :1]), -1
+    )  # at 0 the two vectors of a pair are not tied together
+    v = _any_basis(m, v, np.swapaxes(right, -1, -2), sizes)
+    return _any_basis(m, u, left, sizes), values, turned(m, v)
+
+
+def _any_basis(m: Any, vectors: Any, returned: Any, values: Any) -> Any:
+    """The vectors; where values coincide any basis of theirs is right, and the one that came out is not compared."""
+    unit = types.unit_roundoff(types.dtype_name(values))
+    size = np.max(np.abs(values), axis=-1, keepdims=True, initial=0.0)
+    gaps = np.abs(np.diff(np.sort(values, axis=-1), axis=-1))
+    coincide = (gaps <= _ROUNDINGS * values.shape[-1] * unit * size).any()
+    return m.settle_value(vectors, returned, 0, same=False) if coincide else vectors
 
 
 def _refuse_vectors(a: Any) -> None:
