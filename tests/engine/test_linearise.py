@@ -41,6 +41,16 @@ def test_a_decision_ends_the_path_of_a_gradient() -> None:
     assert by_y.tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("op", ["add", "sub"])
+def test_an_integer_that_is_added_stands_still(op: str) -> None:
+    made = Builder()
+    x = made.input(np.array([1.0, 0.25]))
+    n = made.constant(np.array([1, 7]))
+    y = made.add(op, x, n, dtype="float64", shape=(2,))
+    (slope,) = jvp(run(Ieee("float64"), made.build([y])), [np.array([1.0, 3.0])])
+    assert slope.tolist() == [1.0, 3.0]
+
+
 def test_a_value_used_twice_gets_both_gradients() -> None:
     (found,) = gradient(Ieee("float64"), program_of(lambda m, x: m.mul(x, m.add(x, x)), 3.0))
     assert float(found) == 12.0

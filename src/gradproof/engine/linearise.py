@@ -170,7 +170,9 @@ def push_node(run: Run, node: Node, moved: dict[int, Any]) -> Any:
     y, xs = run.values[node.id], [run.values[id] for id in node.inputs]
     xs_dot = [moved.get(id) for id in node.inputs]
     if op.linear == "jointly":
-        still = [x if run.program[id].is_discrete else m.zeros(np.shape(x)) for id, x in zip(node.inputs, xs)]
+        # An integer says where entries go, and stays; one that is added is a number that stands still.
+        places = [op.slopes is None and run.program[id].is_discrete for id in node.inputs]
+        still = [x if is_place else m.zeros(np.shape(x)) for is_place, x in zip(places, xs)]
         return getattr(m, node.op)(*(s if d is None else d for s, d in zip(still, xs_dot)), **node.params)
     if op.linear == "each":
         terms = [getattr(m, node.op)(*xs[:i], xs_dot[i], *xs[i + 1 :], **node.params) for i in moving]

@@ -182,6 +182,21 @@ def test_an_index_out_of_range_that_is_asked_for_by_its_mode(mode):
     assert (report.verdict.value, list(report.diagnostics)) == ("correct", [])
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_table_that_is_read_at_computed_places_goes_along(order):
+    """Between its entries it has a kink at each of them; read at one, it jumps."""
+    table = jnp.arange(16.0).reshape(4, 4) ** 1.3
+
+    def read(x):
+        i = jnp.floor(x).astype(int)
+        w = (x - i) * order
+        return jnp.sum((1 - w) * table[1, i] * x + w * table[1, i + 1] * x)
+
+    (report,) = judged(lambda: jax.grad(read)(jnp.array([1.0, 0.3])))
+    assert report.verdict.value == "undefined"
+    assert causes(report) == [(("jump", "kink")[order], "warning")]
+
+
 def test_nothing_is_recorded_twice():
     assert len(captured(lambda: jax.grad(lambda x: x**2)(2.0))) == 1
 

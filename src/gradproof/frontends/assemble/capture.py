@@ -12,7 +12,7 @@ import numpy as np
 from gradproof.engine.trace import Traced
 from gradproof.errors import GradproofError
 from gradproof.frontends.assemble import jacobians as rows
-from gradproof.frontends.assemble.program import Assembly, View
+from gradproof.frontends.assemble.program import Assembly
 from gradproof.frontends.assemble.rules import (
     hidden_stops,
     inner_of,
@@ -20,6 +20,7 @@ from gradproof.frontends.assemble.rules import (
     pullbacks_of,
     scopes_of,
 )
+from gradproof.frontends.assemble.view import View
 from gradproof.frontends.frozen.state import with_state
 from gradproof.frontends.missing.detours import placed
 from gradproof.frontends.missing.why import find_break, find_break_of_raised

@@ -12,7 +12,8 @@ from dataclasses import replace
 from gradproof.errors import GradproofError
 from gradproof.frontends.assemble.capture import assembled, to_capture
 from gradproof.frontends.assemble.dialect import dialect_of
-from gradproof.frontends.assemble.program import HEARD, RETURNED, STORING, WHOLE
+from gradproof.frontends.assemble.program import STORING
+from gradproof.frontends.assemble.view import HEARD, RETURNED, WHOLE
 from gradproof.frontends.exits.lost_parts import lost_parts
 from gradproof.frontends.exits.matching import Comebacks
 from gradproof.frontends.record.flow import ancestors, gives

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.assemble.lists import TensorList, Unread, is_numeric, tensors_in
 from gradproof.frontends.assemble.lowering import Lowering
 from gradproof.frontends.assemble.ran import Ran, ran_as
+from gradproof.frontends.assemble.view import HEARD, WHOLE, View
 from gradproof.frontends.exits.matching import Comebacks
 from gradproof.frontends.record.flow import is_older_primal
 from gradproof.frontends.record.model import NO_TENSOR, GradientCall, OpEvent, Value
@@ -27,22 +27,6 @@ Known = Traced | TensorList
 
 STORING = ("store", "add", "subtract")
 """The roles of ops that change what a variable holds."""
-
-
-@dataclass(frozen=True)
-class View:
-    """What counts as connected: also ops that the tape did not hear, numbers that left and came back as constants,
-    values that were put into a variable and read again."""
-
-    unheard: bool = False
-    returned: bool = False
-    stored: bool = False
-
-
-HEARD = View()
-RETURNED = View(returned=True)
-WHOLE = View(unheard=True, returned=True, stored=True)
-"""What a gradient that is missing would have been the derivative of."""
 
 
 class Assembly:
@@ -62,6 +46,7 @@ class Assembly:
         self.nodes: dict[int, Known] = {}  # tensor id -> what stands for it
         self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
         self.leaf_sources = {s.value.id: s for s in call.sources}
+        self.decided: set[int] = set()  # tensors that no tape heard of, and that follow from decisions
         self.faults: list[str] = []
         self.ran: list[Ran] = []
         self._event: OpEvent | None = None  # the one being lowered
@@ -103,8 +88,19 @@ class Assembly:
         for event in sorted(events, key=lambda e: e.index):
             # Tapes are stopped while `stop_gradient` runs: its result is still computed, not a given number.
             seen = event.is_heard_by(tape) or event.scope in scopes or self.dialect.role(event) == "stop"
-            if sees_all or seen or event.phase == "backward":
+            if sees_all or seen or event.phase == "backward" or self._follows_a_decision(event):
                 yield event
+
+    def _follows_a_decision(self, event: OpEvent) -> bool:
+        """Whether integers that were computed went in, as places in a table: no gradient passes, but they do change."""
+        if any(value.id in self.decided or self._is_decided(value) for value in event.inputs):
+            self.decided |= {output.id for output in event.outputs}
+            return True
+        return False
+
+    def _is_decided(self, value: Value) -> bool:
+        known = self.nodes.get(value.id)
+        return isinstance(known, Traced) and not self.m.is_constant(known) and not _is_number(known)
 
     def _span_of(self, event: OpEvent) -> Span | None:
         """A backward op belongs to the line whose derivative it computes, or to the line of the user's own rule."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.frontends.assemble.capture import to_capture
-from gradproof.frontends.assemble.program import HEARD
+from gradproof.frontends.assemble.view import HEARD
 from gradproof.frontends.record.model import GradientCall
 from gradproof.ir.capture import Alike, Capture, Rows
 from gradproof.ir.program import Program

@@ -7,6 +7,8 @@ NotImplementedError, and the primitive stays opaque.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -29,13 +31,14 @@ def is_discrete(x: Any) -> bool:
 
 def is_fixed(m: Any, x: Any) -> bool:
     """Whether no input of the program leads there."""
-    nodes = {node.id: node for node in m.builder.nodes}
+    nodes = m.builder.nodes
     pending, seen = [x.id], set()
     while pending:
         id = pending.pop()
         if id not in seen:
             seen.add(id)
-            if nodes[id].op == "input":
+            node = nodes[bisect_left(nodes, id, key=attrgetter("id"))]
+            if node.op == "input":
                 return False
-            pending += nodes[id].inputs
+            pending += node.inputs
     return True

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.jax.lower._table import is_discrete, lower, lower_to
+from gradproof.frontends.jax.lower._table import is_discrete, is_fixed, lower, lower_to
 
 lower_to("neg", "neg")
 lower_to("square", "square")
 
 
 def _entrywise(name: str, op: str) -> None:
-    """Integers are facts of the run and stay what they were."""
+    """Integers that no input leads to are facts of the run and stay what they were."""
 
     @lower(name)
     def entrywise(m: Any, event: Any, a: Any, b: Any) -> Any:
-        if is_discrete(a) and is_discrete(b):
+        if is_discrete(a) and is_discrete(b) and is_fixed(m, a) and is_fixed(m, b):
             return m.constant(event.outputs[0].array)
         return getattr(m, op)(a, b)
 

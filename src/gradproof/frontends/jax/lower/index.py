@@ -36,12 +36,29 @@ def _gather(m: Any, event: Any, x: Any, indices: Any) -> Any:
     params["fill_value"] = NOWHERE
     own, where = _own_places(tuple(x.shape)), jnp.asarray(ints(indices))
     places = np.asarray(lax.gather_p.bind(own, where, **params))
-    y = _moved(m, x, places, np.asarray(event.outputs[0].array))
-    if params["mode"] == _DROP:
-        return y
-    # An index past the end reads the nearest entry. It is marked: JAX passes no gradient back from there.
     inside = np.asarray(lax.gather_p.bind(own, where, **{**params, "mode": _DROP})) >= 0
-    return y if inside.all() else m.select(inside, y, y)
+    if inside.all() and not is_fixed(m, indices):
+        flat = m.reshape(x, shape=(math.prod(x.shape),))
+        return m.take(flat, _followed(m, event, tuple(x.shape), indices, places), axis=0)
+    y = _moved(m, x, places, np.asarray(event.outputs[0].array))
+    # An index past the end reads the nearest entry. It is marked: JAX passes no gradient back from there.
+    return y if inside.all() or params["mode"] == _DROP else m.select(inside, y, y)
+
+
+def _followed(m: Any, event: Any, shape: tuple[int, ...], indices: Any, places: Any) -> Any:
+    """The flat places by arithmetic on the indices: where these are computed, as pixels are, they go along."""
+    d = event.attrs["dimension_numbers"]
+    batch = tuple(1 if k in d.offset_dims else n for k, n in enumerate(places.shape))
+    dtype = np.asarray(indices.value).dtype
+    rest, moved = places.astype(dtype), None
+    for column, axis in enumerate(d.start_index_map):
+        index = m.take(indices, np.asarray([column]), axis=indices.ndim - 1)
+        part = m.mul(
+            m.reshape(index, shape=batch), m.constant(np.asarray(math.prod(shape[axis + 1 :]), dtype))
+        )
+        rest = rest - part.value
+        moved = part if moved is None else m.add(moved, part)
+    return m.add(m.broadcast(moved, shape=places.shape), m.constant(rest))
 
 
 def _is_take(event: Any, x: Any, indices: Any) -> bool:

@@ -30,7 +30,23 @@ def _index(m: Any, e: Any, x: Any, indices: Sequence[Any]) -> Any:
     if len(given) == 1 and given[0][1].value.dtype.kind != "b":
         axis, one = given[0]
         return m.take(x, one, axis=axis)
-    return m.take(flat(m, x), _indexed(x.shape, indices), axis=0)
+    places = _indexed(x.shape, indices)
+    if all(m.is_constant(one) or one.value.dtype.kind == "b" for _, one in given):
+        return m.take(flat(m, x), places, axis=0)
+    return m.take(flat(m, x), _followed(m, x.shape, given, places), axis=0)
+
+
+def _followed(m: Any, shape: Sequence[int], given: Sequence[tuple[int, Any]], places: Any) -> Any:
+    """The flat places by arithmetic on the indices: where these are computed, as pixels are, they go along."""
+    joint = joint_shape(*(one.shape for _, one in given))
+    axes = [axis for axis, _ in given]
+    # Indices side by side stay where they are; others go to the front.
+    n_behind = places.ndim - len(joint) - (axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0)
+    moved = m.constant(np.zeros((), np.int64))
+    for axis, one in given:
+        moved = m.add(moved, m.mul(one, m.constant(np.asarray(math.prod(shape[axis + 1 :]), np.int64))))
+    moved = m.reshape(moved, shape=(*joint, *(1,) * n_behind))
+    return m.add(m.broadcast(moved, shape=places.shape), m.constant(places - moved.value))
 
 
 @lower("index_put", "_index_put_impl", "_unsafe_index_put")
