@@ -14,9 +14,11 @@ from gradproof.render.schema import schema, violations
 from gradproof.render.to_html import to_html
 from gradproof.render.to_json import to_document, to_json
 from gradproof.render.to_text import to_text
+from tests.nightly import SMALL_AND_LARGE
 from tests.render.reports import RICH
 
-INTRUDERS: list[Any] = [None, True, -1, 0, 10**400, 1e308, -0.5, "", "nan", "\x1b[2J\u202e", [], [[1], 2], {}]
+ESCAPES = "\x1b[2J\u202e"
+INTRUDERS: list[Any] = [None, True, -1, 0, 10**400, 1e308, -0.5, "", "nan", ESCAPES, [], [[1], 2], {}]
 
 
 @pytest.mark.parametrize(
@@ -135,15 +137,29 @@ def with_axes(axes: int) -> Any:
     return document["gradients"][0].update(dict.fromkeys(("observed", "reference"), nested)) or document
 
 
-def places(document: Any) -> list[tuple[Any, ...]]:
-    """The way to every value in a document; of those that differ only by their number in lists, the first three."""
-    by_kind: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+Path = tuple[Any, ...]
+
+
+def forgeries(document: Any, is_large: bool) -> Iterator[tuple[Path, Any]]:
+    """A place in a document and what to put there: every intruder at every kind of place, and escapes at each place.
+
+    The large size has every intruder at each place.
+    """
+    for alike in places(document)[1:]:
+        for k, intruder in enumerate(INTRUDERS):
+            everywhere = is_large or intruder == ESCAPES
+            yield from ((path, intruder) for path in (alike if everywhere else [alike[k % len(alike)]]))
+
+
+def places(document: Any) -> list[list[Path]]:
+    """The way to every value, by kind; of those that differ only by their number in lists, the first three."""
+    by_kind: dict[Path, list[Path]] = {}
     for path in _all_places(document, ()):
         by_kind.setdefault(tuple("*" if isinstance(key, int) else key for key in path), []).append(path)
-    return [path for alike in by_kind.values() for path in alike[:3]]
+    return [alike[:3] for alike in by_kind.values()]
 
 
-def _all_places(document: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+def _all_places(document: Any, path: Path) -> Iterator[Path]:
     yield path
     if isinstance(document, dict | list):
         items = document.items() if isinstance(document, dict) else enumerate(document)
@@ -151,21 +167,21 @@ def _all_places(document: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...
             yield from _all_places(value, (*path, key))
 
 
-def test_whatever_is_put_in_whatever_place_is_refused_or_rendered() -> None:
+@pytest.mark.parametrize("is_large", SMALL_AND_LARGE)
+def test_whatever_is_put_in_whatever_place_is_refused_or_rendered(is_large: bool) -> None:
     original = json.loads(to_json(RICH))
     n_refused = n_rendered = 0
-    for path in places(original)[1:]:
-        for intruder in INTRUDERS:
-            document = replaced(original, path, intruder)
-            try:
-                report = from_document(document)
-            except UnreadableReport:
-                n_refused += 1
-                continue
-            text = to_text(report, detail="verbose") + to_text(report, detail="concise")
-            assert "\x1b" not in text
-            assert "\u202e" not in text
-            n_rendered += 1
+    for path, intruder in forgeries(original, is_large):
+        document = replaced(original, path, intruder)
+        try:
+            report = from_document(document)
+        except UnreadableReport:
+            n_refused += 1
+            continue
+        text = to_text(report, detail="verbose") + to_text(report, detail="concise")
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        n_rendered += 1
     assert n_refused > 1000
     assert n_rendered > 500
 
