@@ -6,13 +6,36 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+TESTS = Path(__file__).parent
 
 # Many tests start a process. Where no bytecode may be kept, each of them compiles our source again, and each pytest
 # all of its plugins: a third of the time that the suite takes. What is imported from here on is kept, by workers too.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The large sizes are left to the night. Tests of the whole come first: they are the longest, and while the last
+    test runs the other workers have nothing to do."""
+    if "GRADPROOF_NIGHTLY" not in os.environ:
+        skipped = pytest.mark.skip(reason="a large size, for the night: GRADPROOF_NIGHTLY=1")
+        for item in items:
+            if item.get_closest_marker("nightly") is not None:
+                item.add_marker(skipped)
+    items.sort(key=lambda item: item.path.parent != TESTS)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each worker begins with a half of its own, so that few files are split and have their fixtures made twice."""
+    from xdist.scheduler.worksteal import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_collection_finish() -> None:
@@ -40,3 +63,12 @@ def _every_verdict_says_why() -> Iterator[None]:
         for module in (facts, checking, pytest_audit):
             patch.setattr(module, "finished", finished)
         yield
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures run a program again in other modes; a test that looks at none of them need not wait for a compiler."""
+    from gradproof.audit import draw
+    from gradproof.diagnosis.figures import Figures
+
+    monkeypatch.setattr(draw, "draw", lambda sketch, seconds: Figures())

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import gradproof
@@ -31,7 +32,12 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 FRAMEWORKS = {"tensorflow", "keras", "jax", "torch"}
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    """Every file, parsed: by the worker alone that runs the tests of this file, and not whenever they are collected."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 
 
 def _layer(path: Path) -> str:
@@ -64,7 +70,7 @@ PRINTED = {
 def test_imports_point_downwards() -> None:
     upwards = {
         (str(path.relative_to(ROOT)), name)
-        for path, tree in TREES.items()
+        for path, tree in _trees().items()
         for name in _imports(tree)
         if name.startswith("gradproof.") and RANK[name.split(".")[1]] > RANK[_layer(path)]
     }
@@ -72,7 +78,7 @@ def test_imports_point_downwards() -> None:
 
 
 def test_only_frontends_and_plugins_know_a_framework() -> None:
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         if _layer(path) in ("frontends", "plugins"):
             continue
         for name in _imports(tree):
@@ -80,7 +86,7 @@ def test_only_frontends_and_plugins_know_a_framework() -> None:
 
 
 def test_a_frontend_is_named_by_nobody_but_the_file_that_selects_one() -> None:
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         for name in _imports(tree):
             room, _, _ = name.removeprefix("gradproof.frontends.").partition(".")
             if not name.startswith("gradproof.frontends.") or room not in FRAMEWORKS:
@@ -90,7 +96,7 @@ def test_a_frontend_is_named_by_nobody_but_the_file_that_selects_one() -> None:
 
 
 def test_every_file_says_what_it_is_for_and_is_short() -> None:
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         assert ast.get_docstring(tree), f"{path}: the module docstring is missing"
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, f"{path} is one idea: split it"
 
@@ -111,7 +117,7 @@ def test_nothing_writes_to_the_terminal_except_the_command_line() -> None:
     """The output of a program that is watched is its own: no text, no warning and no log of ours stands in it."""
     writing = {
         str(path.relative_to(ROOT))
-        for path, tree in TREES.items()
+        for path, tree in _trees().items()
         if _layer(path) not in ("cli", "__main__") and any(map(_writes, ast.walk(tree)))
     }
     assert writing == WRITING
@@ -146,7 +152,7 @@ def test_importing_gradproof_imports_no_framework_and_is_quick() -> None:
 def test_no_file_above_the_frontends_names_a_framework() -> None:
     """What differs between frameworks is data in `frameworks/`; docstrings may show a framework's code."""
     word = re.compile(r"\b(tensorflow|TensorFlow|keras|Keras|torch|PyTorch|jax|JAX|tf\.|jnp\.)")
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         if _layer(path) in (
             "frameworks",
             "frontends",
@@ -173,7 +179,7 @@ def _texts(tree: ast.Module) -> Iterator[ast.Constant]:
 def test_no_class_name_is_defined_twice() -> None:
     """One word for each idea: whoever reads a name need not ask which of two it is."""
     homes: dict[str, list[str]] = {}
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
@@ -182,7 +188,7 @@ def test_no_class_name_is_defined_twice() -> None:
 
 def test_only_the_judge_makes_a_verdict() -> None:
     """Others pass on what `judge/` has said; reading a report back is no verdict of ours."""
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         if _layer(path) == "judge":
             continue
         for node in ast.walk(tree):

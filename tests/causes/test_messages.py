@@ -159,6 +159,5 @@ def test_every_cause_has_its_messages_in_one_file_to_be_read_from_top_to_bottom(
     assert kinds == {found.group(2) for found in map(_BEGIN.match, _all().split("\n")) if found}
 
 
-@pytest.mark.nightly
 def test_the_file_of_all_messages_is_that_of_the_snapshots() -> None:
     assert ALL.read_text(encoding="utf-8") == _all()

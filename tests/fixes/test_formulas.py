@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -41,12 +39,7 @@ def test_formulas_that_no_rule_was_written_for_are_mended_too() -> None:
     assert sum(one.fix is not None for one in found) >= SHARE_HELD_OUT * len(found)
 
 
-_NIGHTLY = pytest.mark.skipif(
-    "GRADPROOF_NIGHTLY" not in os.environ, reason="the nightly size takes two minutes"
-)
-
-
-@pytest.mark.parametrize("n_points", [25, pytest.param(1000, marks=[pytest.mark.nightly, _NIGHTLY])])
+@pytest.mark.parametrize("n_points", [25, pytest.param(1000, marks=pytest.mark.nightly)])
 def test_what_is_offered_equals_the_formula_at_random_points(outcomes: list, n_points: int) -> None:
     """The points lie around the one at which the fix was found; where the formula has no value, nothing is asked."""
     for formula, found in outcomes:

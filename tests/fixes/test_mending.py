@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -14,17 +13,14 @@ from tests.fixes.mending import mend
 
 pytestmark = pytest.mark.timeout(300)
 
-_NIGHTLY = (
-    pytest.mark.nightly,
-    pytest.mark.skipif("GRADPROOF_NIGHTLY" not in os.environ, reason="the nightly size takes many minutes"),
-)
-
 
 def _parameter(script: FaultyScript) -> object:
     missing = importlib.util.find_spec(script.framework) is None
     marks = [pytest.mark.skipif(missing, reason=f"{script.framework} is not installed")]
     marks += [getattr(pytest.mark, script.framework)] if script.framework in ("tensorflow", "torch") else []
-    return pytest.param(script, id=script.id, marks=[*marks, *(_NIGHTLY if script.is_nightly else ())])
+    return pytest.param(
+        script, id=script.id, marks=[*marks, *([pytest.mark.nightly] if script.is_nightly else [])]
+    )
 
 
 @pytest.mark.parametrize("script", [_parameter(script) for script in SCRIPTS])

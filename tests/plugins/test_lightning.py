@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
-L = pytest.importorskip("lightning")
 
 from gradproof.judge.verdict import Verdict
-from gradproof.lightning import GradientAudit
 
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.filterwarnings("ignore"),
+    # It takes longer to import than torch, and not every worker needs it.
+    pytest.mark.skipif(find_spec("lightning") is None, reason="Lightning is not installed"),
+]
 
 
 class Half(torch.autograd.Function):  # type: ignore[misc]
@@ -31,26 +36,40 @@ class Half(torch.autograd.Function):  # type: ignore[misc]
         return g * x
 
 
-class Net(L.LightningModule):  # type: ignore[misc]
-    def __init__(self, is_wrong: bool) -> None:
-        super().__init__()
-        self.hidden, self.out, self.is_wrong = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), is_wrong
+@cache
+def net_class() -> Any:
+    import lightning
 
-    def training_step(self, batch: Any, index: int) -> Any:
-        x, y = batch
-        h = torch.tanh(self.hidden(x))
-        h = Half.apply(h) if self.is_wrong else torch.nn.functional.dropout(h, 0.5)
-        return torch.nn.functional.mse_loss(self.out(h), y)
+    class Net(lightning.LightningModule):
+        def __init__(self, is_wrong: bool) -> None:
+            super().__init__()
+            self.hidden, self.out, self.is_wrong = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), is_wrong
 
-    def configure_optimizers(self) -> Any:
-        return torch.optim.Adam(self.parameters(), lr=0.1)
+        def training_step(self, batch: Any, index: int) -> Any:
+            x, y = batch
+            h = torch.tanh(self.hidden(x))
+            h = Half.apply(h) if self.is_wrong else torch.nn.functional.dropout(h, 0.5)
+            return torch.nn.functional.mse_loss(self.out(h), y)
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.Adam(self.parameters(), lr=0.1)
+
+    return Net
+
+
+def auditing(**settings: Any) -> Any:
+    from gradproof.lightning import GradientAudit
+
+    return GradientAudit(**settings)
 
 
 def fitted(*callbacks: Any, is_wrong: bool = False) -> tuple[Any, Any]:
+    import lightning
+
     torch.manual_seed(0)
     data = torch.utils.data.TensorDataset(torch.randn(24, 3), torch.randn(24, 1))
-    net = Net(is_wrong)
-    trainer = L.Trainer(
+    net = net_class()(is_wrong)
+    trainer = lightning.Trainer(
         max_epochs=1, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
         enable_model_summary=False, callbacks=list(callbacks),
     )  # fmt: skip
@@ -58,8 +77,8 @@ def fitted(*callbacks: Any, is_wrong: bool = False) -> tuple[Any, Any]:
     return net, trainer
 
 
-def test_chosen_batches_are_audited_and_the_weights_stay_the_same(tmp_path: Path) -> None:
-    audit = GradientAudit(checks="1,3", report=tmp_path / "audit.json")
+def test_chosen_batches_are_audited_and_the_weights_stay_the_same(tmp_path: Path, no_pictures: None) -> None:
+    audit = auditing(checks="1,3", report=tmp_path / "audit.json")
     seen, _ = fitted(audit)
     plain, _ = fitted()
     assert [g.occurrence for g in audit.report.gradients] == [1] * 4 + [3] * 4
@@ -70,7 +89,7 @@ def test_chosen_batches_are_audited_and_the_weights_stay_the_same(tmp_path: Path
 
 
 def test_a_fault_is_told_and_ends_the_training_if_wanted() -> None:
-    audit = GradientAudit(checks="all", stop_on="error")
+    audit = auditing(checks="all", stop_on="error")
     _, trainer = fitted(audit, is_wrong=True)
     assert "custom-gradient" in {d.kind for g in audit.report.gradients for d in g.diagnostics}
     assert trainer.global_step == 1
