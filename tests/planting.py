@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from gradproof.engine.derive import Derived, derive, gradient
 from gradproof.engine.run import run
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder, Program
+from gradproof.ir.types import Array
 from gradproof.judge.blame import departures
 from gradproof.judge.judge import Evidence, judge
 from gradproof.judge.verdict import Verdict
@@ -153,7 +155,7 @@ def examine(fault: Fault) -> Finding:
 
 def _examine_second_order(fault: Fault, program: Program) -> Finding:
     """Either a rule whose own derivative is cut off, or a wrong one that only the second derivative meets."""
-    second = _weighted_output(derive(program).program)
+    second = _second_order(fault.program, fault.dtype)
     if fault.kind != STOPPED:
         with planted(fault.op, fault.spoil):
             recorded = derive(second)
@@ -162,6 +164,11 @@ def _examine_second_order(fault: Fault, program: Program) -> Finding:
         first = derive(program)
     assert verdicts(program, first) == (Verdict.CORRECT,) * len(first.wrt), f"{fault}: first order is right"
     return _finding(fault, second, derive(_weighted_output(first.program)))
+
+
+@cache
+def _second_order(name: str, dtype: str) -> Program:
+    return _weighted_output(derive(build(name, dtype)).program)
 
 
 def _weighted_output(program: Program) -> Program:
@@ -192,17 +199,25 @@ def blamed_ops(recorded: Derived) -> frozenset[str]:
 
 def _finding(fault: Fault, program: Program, recorded: Derived) -> Finding:
     return Finding(
-        fault, _effect(fault, program, recorded), verdicts(program, recorded), blamed_ops(recorded)
+        fault, _effect(fault, recorded), verdicts(program, recorded), blamed_ops(recorded)
     )
 
 
-def _effect(fault: Fault, program: Program, recorded: Derived) -> float:
+@cache
+def _true_gradient(name: str, dtype: str, order: int, wrt: tuple[int, ...]) -> tuple[Array, ...]:
+    """All faults of one program are held against the same numbers."""
+    domain = BallDomain(256)
+    program = build(name, dtype) if order == 1 else _second_order(name, dtype)
+    return tuple(domain.leave(g)[0] for g in gradient(domain, program, wrt))
+
+
+def _effect(fault: Fault, recorded: Derived) -> float:
     """How far the fault moves the gradient, relative as the judge measures.
 
     In exact arithmetic; but a cast is nothing else than rounding, so there the recorded values count.
     """
+    true = _true_gradient(fault.program, fault.dtype, fault.order, recorded.wrt)
     domain = BallDomain(256)
-    true = [domain.leave(g)[0] for g in gradient(domain, program, recorded.wrt)]
     meant = run(domain, recorded.program)
     worst = 0.0
     for id, t in zip(recorded.program.outputs, true):
