@@ -67,8 +67,6 @@ def _every_verdict_says_why() -> Iterator[None]:
 
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures run a program again in other modes; a test that looks at none of them need not wait for a compiler."""
-    from gradproof.audit import draw
-    from gradproof.diagnosis.figures import Figures
+    from .pictures import leave_out
 
-    monkeypatch.setattr(draw, "draw", lambda sketch, seconds: Figures())
+    leave_out(monkeypatch)

@@ -198,9 +198,7 @@ def blamed_ops(recorded: Derived) -> frozenset[str]:
 
 
 def _finding(fault: Fault, program: Program, recorded: Derived) -> Finding:
-    return Finding(
-        fault, _effect(fault, recorded), verdicts(program, recorded), blamed_ops(recorded)
-    )
+    return Finding(fault, _effect(fault, recorded), verdicts(program, recorded), blamed_ops(recorded))
 
 
 @cache

@@ -16,6 +16,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.pictures import leave_out
+
 FOLDER = Path(__file__).parent / "trouble"
 MOST_LINES = 40  # in the median
 PATIENCE = 2400  # seconds: how busy the machine is decides no test
@@ -67,16 +69,13 @@ def _without_digits(text: str) -> str:
 
 def _audit_all(scripts: str, written: str) -> None:
     from gradproof import clock
-    from gradproof.audit import draw
     from gradproof.cli.main import main
-    from gradproof.diagnosis.figures import Figures
     from gradproof.render.from_json import from_json
     from gradproof.render.to_text import to_text
 
     # The limit of a check counts what this process computed: how busy the machine is decides no report.
     clock.time = SimpleNamespace(monotonic=time.process_time)  # type: ignore[assignment]
-    # Pictures run the programs again in other modes, which is half of the work, and no text shows them.
-    draw.draw = lambda sketch, seconds: Figures()
+    leave_out(pytest.MonkeyPatch())  # which are half of the work, and no text shows them
     found = {}
     os.chdir(scripts)
     for path in sorted(Path().glob("[!_]*.py")):

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from gradproof.cli.main import main
-from tests.cli.running import FAULTY, run
+from tests.cli.running import FAULTY, gradproof
 
 
 def test_a_script_is_run_and_its_gradient_compared(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FAULTY + "import sys\nprint(sys.argv[1:])\n")
     words = ["script.py", "--frameworks", "none", "--json", "out.json", "--html", "out.html"]
-    done = run(["gradproof", "compare", *words, "--", "--line", "3"], tmp_path)
+    done = gradproof(tmp_path, "compare", *words, "--", "--line", "3")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("0.0\n['--line', '3']\n"), done.stdout
     assert "verdict  NumPy op by op is inaccurate (0.0 of 7.2 digits)" in done.stdout
@@ -30,7 +30,7 @@ def test_a_script_is_run_and_its_gradient_compared(tmp_path: Path) -> None:
 
 def test_a_line_without_a_gradient_is_refused(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FAULTY)
-    done = run(["gradproof", "compare", "script.py", "--line", "3"], tmp_path)
+    done = gradproof(tmp_path, "compare", "script.py", "--line", "3")
     assert done.returncode == 2 and "line 3 of `script.py` asked for no gradient" in done.stderr
 
 
@@ -58,7 +58,7 @@ def test_every_gradient_of_a_line_is_compared_and_the_exit_status_passed_on(tmp_
         "sys.exit(3)\n"
     )
     words = ["script.py", "--frameworks", "none", "--here", "--quiet"]
-    done = run(["gradproof", "compare", *words], tmp_path)
+    done = gradproof(tmp_path, "compare", *words)
     assert done.returncode == 3, done.stderr
     places = [line.partition(": ")[0] for line in done.stdout.splitlines()]
     assert places == ["script.py:8:12", "script.py:8:33"]
@@ -66,7 +66,7 @@ def test_every_gradient_of_a_line_is_compared_and_the_exit_status_passed_on(tmp_
 
 def test_a_framework_that_nobody_knows_is_told_before_the_script_runs(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('ran')\n")
-    done = run(["gradproof", "compare", "script.py", "--frameworks", "mxnet"], tmp_path)
+    done = gradproof(tmp_path, "compare", "script.py", "--frameworks", "mxnet")
     assert done.returncode == 2 and "no framework `mxnet`" in done.stderr and "ran" not in done.stdout
 
 
@@ -79,15 +79,15 @@ def test_a_compiled_script_is_compared(tmp_path: Path) -> None:
         "with tf.GradientTape() as tape:\n    y = loss()\nprint(tape.gradient(y, x).numpy())\n"
     )
     words = ["script.py", "--frameworks", "none", "--here", "--quiet"]
-    done = run(["gradproof", "compare", *words], tmp_path)
+    done = gradproof(tmp_path, "compare", *words)
     assert done.returncode == 0 and "script.py:6:7: agree:" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_budget_is_a_number_of_seconds_and_is_kept(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FAULTY)
-    refused = run(["gradproof", "compare", "script.py", "--budget", "soon"], tmp_path)
+    refused = gradproof(tmp_path, "compare", "script.py", "--budget", "soon")
     assert refused.returncode == 2 and "a number of seconds is needed, not 'soon'" in refused.stderr
-    done = run(["gradproof", "compare", "script.py", "--budget", "0", "--frameworks", "none"], tmp_path)
+    done = gradproof(tmp_path, "compare", "script.py", "--budget", "0", "--frameworks", "none")
     assert done.returncode == 0, done.stderr
     assert "NumPy, tape: the 0 s for this gradient were over (--budget gives more)" in done.stdout
     assert "whether your own run is right was not decided" in " ".join(done.stdout.split())
@@ -102,26 +102,26 @@ LOOP = (
 def test_the_execution_of_a_line_is_said_and_can_be_chosen(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(LOOP)
     words = ["script.py", "--frameworks", "none", "--here"]
-    first = run(["gradproof", "compare", *words], tmp_path)
+    first = gradproof(tmp_path, "compare", *words)
     said = "note: script.py:7:5: execution 1 was compared, and it ran more often; --execution chooses another"
     assert said in " ".join(first.stdout.split()), first.stdout + first.stderr
     assert "d y / d x  script.py:7:5\n" in first.stdout
-    fifth = run(["gradproof", "compare", *words, "--execution", "5", "--json", "out.json"], tmp_path)
+    fifth = gradproof(tmp_path, "compare", *words, "--execution", "5", "--json", "out.json")
     assert "d y / d x  script.py:7:5, execution 5\n" in fifth.stdout, fifth.stdout + fifth.stderr
     (call,) = json.loads((tmp_path / "out.json").read_text())["calls"]
     assert (call["occurrence"], call["sources"][0]["reference"]) == (5, 8.0)
-    last = run(["gradproof", "compare", *words, "--execution", "6"], tmp_path)
+    last = gradproof(tmp_path, "compare", *words, "--execution", "6")
     assert "d y / d x  script.py:7:5, execution 6\n" in last.stdout and "more often" not in last.stdout
 
 
 def test_an_execution_that_was_not_reached_is_told(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(LOOP)
-    words = ["gradproof", "compare", "script.py", "--execution"]
-    done = run([*words, "7"], tmp_path)
+    words = ["compare", "script.py", "--execution"]
+    done = gradproof(tmp_path, *words, "7")
     assert done.returncode == 2 and "no line of `script.py` asked for a gradient 7 times" in done.stderr
-    done = run([*words, "7", "--line", "7"], tmp_path)
+    done = gradproof(tmp_path, *words, "7", "--line", "7")
     assert done.returncode == 2 and "line 7 of `script.py` asked for no gradient 7 times" in done.stderr
-    done = run([*words, "0"], tmp_path)
+    done = gradproof(tmp_path, *words, "0")
     assert done.returncode == 2 and "a whole number from 1 on is needed, not '0'" in done.stderr
 
 

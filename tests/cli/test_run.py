@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gradproof.cli.main import main
 from gradproof.render.schema import violations
 from tests.cli.running import FAULTY, RIGHT, audited, gradproof
 
@@ -154,10 +155,20 @@ MISUSE = {
 
 
 @pytest.mark.parametrize("words", MISUSE, ids=" ".join)
-def test_misuse_is_refused_before_the_script_runs(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_misuse_is_refused_before_the_script_runs(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "script.py").write_text("print('ran')")
-    done = gradproof(tmp_path, *words)
-    assert done.returncode == 2
-    assert MISUSE[words] in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    monkeypatch.chdir(tmp_path)
+    assert _status_of(words) == 2
+    out, err = capfd.readouterr()
+    assert MISUSE[words] in err
+    assert "Traceback" not in err
+    assert out == ""
+
+
+def _status_of(words: tuple[str, ...]) -> object:
+    try:
+        return main(words)
+    except SystemExit as ended:
+        return ended.code

@@ -51,7 +51,14 @@ def test_jax_compiles_to_the_same(name: str) -> None:
     assert all(cell.gap_ulps == 0 and not cell.partings for cell in cells.values())
 
 
-@pytest.mark.parametrize("name", torch_programs.INDUCTOR)
+# The compiler takes long to write a program; of two in which it parts at the same op one is left to the night.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if name == "softmax by hand" else ())
+        for name in torch_programs.INDUCTOR
+    ],
+)
 def test_pytorch_compiled_by_inductor(name: str) -> None:
     case = torch_programs.INDUCTOR[name]
     cell = _cells(case, torch.tensor(case.point), ("eager", "compiled, inductor"))["compiled, inductor"]

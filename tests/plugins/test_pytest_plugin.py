@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -458,7 +459,7 @@ def test_checks_can_be_made_later(suite: pytest.Pytester) -> None:
     result = run(suite, tests, "--gradproof", "--gradproof-defer", "kept")
     result.assert_outcomes(passed=2)
     assert "2 gradient calls kept in kept" in text_of(result)
-    later = suite.run("gradproof", "examine", "kept", "--concise")
+    later = suite.run(sys.executable, "-m", "gradproof", "examine", "kept", "--concise")
     assert later.ret == 1
     assert HEADLINE in later.stdout.str()
     again = run(suite, tests, "--gradproof", "--gradproof-defer", "kept")
