@@ -17,6 +17,9 @@ TESTS = Path(__file__).parent
 # all of its plugins: a third of the time that the suite takes. What is imported from here on is kept, by workers too.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Where the standard input is closed there is none, and what Keras imports asks for its encoding.
+if sys.__stdin__ is None:
+    sys.__stdin__ = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
