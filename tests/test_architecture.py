@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import gradproof
 
 ROOT = Path(gradproof.__file__).parent
@@ -38,6 +40,13 @@ FRAMEWORKS = {"tensorflow", "keras", "jax", "torch"}
 def _trees() -> dict[Path, ast.Module]:
     """Every file, parsed: by the worker alone that runs the tests of this file, and not whenever they are collected."""
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _trees_are_let_go() -> Iterator[None]:
+    """They are millions of objects, which every later collection of garbage would look through."""
+    yield
+    _trees.cache_clear()
 
 
 def _layer(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import hypothesis  # noqa: F401  # loaded here once for all, as the causes below
@@ -17,6 +18,12 @@ pytest_plugins = ["pytester"]
 causes()  # loaded here once for all: pytester forgets what is first imported within a test
 
 ERROR, WARNING = 2, 1
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_to_collect() -> None:
+    """Every configuration that pytester makes ends with five collections of garbage, in all that was left by others."""
+    gc.freeze()
 
 
 def marked(pytester: pytest.Pytester, arguments: str, around: str = "") -> pytest.Item:
