@@ -115,8 +115,15 @@ class Renderer:
             if same and isinstance(expression, ast.Subscript):
                 written = self._as_written(expression, {})
                 assert isinstance(written, ast.Subscript)
-                return ast.Subscript(self._expression(node.inputs[0]), written.slice, ast.Load())
+                return ast.Subscript(self._expression(self._indexed(old, node)), written.slice, ast.Load())
         raise Unwritten
+
+    def _indexed(self, old: Node, node: Node) -> int:
+        """What a subscript is taken of: an index of several arrays is more than one op."""
+        before, new = self.alignment.program[old.inputs[0]], self.new[node.inputs[0]]
+        while before.span == old.span and before.op == new.op in MOVES and before.params == new.params:
+            before, new = self.alignment.program[before.inputs[0]], self.new[new.inputs[0]]
+        return new.id
 
     def _kept(self, node: Node) -> ast.expr:
         """A reduction whose axes stay with length one; or a subscript that drops an axis."""

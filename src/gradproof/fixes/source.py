@@ -72,6 +72,13 @@ class ParsedSource:
         """Every place in the same function, or module, that gives a name a value."""
         return [name for name in self.names(self.scope(use), use.id) if not isinstance(name.ctx, ast.Load)]
 
+    def is_list(self, part: ast.expr) -> bool:
+        """Whether an expression is a list, or a name that is given lists only: an array has to be made of it."""
+        if not isinstance(part, ast.Name):
+            return isinstance(part, ast.List | ast.Tuple | ast.ListComp)
+        given = [self.parents.get(one) for one in self.stores(part)]
+        return bool(given) and all(isinstance(one, ast.Assign) and self.is_list(one.value) for one in given)
+
     def may_be_number(self, name: str) -> bool:
         """Whether a name is that of a number, or of an argument, which may be given anything."""
         stored = [one for one in self.names(self.tree, name) if isinstance(one.ctx, ast.Store)]

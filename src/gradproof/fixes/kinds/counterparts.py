@@ -154,7 +154,7 @@ class _Converter:
 
     def _is_wrapper(self, call: ast.Call, name: str, base: str) -> bool:
         """`float(x)`, or the framework's function that makes an array of what would be one without it."""
-        if not call.args or isinstance(call.args[0], ast.Constant | ast.List | ast.Tuple):
+        if not call.args or isinstance(call.args[0], ast.Constant) or self.source.is_list(call.args[0]):
             return False
         is_float = isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1
         return is_float or (base in (self.alias, *self.modules) and name in _MAKERS)
