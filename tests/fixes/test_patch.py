@@ -63,6 +63,15 @@ PATCHES = {
             "+return -np.mean((x - np.logaddexp.reduce(x, axis=1, keepdims=True))[[0, 1], [1, 0]])",
         ],
     ),
+    "a clip to the ends of the domain ends inside": (
+        "    cosine = np.clip(np.sum(x * np.array([1.0, 0.0]), axis=1), -1, 1)\n"
+        "    return np.sum(np.arccos(cosine))\n",
+        np.array([[1.0, 0.0], [0.6, 0.8]]),
+        [
+            "-cosine = np.clip(np.sum(x * np.array([1.0, 0.0]), axis=1), -1, 1)",
+            "+cosine = np.clip(np.sum(x * np.array([1.0, 0.0]), axis=1), -0.999999, 0.999999)",
+        ],
+    ),
     "a name for what the new formula needs is used": (
         "    d = np.sqrt(x * x - 4.0)\n    return (x - d) / 2.0\n",
         np.float64(1e8),
