@@ -35,7 +35,8 @@ def outcomes(framework: str) -> Outcomes:
     for script in (one for one in SCRIPTS if one.framework == framework):
         with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
             outcome = mend(script.text, Path(folder), patch)
-        print(f"{outcome.kind:9} {'FALSE CLAIM ' if outcome.is_false else ''}{script.id}", flush=True)
+        claim, offered = "FALSE CLAIM " if outcome.is_false else "", ", ".join(sorted(outcome.offered))
+        print(f"{outcome.kind:9} {claim}{script.id} ({offered})", flush=True)
         found.append((script.family, outcome.kind))
     return found
 

@@ -7,7 +7,8 @@ import io
 import json
 import sys
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,11 @@ from gradproof.audit.patched_run import is_at_fault, with_tried_patches
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.second_run import Mended, RerunProgram
 from gradproof.audit.session import Session
+from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.report import Report, Script
+from gradproof.fixes import choose
+from gradproof.fixes.kind import Fault, FixKind
+from gradproof.fixes.kinds import serving
 from gradproof.render.to_diff import patched_texts, to_diff
 from gradproof.render.to_json import to_document
 
@@ -29,7 +34,8 @@ from gradproof.render.to_json import to_document
 class Outcome:
     """`kind` is clean, mended, better, unmended or no patch; `claims` are the fixes that were called checked.
 
-    `unsaid` tells by how much the program means something else, where no fix says that it does.
+    `unsaid` tells by how much the program means something else, where no fix says that it does; `offered` are the
+    kinds of fixes that had a change to offer.
     """
 
     kind: str
@@ -37,6 +43,7 @@ class Outcome:
     claims: int
     diff: str
     unsaid: str = ""
+    offered: frozenset[str] = frozenset()
 
     @property
     def is_false(self) -> bool:
@@ -44,6 +51,27 @@ class Outcome:
 
 
 def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    offered = _noted(monkeypatch)
+    return replace(_mended(source, folder, monkeypatch), offered=frozenset(offered))
+
+
+def _noted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The names of the kinds that offer something, as they do."""
+    names: set[str] = set()
+
+    def listened(kind: FixKind) -> FixKind:
+        def offer(fault: Fault) -> Iterator[Fix]:
+            for fix in kind.offer(fault):
+                names.update([kind.name] if fix.patch or fix.checked else [])
+                yield fix
+
+        return replace(kind, offer=offer)
+
+    monkeypatch.setattr(choose, "serving", lambda cause: tuple(map(listened, serving(cause))))
+    return names
+
+
+def _mended(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     before, _ = _report(source, folder / "before")
     faulty = _faulty(before)
     if not faulty:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixes.faulty import FAMILIES, HEADS, SCRIPTS, UNMENDED, FaultyScript
+from gradproof.fixes.kinds import kinds
+from tests.fixes.faulty import FAMILIES, HEADS, SCRIPTS, SHOWN, UNMENDED, FaultyScript
 from tests.fixes.mending import mend
 
 pytestmark = pytest.mark.timeout(300)
@@ -31,6 +32,7 @@ def test_a_faulty_script_is_mended(
     assert not found.is_false, found.diff
     expected = "no patch" if (script.framework, script.name) in UNMENDED else "mended"
     assert found.kind == expected, f"{found.kinds}\n{found.diff}"
+    assert found.offered.issuperset(kind for kind, shown in SHOWN.items() if shown == script.id)
 
 
 def test_there_are_many_scripts_in_every_framework_and_no_two_of_one_name() -> None:
@@ -38,6 +40,11 @@ def test_there_are_many_scripts_in_every_framework_and_no_two_of_one_name() -> N
     assert {script.family for script in SCRIPTS} == set(FAMILIES)
     assert {script.framework for script in SCRIPTS} == set(HEADS)
     assert max(Counter(script.id for script in SCRIPTS).values()) == 1
+
+
+def test_the_gate_shows_every_kind_of_fix() -> None:
+    assert SHOWN.keys() == {kind.name for kind in kinds()}
+    assert set(SHOWN.values()) <= {script.id for script in SCRIPTS if not script.is_nightly}
 
 
 def test_most_are_mended_in_every_framework() -> None:

@@ -53,6 +53,25 @@ PATCHES = {
         np.float64(30.0),
         ["-p = 1 / (1 + np.exp(-x))", "-return -np.log(1 - p)", "+return np.logaddexp(0, x)"],
     ),
+    "an index of several arrays is taken of the new formula": (
+        "    p = np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True)\n"
+        "    return -np.mean(np.log(p[[0, 1], [1, 0]]))\n",
+        np.array([[800.0, 0.0], [1.0, 900.0]]),
+        [
+            "-p = np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True)",
+            "-return -np.mean(np.log(p[[0, 1], [1, 0]]))",
+            "+return -np.mean((x - np.logaddexp.reduce(x, axis=1, keepdims=True))[[0, 1], [1, 0]])",
+        ],
+    ),
+    "a clip to the ends of the domain ends inside": (
+        "    cosine = np.clip(np.sum(x * np.array([1.0, 0.0]), axis=1), -1, 1)\n"
+        "    return np.sum(np.arccos(cosine))\n",
+        np.array([[1.0, 0.0], [0.6, 0.8]]),
+        [
+            "-cosine = np.clip(np.sum(x * np.array([1.0, 0.0]), axis=1), -1, 1)",
+            "+cosine = np.clip(np.sum(x * np.array([1.0, 0.0]), axis=1), -0.999999, 0.999999)",
+        ],
+    ),
     "a name for what the new formula needs is used": (
         "    d = np.sqrt(x * x - 4.0)\n    return (x - d) / 2.0\n",
         np.float64(1e8),
@@ -69,6 +88,7 @@ PATCHES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of what overflows
 @pytest.mark.parametrize("name", PATCHES)
 def test_the_patch_is(name: str) -> None:
     body, argument, expected = PATCHES[name]

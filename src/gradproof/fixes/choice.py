@@ -14,9 +14,9 @@ from gradproof.fixes.align import is_method
 from gradproof.fixes.edit import enclosed
 from gradproof.fixes.lines import replaced_alone
 from gradproof.fixes.rewrite import bound_array, finished, tracing, with_nodes
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of, spell
-from gradproof.frameworks import framework
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.spelling import spell
+from gradproof.fixes.users_file import file_at
 from gradproof.ir.program import Node, Program
 
 _MEAN = "use the mean index under softmax instead of the argmax"
@@ -95,12 +95,11 @@ def _made(program: Program, choice: _Choice) -> list[Node]:
 def _patch(case: Case, program: Program, choice: _Choice) -> str:
     """The framework's own words for it, if the scores and the labels can be written where the number is used."""
     span = choice.node.span
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    place, call = (None, None) if source is None else (source.at(span), source.at(choice.argmax.span))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if span is None or source is None or alias is None or not language.one_hot:
+    file = file_at(case, span)
+    if span is None or file is None or not file.language.one_hot:
         return ""
+    source, language = file.source, file.language
+    place, call = source.at(span), source.at(choice.argmax.span)
     scores = _first(call)
     if not isinstance(place, ast.Call | ast.Subscript) or scores is None:
         return ""
@@ -118,11 +117,11 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
         return ""
     named = language.places if choice.labels is None else language.one_hot
     named = named if choice.table is None else "{labels}"
-    weights = named.format(n=n, axis=along, labels=written[-1]).replace(f"{language.alias}.", f"{alias}.")
-    chances = spell(language.name, alias, "softmax", [ast.Name("SCORES")], {"axes": (axis,)}, ndim)
+    weights = file.worded(named.format(n=n, axis=along, labels=written[-1]))
+    chances = spell(language.name, file.alias, "softmax", [ast.Name("SCORES")], {"axes": (axis,)}, ndim)
     if chances is None:
         return ""
-    total = spell(language.name, alias, "sum", [ast.Name("PRODUCT")], {"axes": (axis,)}, ndim)
+    total = spell(language.name, file.alias, "sum", [ast.Name("PRODUCT")], {"axes": (axis,)}, ndim)
     product = f"{ast.unparse(chances).replace('SCORES', written[0])} * {weights}"
     text = "" if total is None else ast.unparse(total).replace("PRODUCT", product)
     return replaced_alone(source, place, enclosed(source, place, text), span.file)

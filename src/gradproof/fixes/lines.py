@@ -8,11 +8,6 @@ from collections.abc import Sequence
 
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.source import ParsedSource
-from gradproof.ir.syntax import statement_around
-
-
-def statement_at(source: ParsedSource, line: int) -> ast.stmt | None:
-    return statement_around(source.tree, line)
 
 
 def inserted(source: ParsedSource, before: ast.stmt, text: str, file: str) -> str:

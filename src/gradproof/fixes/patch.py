@@ -87,9 +87,18 @@ class _Writing:
             if texts.setdefault(position(place), text) != text:
                 raise Unwritten  # the same line ran in two ways: no one change fits both
             used |= renderer.looked_behind
+            ahead |= self._import_of_math() if renderer.needs_math else {}
         said = {word for text in (*texts.values(), *ahead.values()) for word in re.findall(r"\w+", text)}
         dropped = self._unneeded(used - said, [expression for expression, _ in outermost])
         return sorted(texts.items(), reverse=True), ahead, dropped
+
+    def _import_of_math(self) -> dict[int, str]:
+        """The line that the file lacks, ahead of the first import."""
+        imports = [one for one in self.source.tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
+        is_there = alias_of(self.source.tree, "math") is not None
+        # A `from __future__` has to stay the first.
+        later = [one for one in imports if ast.unparse(one).split()[1] != "__future__"]
+        return {} if is_there or not later else {later[0].lineno: "import math\n"}
 
     def _unneeded(self, names: set[str], replaced: list[ast.expr]) -> list[ast.stmt]:
         """What gave names their values that are used only inside of what is replaced, or of what goes with it."""

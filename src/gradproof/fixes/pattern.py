@@ -17,7 +17,8 @@ COMMUTATIVE = frozenset({"add", "mul", "hypot", "logaddexp"})
 REDUCTIONS = frozenset({"sum", "mean", "logsumexp", "softmax", "log_softmax", "var", "prod"})
 AXES = "axes"
 SPREAD = "spread"  # a reduced array beside what it was reduced from; its axes of length one do not matter
-MOVED = "moved"  # its argument after one op that only picks, moves or repeats entries
+MOVED = "moved"  # its argument after ops that only pick, move or repeat entries
+MOST_MOVES = 3  # one after the other: an index of several arrays is two
 MOVES = frozenset(
     {"strided_slice", "take", "take_along", "gather_nd", "transpose", "reshape", "tile", "reverse", "roll"}
 )
@@ -93,13 +94,22 @@ def matches(graph: Graph, pattern: Pattern, term: Term, bound: Binding | None = 
     elif pattern.op == SPREAD:
         yield from matches(graph, pattern.args[0], term, bound)
     elif pattern.op == MOVED:
-        for shown in graph.shown(term):
-            if shown.op in MOVES:
-                yield from matches(graph, pattern.args[0], shown.args[0], {**bound, MOVED: shown})
+        yield from _moved_matches(graph, pattern.args[0], term, bound, ())
     else:
         for shown in graph.shown(term):
             if shown.op == pattern.op and len(shown.args) == len(pattern.args):
                 yield from _call_matches(graph, pattern, shown, bound)
+
+
+def _moved_matches(
+    graph: Graph, pattern: Pattern, term: Term, bound: Binding, moves: tuple[Shown, ...]
+) -> Iterator[Binding]:
+    """With the moves bound, the last first; as few of them as fit come first."""
+    for shown in graph.shown(term) if len(moves) < MOST_MOVES else ():
+        if shown.op in MOVES:
+            more = (*moves, shown)
+            yield from matches(graph, pattern, shown.args[0], {**bound, MOVED: more})
+            yield from _moved_matches(graph, pattern, shown.args[0], bound, more)
 
 
 def _call_matches(graph: Graph, pattern: PatternCall, shown: Shown, bound: Binding) -> Iterator[Binding]:

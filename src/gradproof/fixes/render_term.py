@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,11 +16,14 @@ from gradproof.fixes.align import Alignment
 from gradproof.fixes.graph import Graph
 from gradproof.fixes.pattern import MOVES
 from gradproof.fixes.source import Position, position
-from gradproof.fixes.spelling import spell
+from gradproof.fixes.spelling import alias_of, imported_names, spell
+from gradproof.frameworks import framework
+from gradproof.ir import syntax
 from gradproof.ir.program import Node, Program, descendants
 from gradproof.ops.reduce import kept
 
 _EXPONENT = re.compile(r"(?<=\d)e([-+])0(?=\d\b)")  # Python writes 1e-06
+_PLACE = "_literal_"  # stands for a number as the user wrote it
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 
 
@@ -39,12 +43,15 @@ class Renderer:
         self.ids = {id(expression): node for node, expression in alignment.expressions.items()}
         self.same = _computed_before(alignment.program, new, changed)
         self.looked_behind: set[str] = set()
+        self.needs_math = False  # Python's module, for functions of plain numbers
         self._literals: list[str] = []
 
     def text(self, root: int) -> str:
         """The expression for a changed node, with the numbers as the user wrote them."""
-        text = ast.unparse(ast.fix_missing_locations(self._made(self.new[root])))
-        text = _EXPONENT.sub(r"e\1", text)
+        return self._written(self._made(self.new[root]))
+
+    def _written(self, part: ast.expr) -> str:
+        text = _EXPONENT.sub(r"e\1", ast.unparse(ast.fix_missing_locations(part)))
         for place, literal in enumerate(self._literals):
             text = text.replace(_placeholder(place), literal)
         return text
@@ -108,8 +115,15 @@ class Renderer:
             if same and isinstance(expression, ast.Subscript):
                 written = self._as_written(expression, {})
                 assert isinstance(written, ast.Subscript)
-                return ast.Subscript(self._expression(node.inputs[0]), written.slice, ast.Load())
+                return ast.Subscript(self._expression(self._indexed(old, node)), written.slice, ast.Load())
         raise Unwritten
+
+    def _indexed(self, old: Node, node: Node) -> int:
+        """What a subscript is taken of: an index of several arrays is more than one op."""
+        before, new = self.alignment.program[old.inputs[0]], self.new[node.inputs[0]]
+        while before.span == old.span and before.op == new.op in MOVES and before.params == new.params:
+            before, new = self.alignment.program[before.inputs[0]], self.new[new.inputs[0]]
+        return new.id
 
     def _kept(self, node: Node) -> ast.expr:
         """A reduction whose axes stay with length one; or a subscript that drops an axis."""
@@ -126,11 +140,36 @@ class Renderer:
         return self._spelt(inner, [self._expression(inner.inputs[0])], {**inner.params, "keepdims": True})
 
     def _spelt(self, node: Node, args: list[ast.expr], params: dict[str, Any]) -> ast.expr:
+        language, are_numbers = framework(self.framework), map(self._may_be_number, args, node.inputs)
+        if language.as_array and node.op in language.spellings and all(are_numbers):
+            if hasattr(math, node.op) and all(map(self._is_plain, args)):
+                self.needs_math = True
+                module = alias_of(self.alignment.source.tree, "math") or "math"
+                return ast.Call(ast.Attribute(ast.Name(module), node.op), args, [])
+            args = [self._as_array(arg, node) for arg in args]
         ndim = len(self.new[node.inputs[0]].shape) if node.inputs else 0
         made = spell(self.framework, self.alias, node.op, args, params, ndim)
         if made is None:
             raise Unwritten
         return made
+
+    def _is_plain(self, part: ast.expr) -> bool:
+        return self.alignment.source.is_plain(syntax.expression(self._written(part)))
+
+    def _may_be_number(self, part: ast.expr, id: int) -> bool:
+        """Whether an argument may be a plain number, as far as the file shows: an array is refused by nobody."""
+        node, source = self.new[id], self.alignment.source
+        while node.op in ("identity", "cast", "broadcast"):
+            node = self.new[node.inputs[0]]
+        if node.op != "constant" or node.shape or any(isinstance(one, ast.Call) for one in ast.walk(part)):
+            return False
+        names = {one.id for one in ast.walk(part) if isinstance(one, ast.Name)} - imported_names(source.tree)
+        return all(name.startswith(_PLACE) or source.may_be_number(name) for name in names)
+
+    def _as_array(self, part: ast.expr, node: Node) -> ast.expr:
+        language = framework(self.framework)
+        template = language.as_array.replace(f"{language.alias}.", f"{self.alias}.")
+        return syntax.expression(template.format(x=ast.unparse(part), dtype=node.dtype))
 
 
 def _computed_before(old: Program, new: Program, changed: set[int]) -> dict[int, int]:
@@ -167,7 +206,7 @@ class _Literal(ast.NodeTransformer):
 
 
 def _placeholder(place: int) -> str:
-    return f"_literal_{place}_"
+    return f"{_PLACE}{place}_"
 
 
 def number_expression(node: Node) -> ast.expr:

@@ -127,9 +127,7 @@ class _Replacement:
         if pattern.op == SPREAD:
             return self.spread(pattern.args[0])
         if pattern.op == MOVED:
-            move = self.bound[MOVED]
-            others = map(self.bound_term, move.args[1:])
-            return getattr(self.tracer, move.op)(self.term(pattern.args[0]), *others, **move.params)
+            return self.moved(self.term(pattern.args[0]))
         if pattern.op == COUNT:
             shape = self.term(pattern.args[0]).shape
             return self.constant(math.prod(shape[axis] for axis in self.bound[AXES]))
@@ -139,6 +137,12 @@ class _Replacement:
         if pattern.exponent is not None:
             params["exponent"] = pattern.exponent
         return getattr(self.tracer, pattern.op)(*map(self.term, pattern.args), **params)
+
+    def moved(self, x: Any) -> Any:
+        for move in reversed(self.bound[MOVED]):
+            others = map(self.bound_term, move.args[1:])
+            x = getattr(self.tracer, move.op)(x, *others, **move.params)
+        return x
 
     def spread(self, reduction: Pattern) -> Any:
         """A reduced array with its axes kept at length one, so that it meets what it was reduced from."""

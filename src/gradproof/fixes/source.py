@@ -72,6 +72,29 @@ class ParsedSource:
         """Every place in the same function, or module, that gives a name a value."""
         return [name for name in self.names(self.scope(use), use.id) if not isinstance(name.ctx, ast.Load)]
 
+    def is_list(self, part: ast.expr) -> bool:
+        """Whether an expression is a list, or a name that is given lists only: an array has to be made of it."""
+        if not isinstance(part, ast.Name):
+            return isinstance(part, ast.List | ast.Tuple | ast.ListComp)
+        given = [self.parents.get(one) for one in self.stores(part)]
+        return bool(given) and all(isinstance(one, ast.Assign) and self.is_list(one.value) for one in given)
+
+    def may_be_number(self, name: str) -> bool:
+        """Whether a name is that of a number, or of an argument, which may be given anything."""
+        stored = [one for one in self.names(self.tree, name) if isinstance(one.ctx, ast.Store)]
+        return not stored or self.is_number(stored[0])
+
+    def is_plain(self, part: ast.expr) -> bool:
+        """Whether an expression is arithmetic with such numbers, and with names for them."""
+        match part:
+            case ast.Name():
+                return self.is_number(part)
+            case ast.UnaryOp(operand=inner):
+                return self.is_plain(inner)
+            case ast.BinOp(left=left, right=right):
+                return self.is_plain(left) and self.is_plain(right)
+        return _is_number(part)
+
     def is_number(self, use: ast.Name) -> bool:
         """Whether a name stands for a number that is written in the file, or is an argument with one as its default."""
         scope = self.scope(use)
@@ -95,8 +118,17 @@ def _defaults(scope: ast.AST) -> dict[str, ast.expr | None]:
 
 
 def _is_number(value: ast.expr | None) -> bool:
-    plain = value.operand if isinstance(value, ast.UnaryOp) else value
-    return isinstance(plain, ast.Constant) and isinstance(plain.value, int | float)
+    """Arithmetic with numbers that are written out, and with those that modules have names for."""
+    match value:
+        case ast.Constant(value=int() | float()) | ast.Attribute(value=ast.Name(), attr="pi" | "e" | "tau"):
+            return True
+        case ast.UnaryOp(operand=inner):
+            return _is_number(inner)
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) and _is_number(right)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="math")), args=args):
+            return all(map(_is_number, args))
+    return False
 
 
 @lru_cache(maxsize=64)

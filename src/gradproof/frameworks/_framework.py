@@ -29,6 +29,7 @@ class Framework:
     keepdims: str = "keepdims"
     axis_needed: frozenset[str] = frozenset()
     constant: str = "asarray"
+    as_array: str = ""  # {x} in {dtype}, be it a number: where its functions refuse numbers, or round them
     cast: str = ""  # of {x} to {dtype}
     package: str = ""  # where its settings are
     wide_setting: str = ""  # without which it has no float64

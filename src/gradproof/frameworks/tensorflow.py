@@ -46,6 +46,7 @@ FRAMEWORK = Framework(
     packages=("tensorflow", "keras"),
     made_for=("2.18", "2.19", "2.20", "2.21"),
     companions=("keras",),
+    as_array="tf.convert_to_tensor({x}, tf.{dtype})",
     spellings={
         **{name: f"tf.{name}" for name in _TOP},
         **{name: f"tf.math.{name}" for name in _MATH},

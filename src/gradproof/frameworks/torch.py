@@ -49,6 +49,7 @@ FRAMEWORK = Framework(
     packages=("torch",),
     made_for=("2.13",),
     companions=("keras",),
+    as_array="torch.as_tensor({x}, dtype=torch.{dtype})",
     spellings={
         **{name: f"torch.{name}" for name in _SAME},
         "softplus": "torch.nn.functional.softplus",

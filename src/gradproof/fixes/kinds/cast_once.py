@@ -8,24 +8,17 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, unused_name, with_texts
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import parsed
-from gradproof.fixes.spelling import alias_of
-from gradproof.frameworks import framework
+from gradproof.fixes.users_file import file_at
 
 WIDER = {"bfloat16": "float32", "float16": "float32", "float32": "float64"}
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
     case, call = fault.case, fault.case.capture.call
-    source, language, name = (
-        parsed(case.sources.get(call.file, "")),
-        framework(case.capture.framework),
-        case.source.name,
-    )
-    alias = None if source is None else alias_of(source.tree, language.name)
-    wider = WIDER.get(case.source.dtype)
-    if source is None or alias is None or not language.cast or wider is None or not name.isidentifier():
+    file, name, wider = file_at(case, call), case.source.name, WIDER.get(case.source.dtype)
+    if file is None or not file.language.cast or wider is None or not name.isidentifier():
         return
+    source = file.source
     for loop in (one for one in ast.walk(source.tree) if isinstance(one, ast.For | ast.While)):
         uses = [one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name]
         if not uses or any(not isinstance(one.ctx, ast.Load) for one in uses):
@@ -35,7 +28,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         indent = source.indent(loop)
         if changed is None or indent.strip():
             continue
-        cast = language.cast.replace(f"{language.alias}.", f"{alias}.").format(x=name, dtype=wider)
+        cast = file.worded(file.language.cast).format(x=name, dtype=wider)
         changed.insert(loop.lineno - 1, f"{indent}{wide} = {cast}\n")
         text = f"cast `{name}` to {wider} once, before the loop: then its gradient is summed in {wider}"
         yield Fix(text, diff(source, changed, call.file))

@@ -13,10 +13,10 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.diagnosis.words import framework_name
 from gradproof.fixes.edit import diff, enclosed
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.lines import statement_at
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.users_file import file_at
 from gradproof.frameworks import Framework, framework
+from gradproof.ir.syntax import statement_around
 
 _OPS = {text.removeprefix("np."): op for op, text in framework("numpy").spellings.items() if "(" not in text}
 # Names that other libraries have for the same functions.
@@ -45,17 +45,16 @@ Range = tuple[int, int, str]
 def offer(fault: Fault) -> Iterator[Fix]:
     case, missing = fault.case, fault.case.source.missing
     span = fault.found.span or (None if missing is None else missing.span)
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    statement = None if source is None or span is None else _left_at(fault, source, span.line)
-    if source is None or span is None or alias is None or statement is None:
+    file = file_at(case, span)
+    statement = None if file is None or span is None else _left_at(fault, file.source, span.line)
+    if file is None or span is None or statement is None:
         return
+    source, language = file.source, file.language
     block = getattr(source.parents.get(statement), "body", [statement])
     called = {one.id for each in block for one in ast.walk(each) if isinstance(one, ast.Name)}
     functions = [one for one in source.tree.body if isinstance(one, ast.FunctionDef) and one.name in called]
     parts = [*block, *(one for one in functions if one not in block)]
-    changes = [one for each in parts for one in _Converter(source, language, alias).changes(each)]
+    changes = [one for each in parts for one in _Converter(source, language, file.alias).changes(each)]
     if changes:
         changes += _needless_leaves(source, language, case.capture.target)
         text = f"stay in {framework_name(language.name)}: use its own functions on the tensor itself"
@@ -65,7 +64,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
 def _left_at(fault: Fault, source: ParsedSource, line: int) -> ast.stmt | None:
     """The statement at a line; where a plain number is asked for, the one before it that computes that number."""
     if fault.found.kind != "not-connected":
-        return statement_at(source, line)
+        return statement_around(source.tree, line)
     given = [
         one
         for one in ast.walk(source.tree)
@@ -155,7 +154,7 @@ class _Converter:
 
     def _is_wrapper(self, call: ast.Call, name: str, base: str) -> bool:
         """`float(x)`, or the framework's function that makes an array of what would be one without it."""
-        if not call.args or isinstance(call.args[0], ast.Constant | ast.List | ast.Tuple):
+        if not call.args or isinstance(call.args[0], ast.Constant) or self.source.is_list(call.args[0]):
             return False
         is_float = isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1
         return is_float or (base in (self.alias, *self.modules) and name in _MAKERS)

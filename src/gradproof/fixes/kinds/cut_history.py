@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.lines import inserted, loops_around, statement_at
+from gradproof.fixes.lines import inserted, loops_around
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.frameworks import framework
+from gradproof.ir.syntax import statement_around
 
 _TEXT = "cut the history where a step begins"
 _MEANING = "the gradient of a step no longer counts how it depends on the steps before"
@@ -19,7 +20,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     case, call, span = fault.case, fault.case.capture.call, fault.found.span
     source = parsed(case.sources.get(call.file, ""))
     stop = framework(case.capture.framework).detached
-    statement = None if source is None else statement_at(source, call.line)
+    statement = None if source is None else statement_around(source.tree, call.line)
     if source is None or statement is None or span is None or not stop:
         return
     for loop in loops_around(source, statement):
@@ -33,7 +34,8 @@ def _carried(source: ParsedSource, loop: ast.For | ast.While, line: int) -> list
     inside = {
         one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
     }
-    at = statement_at(source, line)  # a loop inside of the step, with all that it computes, or one line
+    # A loop inside of the step, with all that it computes, or one line.
+    at = statement_around(source.tree, line)
     inner = loop if at is None or at.lineno < loop.body[0].lineno else at
     uses = [one for one in ast.walk(inner) if isinstance(one, ast.Name) and one.lineno >= line]
     names = dict.fromkeys(one.id for one in uses if isinstance(one.ctx, ast.Load) and one.id in inside)

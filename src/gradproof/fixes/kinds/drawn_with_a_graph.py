@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.lines import statement_at
 from gradproof.fixes.source import parsed
+from gradproof.ir.syntax import statement_around
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
     span, missing = fault.found.span, fault.case.source.missing
     method = "" if missing is None else missing.facts.get("with a graph", "")
     source = None if span is None else parsed(fault.case.sources.get(span.file, ""))
-    statement = None if source is None or span is None else statement_at(source, span.line)
+    statement = None if source is None or span is None else statement_around(source.tree, span.line)
     if span is None or source is None or statement is None or not method:
         return
     drawn = [

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
-from gradproof.frameworks import framework
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.users_file import file_at
 from gradproof.ir import syntax
 
 FLOAT = "float32"
@@ -19,10 +18,10 @@ FLOAT = "float32"
 def offer(fault: Fault) -> Iterator[Fix]:
     """With decimal points, or with another dtype; else cast behind what makes it."""
     case, call = fault.case, fault.case.capture.call
-    source, language = parsed(case.sources.get(call.file, "")), framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if source is None or alias is None:
+    file = file_at(case, call)
+    if file is None:
         return
+    source = file.source
     value = _made(source, syntax.expression(case.source.name), call.line)
     if value is None:
         return
@@ -40,10 +39,10 @@ def offer(fault: Fault) -> Iterator[Fix]:
                 f"{text}, and what they meet",
                 replaced(source, _pointed(source, [*numbers, *others]), call.file),
             )
-    if language.cast:
+    if file.language.cast:
         own = ast.get_source_segment(source.text, value) or ""
         plain = isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
-        cast = language.cast.replace(f"{language.alias}.", f"{alias}.")
+        cast = file.worded(file.language.cast)
         shown = own if plain or not cast.startswith("{x}") else f"({own})"
         yield Fix(text, replaced(source, [(value, cast.format(x=shown, dtype=FLOAT))], call.file))
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.lines import moved_into, statement_at
+from gradproof.fixes.lines import moved_into
 from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.ir.syntax import statement_around
 
 _TEXT = "move the whole computation into the `with` block of the tape"
 
@@ -17,7 +18,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     """What stands between the block and the call first, then what stands before the block and leads to the target."""
     case, call = fault.case, fault.case.capture.call
     source = parsed(case.sources.get(call.file, ""))
-    asked = None if source is None else statement_at(source, call.line)
+    asked = None if source is None else statement_around(source.tree, call.line)
     if source is None or asked is None:
         return
     block = _block(source, asked, call.line)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, replaced, without_keyword
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.lines import inserted, loops_around, put_off, statement_at
+from gradproof.fixes.lines import inserted, loops_around, put_off
 from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.ir.syntax import statement_around
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}
 
@@ -19,11 +20,11 @@ def offer(fault: Fault) -> Iterator[Fix]:
     source = None if span is None else parsed(fault.case.sources.get(span.file, ""))
     if span is None or source is None or change is None or "changed" not in change.facts:
         return
-    statement = statement_at(source, span.line)
+    statement = statement_around(source.tree, span.line)
     if statement is None:
         return
     if change.facts.get("by") == "step":
-        last = statement_at(source, fault.case.capture.call.line)
+        last = statement_around(source.tree, fault.case.capture.call.line)
         patches = [("step after the last `backward()`", put_off(source, statement, last, span.file))]
     else:
         patches = [

@@ -11,22 +11,20 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import enclosed, replaced_with_a_name
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of, imported_names, root_name
-from gradproof.frameworks import framework
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.spelling import imported_names, root_name
+from gradproof.fixes.users_file import file_at
 
 _TEXT = "take the root only where its argument is above 0: elsewhere it is 0, with the slope 0, not an infinite one"
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, fault.found.span
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    root = None if source is None else source.at(span)
-    if source is None or span is None or alias is None or root is None or "select" not in language.spellings:
+    file = file_at(case, span)
+    root = None if file is None else file.source.at(span)
+    if file is None or span is None or root is None or "select" not in file.language.spellings:
         return
-    select = language.spellings["select"].replace(f"{language.alias}.", f"{alias}.")
+    source, select = file.source, file.worded(file.language.spellings["select"])
     argument = _argument(source, root)
     if argument is not None:
         inner = ast.get_source_segment(source.text, argument) or ""

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of, imported_names
-from gradproof.frameworks import Framework, framework
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.spelling import imported_names
+from gradproof.fixes.users_file import UsersFile, file_at
 from gradproof.ir.span import Span
 
 NAME = "with_slopes"
@@ -28,30 +28,26 @@ _TEXT = (
 
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, _place(fault)
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    if span is None or source is None or math.prod(case.source.shape) > MOST_ENTRIES:
+    file = file_at(case, span)
+    if span is None or file is None or math.prod(case.source.shape) > MOST_ENTRIES:
         return
-    language = framework(case.capture.framework)
-    alias = alias_of(source.tree, language.name)
-    call = _call(source, span, alias or "")
-    if alias is None or call is None or NAME in source.text or _is_elementary(call, language, alias):
+    source = file.source
+    call = _call(source, span, file.alias)
+    if call is None or NAME in source.text or _is_elementary(call, file):
         return
     text = ast.get_source_segment(source.text, call.func) or ""
     changed = with_texts(source, [(call, _wrapped(source, call, text))])
-    for lines in with_helper(source, changed, language, alias):
+    for lines in with_helper(file, changed):
         yield Fix(_TEXT.format(function=text), diff(source, lines, span.file))
 
 
-def with_helper(
-    source: ParsedSource, changed: list[str] | None, language: Framework, alias: str
-) -> Iterator[list[str]]:
+def with_helper(file: UsersFile, changed: list[str] | None) -> Iterator[list[str]]:
     """The changed lines with the function that gives slopes ahead of them, for numbers of each size."""
-    place = _after_imports(source)
-    for scale in language.slope_scales if changed is not None else ():
+    place = _after_imports(file.source)
+    for scale in file.language.slope_scales if changed is not None else ():
         assert changed is not None
         around = "\n" if changed[place : place + 1] == ["\n"] else "\n\n"
-        helper = language.slopes_helper.format(name=NAME, scale=scale)
-        own = helper.replace(f"{language.alias}.", f"{alias}.")
+        own = file.worded(file.language.slopes_helper.format(name=NAME, scale=scale))
         lines = "".join([*changed[:place], f"\n\n{own}{around}", *changed[place:]])
         yield lines.splitlines(keepends=True)
 
@@ -81,10 +77,10 @@ def _is_library(source: ParsedSource, call: ast.Call, alias: str) -> bool:
     return isinstance(base, ast.Name) and (base.id in imported_names(source.tree) or base.id == alias)
 
 
-def _is_elementary(call: ast.Call, language: Framework, alias: str) -> bool:
+def _is_elementary(call: ast.Call, file: UsersFile) -> bool:
     """A function whose own rule is right: where its slope is infinite, no difference is better."""
-    text = ast.unparse(call.func).replace(f"{alias}.", f"{language.alias}.", 1)
-    return text in language.spellings.values()
+    text = ast.unparse(call.func).replace(f"{file.alias}.", f"{file.language.alias}.", 1)
+    return text in file.language.spellings.values()
 
 
 def _wrapped(source: ParsedSource, call: ast.Call, function: str) -> str:

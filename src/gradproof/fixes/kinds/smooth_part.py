@@ -13,11 +13,10 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, unused_name
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.kinds.slopes_by_differences import MOST_ENTRIES, NAME, with_helper
-from gradproof.fixes.lines import statement_at
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
-from gradproof.frameworks import framework
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.users_file import file_at
 from gradproof.ir.span import Span
+from gradproof.ir.syntax import statement_around
 
 _TEXT = (
     "give lines {first} to {last} slopes by differences of their result: four evaluations for each number that "
@@ -27,25 +26,24 @@ _TEXT = (
 
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, fault.found.span
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if span is None or source is None or alias is None or not language.slopes_helper:
+    file = file_at(case, span)
+    if span is None or file is None or not file.language.slopes_helper:
         return
+    source = file.source
     if math.prod(case.source.shape) > MOST_ENTRIES or NAME in source.text or case.capture.run.order > 1:
         return
     for part in _parts(source, span):
-        given = _given(source, part, case.source.name, alias)
+        given = _given(source, part, case.source.name, file.alias)
         changed = _changed(source, part, given) if given else None
         first, last = part[0].lineno, part[-1].end_lineno
         text = _TEXT.format(first=first, last=last).replace(f"lines {first} to {first} ", f"line {first} ")
-        for lines in with_helper(source, changed, language, alias):
+        for lines in with_helper(file, changed):
             yield Fix(text, diff(source, lines, span.file))
 
 
 def _parts(source: ParsedSource, span: Span) -> Iterator[list[ast.stmt]]:
     """From the guilty statement on, as long as more than one of the names is still used behind; the shortest first."""
-    start = statement_at(source, span.line)
+    start = statement_around(source.tree, span.line)
     block = [] if start is None else getattr(source.parents.get(start), "body", [])
     if start is None or start not in block:
         return

@@ -16,6 +16,7 @@ from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.errors import GradproofError
 from gradproof.fixes.allowance import deadline
 from gradproof.fixes.choice import soft_choices
+from gradproof.fixes.clip_bounds import narrower_clips
 from gradproof.fixes.extremes import extremes
 from gradproof.fixes.graph import Graph, Id
 from gradproof.fixes.kind import Fault, FixKind
@@ -148,6 +149,8 @@ def _fix(case: Case, program: Program, change: SubstituteChange, result: Tried, 
 def _changes(case: Case, program: Program) -> Iterator[SubstituteChange]:
     if case.verdict in _CUT:
         yield from (SubstituteChange(*made) for made in soft_choices(case, program))
+    if case.verdict is Verdict.UNDEFINED:
+        yield from (SubstituteChange(*made) for made in narrower_clips(case, program))
     graph, places = Graph(program), list(_places(case, program))
     if len(places) > 1 and case.verdict is Verdict.UNDEFINED:
         yield from _everywhere(
@@ -275,4 +278,8 @@ def _short(number: float) -> str:
     return f"{number:g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
-FIX = FixKind("smooth-substitute", ("discrete-op", "invalid-domain", "jump", "kink", "singular-point"), offer)
+FIX = FixKind(
+    "smooth-substitute",
+    ("discrete-op", "invalid-domain", "jump", "kink", "masked-branch", "singular-point"),
+    offer,
+)

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import parsed
-from gradproof.fixes.spelling import alias_of
-from gradproof.frameworks import Framework, framework
+from gradproof.fixes.users_file import file_at
 from gradproof.ir.program import Program
 
 _TEXT = "use the probabilities of softmax instead of marking the largest"
@@ -23,11 +21,10 @@ _MEANING = "every class counts with its probability, so the value is no longer t
 
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, fault.found.span
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if span is None or source is None or alias is None:
+    file = file_at(case, span)
+    if span is None or file is None:
         return
+    source, language = file.source, file.language
     for marked in ast.walk(source.tree):
         chosen = _chosen(marked)
         if chosen is None or not isinstance(marked, ast.expr) or marked.lineno != span.line:
@@ -38,12 +35,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
         written = [
             ast.get_source_segment(source.text, one) or "" for one in (scores, axis) if one is not None
         ]
-        text = f"{_function(language, alias)}({written[0]}, {language.axis}={[*written, '-1'][1]})"
+        text = f"{file.worded(language.spellings['softmax'])}({written[0]}, {language.axis}={[*written, '-1'][1]})"
         yield Fix(_TEXT, replaced(source, [(marked, text)], span.file), "", _MEANING)
-
-
-def _function(language: Framework, alias: str) -> str:
-    return language.spellings["softmax"].replace(f"{language.alias}.", f"{alias}.", 1)
 
 
 def _chosen(call: ast.AST) -> tuple[ast.expr, ast.expr | None] | None:

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, is_computed_list, parsed
-from gradproof.fixes.spelling import alias_of
-from gradproof.frameworks import framework
+from gradproof.fixes.source import ParsedSource, is_computed_list
+from gradproof.fixes.users_file import file_at
 
 _TEXT = "stack the numbers with `{function}`, which keeps what they were computed from"
 _MAKERS = ("tensor", "array", "asarray", "constant", "as_tensor", "Tensor")
@@ -19,11 +18,10 @@ _MAKERS = ("tensor", "array", "asarray", "constant", "as_tensor", "Tensor")
 def offer(fault: Fault) -> Iterator[Fix]:
     """Every array of computed numbers in the file that is made so: one of them lies on the way."""
     case, call = fault.case, fault.case.capture.call
-    source, language = parsed(case.sources.get(call.file, "")), framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if source is None or alias is None or not language.stack:
+    file = file_at(case, call)
+    if file is None or not file.language.stack:
         return
-    function = language.stack.replace(f"{language.alias}.", f"{alias}.")
+    source, function = file.source, file.worded(file.language.stack)
     made: list[ast.Call] = [
         one
         for one in ast.walk(source.tree)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import enclosed, replaced_with_a_name
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of, imported_names, root_name
-from gradproof.frameworks import Framework, framework
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.spelling import imported_names, root_name
+from gradproof.fixes.users_file import UsersFile, file_at
 
 _TEXT = "let the gradient pass the step straight through: `{function}` keeps its value, with the slope of its argument"
 _MEANING = "the gradient is no longer that of the value: it is what it would be without the step"
@@ -21,11 +21,10 @@ _INTEGERS = ("int", "long", "int8", "int16", "int32", "int64", "uint8")
 def offer(fault: Fault) -> Iterator[Fix]:
     case, missing = fault.case, fault.case.source.missing
     span = fault.found.span or (None if missing is None else missing.span)
-    source = None if span is None else parsed(case.sources.get(span.file, ""))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if span is None or source is None or alias is None or not language.detached:
+    file = file_at(case, span)
+    if span is None or file is None or not file.language.detached:
         return
+    source = file.source
     for step in (
         one for one in ast.walk(source.tree) if isinstance(one, ast.Call) and one.lineno == span.line
     ):
@@ -33,9 +32,9 @@ def offer(fault: Fault) -> Iterator[Fix]:
         if argument is None:
             continue
         if _is_integer_cast(step):  # the way leads through whole numbers: a cast to them rounds towards zero
-            text = _truncated(source, argument, language, alias)
+            text = _truncated(file, argument)
         if text:
-            new = _through(source, argument, text, language, alias)
+            new = _through(file, argument, text)
             patch = replaced_with_a_name(source, step, enclosed(source, step, new), span.file)
             yield Fix(_TEXT.format(function=ast.unparse(step.func)), patch, "", _MEANING)
 
@@ -58,18 +57,18 @@ def _is_integer_cast(step: ast.Call) -> bool:
     return casts or (name in ("int", "long") and not step.args)
 
 
-def _truncated(source: ParsedSource, argument: ast.expr, language: Framework, alias: str) -> str:
-    text = ast.get_source_segment(source.text, argument) or ""
-    return language.truncated.replace(f"{language.alias}.", f"{alias}.").format(x=text)
+def _truncated(file: UsersFile, argument: ast.expr) -> str:
+    text = ast.get_source_segment(file.source.text, argument) or ""
+    return file.worded(file.language.truncated).format(x=text)
 
 
-def _through(source: ParsedSource, argument: ast.expr, step: str, language: Framework, alias: str) -> str:
+def _through(file: UsersFile, argument: ast.expr, step: str) -> str:
     """`x + stop_gradient(round(x) - x)`"""
-    text = ast.get_source_segment(source.text, argument) or ""
+    text = ast.get_source_segment(file.source.text, argument) or ""
     bare = isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
     shown = text if bare else f"({text})"  # a name takes the place of both
     difference = f"{step} - {shown}"
-    template = language.detached.replace(f"{language.alias}.", f"{alias}.")
+    template = file.worded(file.language.detached)
     inner = f"({difference})" if template.startswith("{x}") else difference
     return f"{shown} + {template.format(x=inner)}"
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.source import ParsedSource
+from gradproof.fixes.users_file import file_at
 from gradproof.fixes.wide_region import WideRegion
-from gradproof.frameworks import Framework, framework
+from gradproof.frameworks import Framework
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
@@ -39,13 +39,12 @@ def offer(fault: Fault) -> Iterator[Fix]:
         or span is None
     ):
         return
-    source = parsed(case.sources.get(span.file, ""))
-    language = framework(case.capture.framework)
-    alias = None if source is None else alias_of(source.tree, language.name)
-    if source is None or alias is None or not language.cast or not types.is_real(case.source.dtype):
+    file = file_at(case, span)
+    if file is None or not file.language.cast or not types.is_real(case.source.dtype):
         return
     if case.source.dtype == WIDE:
         return
+    source, language, alias = file.source, file.language, file.alias
     places = _places(fault, span)
     for place in (*places, *(call for one in places for call in _calls(source, one))):
         expression = source.at(place)

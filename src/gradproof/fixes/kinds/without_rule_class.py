@@ -59,12 +59,13 @@ def _patch(source: ParsedSource, owner: ast.ClassDef, file: str) -> str:
 
 
 def _keeps(statement: ast.stmt, context: str) -> bool:
-    """`ctx.save_for_backward(x)`, `ctx.shape = x.shape`."""
+    """`ctx.save_for_backward(x)`, `ctx.shape = x.shape`, `ctx.low, ctx.high = low, high`."""
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Call) and ast.unparse(statement.value.func).startswith(
             f"{context}."
         )
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    given = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [part for one in given for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
     return bool(targets) and all(ast.unparse(one).startswith(f"{context}.") for one in targets)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.lines import inserted, statement_at
+from gradproof.fixes.lines import inserted
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.frameworks import framework
+from gradproof.ir.syntax import statement_around
 
 _TEXT = "set the gradients back before each step"
 
@@ -18,7 +19,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     """By the optimizer of the script, if it has one; else for the models and leaves that hold older gradients."""
     case, call = fault.case, fault.case.capture.call
     source = parsed(case.sources.get(call.file, ""))
-    statement = None if source is None else statement_at(source, call.line)
+    statement = None if source is None else statement_around(source.tree, call.line)
     if source is None or statement is None or not framework(case.capture.framework).adds_gradients:
         return
     for name in _optimizers(source):
