@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.exits.nearest import nearest_exit
 from gradproof.frontends.missing.dead_ends import as_text, exchanged, no_tensor, stored, unfollowed, unseen
+from gradproof.frontends.missing.source_lines import line_at, rebinds
 from gradproof.frontends.record.flow import ancestors, descendants, gives, is_discrete, takes
 from gradproof.frontends.record.model import Exit, GradientCall, Operand, OpEvent
 from gradproof.ir import types
@@ -121,27 +121,26 @@ class _Search:
                 return Break(
                     "left-framework", event.span, "runs outside TensorFlow", self._called(), {"how": event.op}
                 )
-            if self._is_step(event):
-                return Break(
-                    "discrete-op",
-                    event.span,
-                    f"the result of {self.dialect.spelled(event.op)} changes only in jumps",
-                    self._called(),
-                    {"op": self.dialect.spelled(event.op)},
-                )
+            if self._is_step(event, self.needed):
+                return self._step(event)
         return None
 
-    def _ends(self, event: OpEvent) -> bool:
-        return self.dialect.role(event) in ("stop", "leave") or self._is_step(event)
+    def _step(self, event: OpEvent) -> Break:
+        op = self.dialect.spelled(event.op)
+        label = f"the result of {op} changes only in jumps"
+        return Break("discrete-op", event.span, label, self._called(), {"op": op})
 
-    def _is_step(self, event: OpEvent) -> bool:
-        """Whether real numbers go in and what the target needs of the results changes in jumps only."""
+    def _ends(self, event: OpEvent) -> bool:
+        return self.dialect.role(event) in ("stop", "leave") or self._is_step(event, self.needed)
+
+    def _is_step(self, event: OpEvent, needed: set[int]) -> bool:
+        """Whether real numbers go in and what is needed of the results changes in jumps only."""
         role = self.dialect.role(event)
         if role != "compute":
             return role == "discrete" or (role == "draw" and is_discrete(event))
-        needed = [value for value in event.outputs if value.id in self.needed]
+        results = [value for value in event.outputs if value.id in needed]
         is_real = any(v.id in self.reached and not types.is_discrete(v.dtype) for v in event.inputs)
-        return is_real and bool(needed) and all(types.is_discrete(value.dtype) for value in needed)
+        return is_real and bool(results) and all(types.is_discrete(value.dtype) for value in results)
 
     def _is_open(self) -> bool:
         """Whether some way to the target passes no op that ends it."""
@@ -245,6 +244,11 @@ class _Search:
         if not leaves:
             return None
         leave = nearest_exit(self.call, leaves)
+        made_of = ancestors(self.forward, {leave.value.id})
+        # An integer has no gradient to lose: what made it of real numbers ends the path, as the argmax of an index.
+        steps = [e for e in self.forward if takes(e, self.reached) and self._is_step(e, made_of)]
+        if steps and types.is_discrete(leave.value.dtype):
+            return self._step(steps[-1])
         label = f"{leave.how} turns the tensor into plain numbers"
         return Break("left-framework", leave.span, label, self._called(), {"how": leave.how})
 
@@ -285,16 +289,4 @@ class _Search:
 
 def _cuts(leave: Exit) -> bool:
     """Printing or looking at a number cuts nothing; only conversions that hand it on do."""
-    return leave.how not in _LOOKS and not _line(leave.span).lstrip().startswith("print(")
-
-
-def _line(span: Span | None) -> str:
-    return "" if span is None else linecache.getline(span.file, span.line)
-
-
-def rebinds(span: Span | None, name: str) -> bool:
-    """Whether a line assigns to a name what it computes from the same name."""
-    found = re.match(rf"\s*{re.escape(name)}\s*([-+*/@]?)=(?!=)(.*)", _line(span))
-    return found is not None and (
-        bool(found[1]) or re.search(rf"\b{re.escape(name)}\b", found[2]) is not None
-    )
+    return leave.how not in _LOOKS and not line_at(leave.span).lstrip().startswith("print(")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from linecache import getline
 
-from gradproof.frontends.missing.why import rebinds
+from gradproof.frontends.missing.source_lines import rebinds
 from gradproof.frontends.record.model import GradientCall
 from gradproof.frontends.torch.beside import beside_the_arguments
 from gradproof.frontends.torch.record.facts import OLDER
