@@ -8,6 +8,7 @@ formulas of their own for many ops. So the derivative of every op is run by itse
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -247,11 +248,10 @@ def _largest_there(upstream: Array, shape: tuple[int, ...], index: tuple[int, ..
     known which."""
     reached = np.zeros(shape, bool)
     reached[index] = True
-    try:
-        seen = np.where(np.broadcast_to(reached, upstream.shape), upstream, 0)
-    except ValueError:
-        seen = upstream
-    return furthest(seen, 0 * seen)
+    size = np.abs(upstream)
+    with suppress(ValueError):
+        size = np.where(np.broadcast_to(reached, size.shape), size, -1.0)
+    return furthest(size, np.full_like(size, -1.0))
 
 
 def _entry(value: Array, index: tuple[int, ...]) -> str:

@@ -25,7 +25,7 @@ from gradproof.fixes.pattern import Binding, matches, parse
 from gradproof.fixes.rewrite import build, with_nodes
 from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.substitutes import CORNERS, SAME, SOFT, STEPS, UPRIGHT, Substitute
-from gradproof.fixes.tried import Replay, Tried, checked_text, depends_on_opaque, tried
+from gradproof.fixes.tried import Tried, checked_text, depends_on_opaque, tried
 from gradproof.fixes.verify import N_NEARBY, is_equal
 from gradproof.fixes.width import corner_width, step_width, width_of
 from gradproof.ir import types
@@ -59,11 +59,10 @@ class SubstituteChange:
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
-    found = (
-        _substituted(fault.case, fault.replay) if _is_cut(fault.case) or _has_no_slope(fault.case) else None
-    )
-    if found is not None:
-        yield found
+    if _is_cut(fault.case) or _has_no_slope(fault.case):
+        found = _substituted(fault)
+        if found is not None:
+            yield found
 
 
 def _is_cut(case: Case) -> bool:
@@ -88,8 +87,9 @@ def _has_no_slope(case: Case) -> bool:
     return case.verdict is Verdict.UNDEFINED or (case.verdict is Verdict.NONFINITE and singular)
 
 
-def _substituted(case: Case, replay: Replay | None) -> Fix | None:
+def _substituted(fault: Fault) -> Fix | None:
     """The first change whose gradient is right; of several, one that can be shown in the user's lines."""
+    case, replay = fault.case, fault.replay
     program, wrt = case.capture.program, case.source.node
     if program is None or wrt is None or case.capture.run.order != 1 or not types.is_real(case.source.dtype):
         return None
@@ -98,7 +98,9 @@ def _substituted(case: Case, replay: Replay | None) -> Fix | None:
     found: Fix | None = None
     own = time.thread_time() + min(SECONDS, (case.options.seconds or SECONDS * 2) / 2)
     until = min(own, deadline())
-    for k, change in enumerate(_changes(case, program)):
+    # What a mask keeps out stays out: a smooth switch in its place would let it in.
+    changes = _clips(case, program) if fault.found.kind == "masked-branch" else _changes(case, program)
+    for k, change in enumerate(changes):
         if k == MOST_TRIED or time.thread_time() > until:
             break
         patch = _patch(case, program, change)
@@ -146,11 +148,15 @@ def _fix(case: Case, program: Program, change: SubstituteChange, result: Tried, 
     return Fix(change.text, patch, checked, change.meaning)
 
 
+def _clips(case: Case, program: Program) -> Iterator[SubstituteChange]:
+    if case.verdict is Verdict.UNDEFINED:
+        yield from (SubstituteChange(*made) for made in narrower_clips(case, program))
+
+
 def _changes(case: Case, program: Program) -> Iterator[SubstituteChange]:
     if case.verdict in _CUT:
         yield from (SubstituteChange(*made) for made in soft_choices(case, program))
-    if case.verdict is Verdict.UNDEFINED:
-        yield from (SubstituteChange(*made) for made in narrower_clips(case, program))
+    yield from _clips(case, program)
     graph, places = Graph(program), list(_places(case, program))
     if len(places) > 1 and case.verdict is Verdict.UNDEFINED:
         yield from _everywhere(
