@@ -128,11 +128,8 @@ class Listener:
             return results
         if not recorder.collections:
             return self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest)
-        pullback = RawPullback(
-            next(numbers),
-            str(op),
-            *(tuple(map(remembered, part or ())) for part in (inputs, outputs, rest[0])),
-        )
+        took, gave, upstream = (tuple(map(remembered, part or ())) for part in (inputs, outputs, rest[0]))
+        pullback = RawPullback(next(numbers), str(op), took, gave, upstream)
         return run_pullback(
             recorder,
             pullback,
