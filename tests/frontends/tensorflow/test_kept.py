@@ -84,3 +84,59 @@ def test_a_step_leaves_nothing_behind(work: Callable[[], object]) -> None:
         context.context()._clear_caches()
         assert not tensors() - before
     assert len(received) == 2
+
+
+def freed_at_once(make: Callable[[], Any]) -> bool:
+    made = weakref.ref(make())
+    return made() is None
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_tensor_is_freed_while_its_tape_is_open(persistent: bool) -> None:
+    received: list[Any] = []
+    x = tf.Variable([1.0, 2.0])
+    with observe(receiver=received.append):
+        with tf.GradientTape(persistent=persistent) as tape:
+            assert freed_at_once(lambda: tf.ones([2]) + 1.0)
+            assert freed_at_once(lambda: tf.Variable(3.0))
+            y = tf.reduce_sum((x + 1.0) * 2.0)
+            assert freed_at_once(lambda: tf.sqrt(float(tf.constant(2.0))))
+        tape.gradient(y, x)
+        if persistent:
+            tape.gradient(y, x)
+        kept = weakref.ref(y)
+        del y
+        assert kept() is None
+    assert [len(one.events) > 5 for one in received] == [True] * (1 + persistent)
+    assert all(
+        value.array is not None
+        for one in received
+        for event in one.events
+        for value in event.outputs[:1]
+        if value.dtype == "float32"
+    )
+
+
+def test_what_an_accumulator_was_given_is_freed_while_it_is_open() -> None:
+    with observe(receiver=lambda call: None):
+        x, along = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+        freed = [weakref.ref(x), weakref.ref(along)]
+        with tf.autodiff.ForwardAccumulator(x, along):
+            del x, along
+            assert [one() is None for one in freed] == [True, True]
+
+
+def test_an_inner_tapes_results_are_freed_while_the_outer_is_open() -> None:
+    received: list[Any] = []
+    x = tf.Variable([1.0, 2.0])
+    with observe(receiver=received.append):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = tf.reduce_sum(tf.gather(x, [0, 1]) + 1.0)
+            g = inner.gradient(y, x)  # the rows of a gather
+            freed = weakref.ref(g.values)
+            z = tf.reduce_sum(x * x)
+            del g, inner
+            assert freed() is None
+        outer.gradient(z, x)
+    assert [one.api for one in received] == ["gradient", "gradient"]

@@ -17,7 +17,7 @@ from tensorflow.python.util import nest
 
 from gradproof.frontends.record.model import Observed, Parameter, Value
 from gradproof.frontends.tensorflow.eager.recorder import numbers
-from gradproof.frontends.tensorflow.eager.remembered import Remembered
+from gradproof.frontends.tensorflow.eager.remembered import Remembered, remembered
 from gradproof.ir.types import Array
 
 
@@ -58,7 +58,7 @@ def optional_value_of(tensor: Any) -> Value | None:
         observed = observed_of(tensor)
         assert observed is not None
         return Value(tensor.values._id, observed.values.dtype, observed.shape, lambda: _dense(observed))
-    if isinstance(tensor, tf_ops.EagerTensor):
+    if isinstance(tensor, tf_ops.EagerTensor | Remembered):
         return value_of(tensor)
     if hasattr(tensor, "handle"):
         return variable_value(tensor)
@@ -183,7 +183,8 @@ def shape_of(thing: Any) -> tuple[int, ...] | None:
 
 
 def _reader(tensor: Any) -> Callable[[], Array]:
-    return lambda: np.asarray(tensor._numpy_internal())
+    kept = remembered(tensor)
+    return lambda: np.asarray(kept._numpy_internal())
 
 
 def _dense(observed: Observed) -> Array:

@@ -34,7 +34,7 @@ class Untried:
 
 def _is_known(pullback: RawPullback) -> bool:
     """Whether a rule ran on numbers, and not on the tensors of a graph."""
-    return all(isinstance(one, tf_ops.EagerTensor) for one in pullback.upstream if one is not None)
+    return not any(isinstance(one, tf_ops.SymbolicTensor) for one in pullback.upstream)
 
 
 class UntriedRules:
@@ -96,7 +96,7 @@ class UntriedRules:
         if not may_run(f"what the hand-written gradient of `{scope.name}` returns", effect_of(written)):
             return
         with self._observation.recorder.silence():
-            ones = [array_ops.ones_like(output) for output in scope.outputs]
+            ones = [array_ops.ones(output.shape, output.dtype) for output in scope.outputs]
         try:
             with sandbox():
                 scope.rule(*ones)

@@ -17,6 +17,7 @@ from gradproof.frontends.record.source import user_places
 from gradproof.frontends.tensorflow.eager.hand_written import definition_of, library_of, line_of_rule
 from gradproof.frontends.tensorflow.eager.listening import run_pullback
 from gradproof.frontends.tensorflow.eager.recorder import RawPullback, RawScope, numbers
+from gradproof.frontends.tensorflow.eager.remembered import remembered
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 from gradproof.frontends.tensorflow.traced.autograph import spans_at
 from gradproof.frontends.tensorflow.traced.tracing import TracedRule, TracedScope, Traces, n_ops
@@ -77,8 +78,9 @@ class Customs:
                 rule = self._traced_rule(self._traced.scopes[-1], rule)
             elif self._recorder.scopes and not self._recorder.scopes[-1].complete:
                 scope = self._recorder.scopes[-1]
-                scope.inputs, scope.outputs, scope.complete = tuple(inputs), tuple(outputs), True
-                scope.variables = tuple(_closed_over(rule, "variables") or ())
+                scope.inputs, scope.outputs = tuple(map(remembered, inputs)), tuple(map(remembered, outputs))
+                scope.complete = True
+                scope.variables = tuple(one.handle._id for one in _closed_over(rule, "variables") or ())
                 scope.written = _closed_over(rule, "grad_fn")
                 rule = scope.rule = self._observed_rule(scope, rule)
             args = (op_type, outputs, inputs, rule)
@@ -108,7 +110,12 @@ class Customs:
             if recorder.quiet or not recorder.collections:
                 return rule(*upstream)
             pullback = RawPullback(
-                next(numbers), scope.name, scope.inputs, scope.outputs, upstream, scope=scope.id
+                next(numbers),
+                scope.name,
+                scope.inputs,
+                scope.outputs,
+                tuple(map(remembered, upstream)),
+                scope=scope.id,
             )
             return run_pullback(recorder, pullback, lambda: rule(*upstream))
 

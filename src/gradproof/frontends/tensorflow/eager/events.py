@@ -203,7 +203,7 @@ def _scope(raw: RawScope) -> CustomScope:
         definition_of(raw.function),
         tuple(value_of(tensor) for tensor in raw.inputs),
         tuple(value_of(tensor) for tensor in raw.outputs),
-        tuple(variable.handle._id for variable in raw.variables),
+        raw.variables,
         raw.complete,
         line_of_rule(raw.written),
         library_of(raw.function, raw.written) if raw.kind == "custom_gradient" else None,

@@ -42,6 +42,7 @@ from gradproof.frontends.tensorflow.eager.recorder import (
     Ring,
     in_order,
 )
+from gradproof.frontends.tensorflow.eager.remembered import remembered
 from gradproof.frontends.tensorflow.replicas import replica_here
 from gradproof.frontends.tensorflow.traced.autograph import own_spans
 from gradproof.frontends.tensorflow.traced.tracing import Traces
@@ -114,7 +115,8 @@ def note_inner(recorder: Recorder, api: str, args: Any, kwargs: Any, result: Any
     targets = tuple(nest.flatten(given.get("target")))
     asked = given.get("output_gradients")
     weights = (None,) * len(targets) if asked is None else tuple(weights_of(asked, targets) or ())
-    inner = RawInner(api, targets, weights, tuple(nest.flatten(result)))
+    parts = (tuple(map(remembered, part)) for part in (targets, weights, nest.flatten(result)))
+    inner = RawInner(api, *parts)
     for collection in recorder.collections:
         collection.inner.append(inner)
 

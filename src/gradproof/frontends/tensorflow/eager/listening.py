@@ -20,6 +20,7 @@ from tensorflow.python.framework import op_callbacks
 from gradproof.frontends.record.source import first_user_frame, is_users, users_place
 from gradproof.frontends.tensorflow.eager import reads
 from gradproof.frontends.tensorflow.eager.recorder import IDLE_EVENTS, RawPullback, Recorder, numbers
+from gradproof.frontends.tensorflow.eager.remembered import remembered
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 from gradproof.frontends.tensorflow.traced.tracing import Traces
 
@@ -127,9 +128,8 @@ class Listener:
             return results
         if not recorder.collections:
             return self._gradient_function(op, attrs, n_inputs, inputs, outputs, *rest)
-        pullback = RawPullback(
-            next(numbers), str(op), tuple(inputs or ()), tuple(outputs or ()), tuple(rest[0] or ())
-        )
+        took, gave, upstream = (tuple(map(remembered, part or ())) for part in (inputs, outputs, rest[0]))
+        pullback = RawPullback(next(numbers), str(op), took, gave, upstream)
         return run_pullback(
             recorder,
             pullback,
@@ -162,7 +162,8 @@ def run_pullback(recorder: Recorder, pullback: RawPullback, rule: Any) -> Any:
         raise
     finally:
         recorder.pullbacks.pop()
-    pullback.results = tuple(results) if isinstance(results, list | tuple) else (results,)
+    given = results if isinstance(results, list | tuple) else (results,)
+    pullback.results = tuple(map(remembered, given))
     return results
 
 

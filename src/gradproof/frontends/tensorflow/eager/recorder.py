@@ -1,8 +1,8 @@
 """The raw record of what one thread executes, kept only while somebody may ask for it.
 
 Everything here is bounded: ops outside the tapes go to a ring that forgets its oldest entries, ops of a
-tape are kept with the tape, and both hold references to TensorFlow's immutable tensors rather than
-copies.
+tape are kept with the tape, and both hold the numbers of TensorFlow's immutable tensors rather than copies, and not
+the tensors themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gradproof.frontends.record.order import after_needs
 from gradproof.frontends.record.source import Place, user_places
 from gradproof.frontends.tensorflow.eager.library_stops import hiding_function
 from gradproof.frontends.tensorflow.eager.reads import Reads, reads_of
-from gradproof.frontends.tensorflow.eager.remembered import remembered, without_shapes
+from gradproof.frontends.tensorflow.eager.remembered import lightly, remembered, without_shapes
 
 RING_EVENTS = 4096  # enough to hold the few steps before a tape, which is as far back as a report looks
 RING_BYTES = 256 * 2**20  # of tensors that nobody but the ring may be holding
@@ -53,7 +53,7 @@ class RawEvent:
 
 @dataclass(slots=True, eq=False)
 class RawPullback:
-    """One application of a gradient rule; tensors as they were passed."""
+    """One application of a gradient rule; tensors as they were passed, remembered."""
 
     id: int
     op: str
@@ -81,7 +81,7 @@ class RawScope:
     function: Any
     inputs: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = ()
-    variables: tuple[Any, ...] = ()
+    variables: tuple[int, ...] = ()  # by their handles
     complete: bool = False
     rule: Any = None
     written: Any = None  # the rule as the user wrote it
@@ -193,9 +193,9 @@ class Recorder(threading.local):
         event = RawEvent(
             next(numbers),
             op,
-            inputs,
+            tuple(map(remembered, inputs)),
             without_shapes(attrs),
-            outputs,
+            tuple(map(remembered, outputs)),
             user_places(sys._getframe(2)),
             () if stopped and run is None else tuple(self.recording),
             tuple(self.within),
@@ -210,8 +210,8 @@ class Recorder(threading.local):
         self.ring.append(
             replace(
                 event,
-                inputs=tuple(map(remembered, inputs)),
-                outputs=tuple(map(remembered, outputs)),
+                inputs=tuple(map(lightly, event.inputs)),
+                outputs=tuple(map(lightly, event.outputs)),
                 run=None,
             )
         )
@@ -221,7 +221,7 @@ class Recorder(threading.local):
         return event
 
     def leave(self, how: str, tensor: Any, frame: FrameType) -> None:
-        leave = RawLeave(next(numbers), how, tensor, user_places(frame), tuple(self.recording))
+        leave = RawLeave(next(numbers), how, remembered(tensor), user_places(frame), tuple(self.recording))
         for collection in self.collections:
             collection.leaves.append(leave)
 

@@ -1,7 +1,7 @@
-"""What the ring keeps of an op that ran outside the tapes: its numbers, and none of the program's tensors.
+"""What is kept of an op until a report asks for it: its numbers, and none of the program's tensors.
 
-A tensor that somebody holds is not freed, and a program may count on that it is. So what is only kept in case a report
-asks for it are arrays, which share the numbers of a tensor and not its life.
+A tensor that somebody holds is not freed, and a program may count on that it is. So what is kept are arrays, which
+share the numbers of a tensor and not its life, under the id that TensorFlow gives to no other tensor.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tensorflow.python.framework import dtypes
+import numpy as np
+from tensorflow.python.framework import dtypes, indexed_slices
+from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.framework.tensor_shape import TensorShape
 
-_WITHOUT_NUMBERS = (dtypes.resource, dtypes.variant, dtypes.string)
+_WITHOUT_NUMBERS = (dtypes.resource, dtypes.variant)
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +29,9 @@ class Remembered:
     def _numpy_internal(self) -> Any:
         return self.array
 
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return np.asarray(self.array, *args, **kwargs)
+
     def _num_elements(self) -> int:
         return 0 if self.array is None else int(self.array.size)
 
@@ -40,10 +45,24 @@ def _sizes(shape: TensorShape) -> tuple[int, ...] | None:
     return None if shape.rank is None else tuple(-1 if n is None else n for n in shape.as_list())
 
 
-def remembered(tensor: Any) -> Any:
-    """In the place of a tensor; one without numbers, or whose numbers lie on another device, has none afterwards."""
-    if not hasattr(tensor, "_numpy_internal") or isinstance(tensor, Remembered):
-        return tensor
-    has_numbers = tensor.dtype not in _WITHOUT_NUMBERS and "CPU" in tensor.backing_device
-    array = tensor._numpy_internal() if has_numbers else None
-    return Remembered(tensor._id, tensor.dtype, tensor._shape_tuple(), array)
+def remembered(thing: Any) -> Any:
+    """In the place of a tensor, or of one made of several; what lies on another device, and text, stay as they are."""
+    if isinstance(thing, tf_ops.EagerTensor):
+        dtype = thing.dtype
+        if dtype in _WITHOUT_NUMBERS:
+            return Remembered(thing._id, dtype, thing._shape_tuple(), None)
+        if dtype == dtypes.string or "CPU" not in thing.backing_device:
+            return thing
+        return Remembered(thing._id, dtype, thing._shape_tuple(), thing._numpy_internal())
+    if isinstance(thing, indexed_slices.IndexedSlices):
+        return indexed_slices.IndexedSlices(
+            remembered(thing.values), remembered(thing.indices), remembered(thing.dense_shape)
+        )
+    return thing
+
+
+def lightly(thing: Any) -> Any:
+    """As `remembered`, for what is kept long and seldom asked for: a tensor that would stay loses its numbers."""
+    if isinstance(thing, tf_ops.EagerTensor):
+        return Remembered(thing._id, thing.dtype, thing._shape_tuple(), None)
+    return thing
