@@ -52,6 +52,7 @@ class EventProgram:
     produced: set[int] = field(default_factory=set)
     graph_places: dict[tuple[int, str], int] = field(default_factory=dict)
     scope_ids: dict[tuple[int, str], int] = field(default_factory=dict)
+    _values: dict[int, Value] = field(default_factory=dict)  # by the tensor, which the raw record keeps alive
 
     def place_of(self, number: int) -> int:
         """The index of the first event after something that has a number in the raw record."""
@@ -97,8 +98,8 @@ class EventProgram:
             OpEvent(
                 len(self.events),
                 op,
-                (*more, *(value_of(tensor) for tensor in inputs)),
-                tuple(value_of(tensor) for tensor in outputs),
+                (*more, *map(self._value, inputs)),
+                tuple(map(self._value, outputs)),
                 attrs,
                 spans[0] if spans else None,
                 spans,
@@ -110,6 +111,13 @@ class EventProgram:
                 hidden_in=raw.hidden_in,
             )
         )
+
+    def _value(self, tensor: Any) -> Value:
+        """One record of a tensor, however many ops take it."""
+        known = self._values.get(id(tensor))
+        if known is None:
+            known = self._values[id(tensor)] = value_of(tensor)
+        return known
 
     def add_run(
         self,

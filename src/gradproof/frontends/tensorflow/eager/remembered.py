@@ -12,7 +12,7 @@ from typing import Any
 from tensorflow.python.framework import dtypes
 from tensorflow.python.framework.tensor_shape import TensorShape
 
-_WITHOUT_NUMBERS = (dtypes.resource, dtypes.variant, dtypes.string)
+_WITHOUT_NUMBERS = frozenset({dtypes.resource, dtypes.variant, dtypes.string})
 
 
 @dataclass(slots=True, eq=False)
@@ -44,6 +44,7 @@ def remembered(tensor: Any) -> Any:
     """In the place of a tensor; one without numbers, or whose numbers lie on another device, has none afterwards."""
     if not hasattr(tensor, "_numpy_internal") or isinstance(tensor, Remembered):
         return tensor
-    has_numbers = tensor.dtype not in _WITHOUT_NUMBERS and "CPU" in tensor.backing_device
+    dtype = tensor.dtype
+    has_numbers = dtype not in _WITHOUT_NUMBERS and "CPU" in tensor.backing_device
     array = tensor._numpy_internal() if has_numbers else None
-    return Remembered(tensor._id, tensor.dtype, tensor._shape_tuple(), array)
+    return Remembered(tensor._id, dtype, tensor._shape_tuple(), array)
