@@ -46,7 +46,9 @@ TensorFlow and PyTorch, by gradproof's own tape in NumPy. *Noise* is how far two
 differ. An audited step has a verdict for every entry of every gradient; "unverified" behind its name says how many have
 none. In PyTorch and JAX a gradient of a small network takes about 0.1 ms, and nobody feels fifteen of them: a check of
 one that takes no longer than 15 ms, the goal for ten ops, will do there as well; from 1e5 parameters on gradients are
-the measure. The command measures more than is shown here (larger networks, whole trainings): it can be run in parts.
+the measure. Unchecked steps are those after the first second: in PyTorch an audit goes on to listen for half a second
+of computing, once, which is a part of a training under `gradproof run`. The command measures more than is shown here
+(larger networks): it can be run in parts.
 
 """
 COLUMNS = ("case", "plain", "waited", "ratio", "noise", "goal", "met")

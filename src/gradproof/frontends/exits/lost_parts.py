@@ -143,9 +143,12 @@ class _Record:
         for span in event.stack:
             for operand in operand_at(span, place, len(event.inputs)):
                 if not self._is_tensor(operand, span.file):
+                    is_read = _is_computed(value, event) or may_read(span.file, operand)
+                    may_be_seen = bool(self.call.leaves) and _are_long(value)
+                    if not (is_read or may_be_seen):
+                        continue
                     behind, left, how = self._behind(operand, span.file, event.index)
-                    is_seen = _are_long(value) and self._is_read(left)
-                    if behind and (is_seen or _is_computed(value, event) or may_read(span.file, operand)):
+                    if behind and (is_read or self._is_read(left)):
                         yield LostPart("left-framework", how, left, event.span, behind)
                         return
 

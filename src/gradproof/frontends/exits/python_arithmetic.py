@@ -243,6 +243,7 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+@lru_cache(maxsize=4096)  # every check asks for the same expressions
 def may_read(file: str, node: ast.expr, depth: int = 0) -> bool:
     """Whether an expression, or one that a name in it was given to, has a call that returns plain numbers."""
     for inner in ast.walk(node):

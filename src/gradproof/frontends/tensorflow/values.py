@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from tensorflow.python.eager import context, record
@@ -176,6 +176,9 @@ class unrecorded:
 
 
 def shape_of(thing: Any) -> tuple[int, ...] | None:
+    if isinstance(thing, tf_ops.EagerTensor):
+        # Without an object for the shape and for each size.
+        return cast(tuple[int, ...], thing._shape_tuple())
     shape = thing.shape
     if isinstance(shape, tuple):
         return shape

@@ -97,8 +97,8 @@ class EventProgram:
             OpEvent(
                 len(self.events),
                 op,
-                (*more, *(value_of(tensor) for tensor in inputs)),
-                tuple(value_of(tensor) for tensor in outputs),
+                (*more, *map(value_of, inputs)),
+                tuple(map(value_of, outputs)),
                 attrs,
                 spans[0] if spans else None,
                 spans,

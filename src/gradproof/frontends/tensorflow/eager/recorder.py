@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -190,31 +190,24 @@ class Recorder(threading.local):
         tapes.
         """
         run = self.run if self.run is not None and self.run.name == op else None
-        event = RawEvent(
-            next(numbers),
-            op,
-            tuple(map(remembered, inputs)),
-            without_shapes(attrs),
-            tuple(map(remembered, outputs)),
+        index, plain = next(numbers), without_shapes(attrs)
+        where = (
             user_places(sys._getframe(2)),
             () if stopped and run is None else tuple(self.recording),
             tuple(self.within),
             self.scopes[-1].id if self.scopes else None,
             self.pullbacks[-1].id if self.pullbacks else None,
-            run,
+        )
+        how = (
             hiding_function(sys._getframe(2)) if op == "StopGradient" else None,
             reads_of(op, len(inputs)),
         )
+        took, gave = tuple(map(remembered, inputs)), tuple(map(remembered, outputs))
+        event = RawEvent(index, op, took, plain, gave, *where, run, *how)
         if run is not None:
             self.run = None
-        self.ring.append(
-            replace(
-                event,
-                inputs=tuple(map(lightly, event.inputs)),
-                outputs=tuple(map(lightly, event.outputs)),
-                run=None,
-            )
-        )
+        light, bare = tuple(map(lightly, took)), tuple(map(lightly, gave))
+        self.ring.append(RawEvent(index, op, light, plain, bare, *where, None, *how))
         for collection in self.collections:
             _collect(collection, event)
         self.idle = 0 if self.collections else self.idle + 1

@@ -14,7 +14,7 @@ from tensorflow.python.framework import dtypes, indexed_slices
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.framework.tensor_shape import TensorShape
 
-_WITHOUT_NUMBERS = (dtypes.resource, dtypes.variant)
+_WITHOUT_NUMBERS = frozenset({dtypes.resource, dtypes.variant})
 
 
 @dataclass(slots=True, eq=False)
