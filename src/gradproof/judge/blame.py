@@ -11,13 +11,16 @@ import numpy as np
 from gradproof.blackbox.opaque import pulled_back, wide
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.ball64 import BallDomain64
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.refine import Enclosure
-from gradproof.engine.run import Policy, Run, run
+from gradproof.engine.run import AS_RECORDED, Policy, Run, evaluate, run
 from gradproof.errors import NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.capture import Pullback
-from gradproof.ir.program import Program
+from gradproof.ir.kernel import Kernel
+from gradproof.ir.program import Node, Program
+from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.meaning import with_open_decisions
 from gradproof.ops import Arithmetic
@@ -74,7 +77,7 @@ def _examined(program: Program, pullback: Pullback, options: Options) -> list[De
         except NotSupported:
             continue
         except NoDerivative:
-            return _measured_departures(program, pullback, options)
+            return measured_departures(program, pullback, options)
         found, undecided = [], False
         for id, (meant, true) in pairs.items():
             widened = Enclosure(true.mid, true.rad + meant.rad)
@@ -87,7 +90,7 @@ def _examined(program: Program, pullback: Pullback, options: Options) -> list[De
     return found
 
 
-def _measured_departures(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
+def measured_departures(program: Program, pullback: Pullback, options: Options) -> list[Departure]:
     """Where the rule of an op without an exact meaning departs from its differences, on the inputs it had."""
     found = []
     for k, (id, result) in enumerate(zip(pullback.inputs, pullback.results)):
@@ -103,21 +106,67 @@ def _measured_departures(program: Program, pullback: Pullback, options: Options)
 
 
 def _measured(program: Program, pullback: Pullback, k: int) -> Enclosure | None:
-    """What should reach one input of an opaque op, by differences; None where it cannot be computed again."""
+    """What should reach one input of opaque ops, by differences; None where they cannot be computed again."""
     xs = [np.asarray(program[id].value) for id in pullback.inputs]
     values, errors = np.zeros(xs[k].shape), np.zeros(xs[k].shape)
     for id, gy in zip(pullback.outputs, pullback.upstream):
         node = program[id]
         if gy is None or node.is_discrete:
             continue
-        if node.kernel is None or node.inputs != pullback.inputs:
+        kernel = _kernel_between(program, pullback.inputs, node)
+        if kernel is None:
             return None
         try:
-            part = pulled_back(node.kernel, xs, [k], wide(program[gy].value))
+            part = pulled_back(kernel, xs, [k], wide(program[gy].value))
         except NoDerivative:
             return None
         values, errors = values + part.values[0], errors + part.errors[0]
     return Enclosure(values, errors)
+
+
+def _kernel_between(program: Program, inputs: tuple[int, ...], output: Node) -> Kernel | None:
+    """How an output is computed again from the inputs of a rule: by its op, or by all ops on the way from them."""
+    if output.is_opaque and output.inputs == inputs:
+        return output.kernel
+    needed, pending = set(inputs), [output.id]
+    while pending:
+        id = pending.pop()
+        if id not in needed:
+            needed.add(id)
+            pending.extend(program[id].inputs)
+    nodes = tuple(node for node in program.nodes if node.id in needed and node.id not in inputs)
+    opaque = [node for node in nodes if node.is_opaque and not node.is_discrete]
+    kernels = [node.kernel for node in opaque if node.kernel is not None]
+    if not kernels or len(kernels) < len(opaque):
+        return None
+    return _Piece(nodes, inputs, output.id, min((one.dtype for one in kernels), key=types.precision_bits))
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """The ops from the inputs of a rule to one of its outputs, those without a meaning by their kernels."""
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[int, ...]
+    output: int
+    dtype: str
+
+    def __call__(self, *xs: Array) -> Array:
+        m = Arithmetic(Ieee("float64"))
+        values: dict[int, Any] = {id: _recorded(m, wide(x)) for id, x in zip(self.inputs, xs)}
+        for node in self.nodes:
+            if node.is_opaque and node.kernel is not None:
+                values[node.id] = wide(node.kernel(*(values[id] for id in node.inputs)))
+            else:
+                values[node.id] = evaluate(m, replace(node, dtype=_wider(node)), values, AS_RECORDED)
+        return np.asarray(values[self.output])
+
+    def rule(self, gy: Array, *xs: Array) -> None:
+        return None
+
+
+def _wider(node: Node) -> str:
+    return "float64" if types.is_real(node.dtype) else node.dtype
 
 
 def boundless_rules(program: Program, pullbacks: Iterable[Pullback]) -> list[Pullback]:

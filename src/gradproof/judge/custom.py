@@ -12,7 +12,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
 from gradproof.ir.program import Node, Program, descendants
 from gradproof.ir.shapes import joint_shape
-from gradproof.judge.blame import Departure
+from gradproof.judge.blame import Departure, measured_departures
 from gradproof.judge.mistake import Mistake, find_mistakes
 from gradproof.judge.rule import HandWrittenRule, needed, read
 from gradproof.options import Options
@@ -60,7 +60,23 @@ def _explained(program: Program, departure: Departure, options: Options) -> Mist
 
 def custom_faults(capture: Capture, reaching: Iterable[int], options: Options) -> tuple[CustomFault, ...]:
     """The mistakes of all custom gradients whose results went into `reaching`."""
-    return _faults(capture, reaching, lambda rule: find_mistakes(rule, options))
+    return _faults(
+        capture, reaching, lambda rule: find_mistakes(rule, options) or _measured_mistakes(rule, options)
+    )
+
+
+def _measured_mistakes(rule: HandWrittenRule, options: Options) -> list[Mistake]:
+    """The same for a forward without an exact meaning, as one in NumPy: only that it differs can be told."""
+    if not rule.upstream or not any(node.is_opaque for node in rule.forward.nodes):
+        return []
+    pullback = Pullback(rule.name, rule.inputs, rule.outputs, rule.upstream, rule.results)
+    found = []
+    for departure in measured_departures(rule.program, pullback, options):
+        meant, true = departure.meant.mid, departure.true.mid
+        off = np.abs(meant - true)
+        worst = tuple(int(k) for k in np.unravel_index(int(np.argmax(off)), off.shape))
+        found.append(Mistake("other", rule, rule.inputs.index(departure.input), meant, true, worst))
+    return found
 
 
 def nonfinite_faults(capture: Capture, reaching: Iterable[int]) -> tuple[CustomFault, ...]:

@@ -11,6 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src import dispatch
 
+from gradproof.errors import GradproofError
+from gradproof.frontends.after.sandbox import sandbox
+from gradproof.frontends.jax.observe.effects import require_harmless
 from gradproof.frontends.record.model import OpEvent
 from gradproof.ir import types
 from gradproof.ir.types import Array
@@ -32,9 +35,11 @@ _NOT_AGAIN = (
 )
 
 
-def kernel_of(event: OpEvent, output: int) -> PrimitiveKernel | None:
+def kernel_of(event: OpEvent, output: int) -> PrimitiveKernel | CallbackKernel | None:
     """The primitive of an event as a function; None if running it again could be noticed."""
     primitive: Any = event.attrs.get(PRIMITIVE)
+    if event.op == "pure_callback":
+        return _callback_of(event, output)
     if primitive is None or any(mark in event.op for mark in _NOT_AGAIN):
         return None
     if (
@@ -46,6 +51,42 @@ def kernel_of(event: OpEvent, output: int) -> PrimitiveKernel | None:
     if any(value.array is None or types.is_complex(value.dtype) for value in event.inputs):
         return None
     return PrimitiveKernel(event, output)
+
+
+def _callback_of(event: OpEvent, output: int) -> CallbackKernel | None:
+    """Code of the user's that JAX calls, if it can be shown to have no effects."""
+    try:
+        require_harmless(event.op, event.attrs)
+    except GradproofError:
+        return None
+    dtypes = [event.outputs[output].dtype, *(value.dtype for value in event.inputs)]
+    is_known = not any(map(types.is_complex, dtypes)) and types.is_real(dtypes[0])
+    return CallbackKernel(event, output) if is_known else None
+
+
+@dataclass(frozen=True, eq=False)
+class CallbackKernel:
+    """One result of a function of the user's, called with wider numbers than it was given."""
+
+    event: OpEvent
+    output: int
+    dtype: str = "float64"
+
+    def __call__(self, *xs: Array) -> Array:
+        callback: Any = self.event.attrs["callback"]
+        given = [
+            np.asarray(x, np.float64 if types.is_real(value.dtype) else value.dtype)
+            for x, value in zip(xs, self.event.inputs)
+        ]
+        try:
+            with sandbox():
+                made = callback(*given)
+        except Exception as error:  # outside what the function accepts: it has no value there
+            raise ValueError(str(error)) from error
+        return np.asarray(made[self.output])
+
+    def rule(self, gy: Array, *xs: Array) -> Sequence[Array | None] | None:
+        return None
 
 
 @dataclass(frozen=True, eq=False)
