@@ -85,7 +85,9 @@ def test_what_was_known_of_the_recorded_ops_stands_behind_the_run_of_the_text(
     script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fix, _ = _tried(script[0], _with(script[1], Fix("a", _RIGHT, "the ops return 2.")), monkeypatch)
-    assert fix.checked.startswith("the whole script was run with this change: NumPy returns the gradient for `x`")
+    assert fix.checked.startswith(
+        "the whole script was run with this change: NumPy returns the gradient for `x`"
+    )
     assert fix.checked.endswith(". The ops return 2.")
 
 
