@@ -47,8 +47,8 @@ differ. An audited step has a verdict for every entry of every gradient; "unveri
 none. In PyTorch and JAX a gradient of a small network takes about 0.1 ms, and nobody feels fifteen of them: a check of
 one that takes no longer than 15 ms, the goal for ten ops, will do there as well; from 1e5 parameters on gradients are
 the measure. Unchecked steps are those after the first second: in PyTorch an audit goes on to listen for half a second
-of computing, once, which is a part of a training under `gradproof run`. The command measures more than is shown here
-(larger networks): it can be run in parts.
+of computing, once, and till then a step of these networks takes 1.5 to 7 times as long; that is a part of a training
+under `gradproof run`. The command measures more than is shown here (larger networks): it can be run in parts.
 
 """
 COLUMNS = ("case", "plain", "waited", "ratio", "noise", "goal", "met")

@@ -81,6 +81,16 @@ def test_a_patch_that_mends_is_checked_by_the_run(
     assert len(ran) == 1
 
 
+def test_what_was_known_of_the_recorded_ops_stands_behind_the_run_of_the_text(
+    script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix, _ = _tried(script[0], _with(script[1], Fix("a", _RIGHT, "the ops return 2.")), monkeypatch)
+    assert fix.checked.startswith(
+        "the whole script was run with this change: NumPy returns the gradient for `x`"
+    )
+    assert fix.checked.endswith(". The ops return 2.")
+
+
 def test_what_a_change_changes_besides_is_told_with_numbers(
     script: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,7 +102,7 @@ def test_what_was_run_is_said() -> None:
     )
     fix = report.gradients[0].diagnostics[0].fix
     assert fix is not None
-    assert fix.checked.startswith("with this change NumPy returns ")
+    assert fix.checked.startswith("with this change the recorded ops, run in NumPy, return ")
     assert "equal in exact arithmetic, here and at 8 points nearby" in fix.checked
 
 

@@ -67,7 +67,7 @@ def test_the_patch_is_and_tensorflow_ran_it(name: str) -> None:
     report = checked(_HEAD + body, tf.constant(argument), name=f"<tensorflow {name}>")
     assert changed_lines(report) == expected
     fix = next(d.fix for d in report.gradients[0].diagnostics if d.fix is not None)
-    assert fix.checked.startswith("with this change TensorFlow returns ")
+    assert fix.checked.startswith("with this change the recorded ops, run in TensorFlow, return ")
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_the_modes_that_are_right_are_said_to_be(softmax):
 def test_a_rewriting_that_was_run_in_the_mode_at_fault_is_offered(softmax):
     fix = softmax.calls[0].conclusion.rewriting
     assert fix.text == "use softmax, which subtracts the largest exponent first"
-    assert fix.checked.startswith("TensorFlow under XLA then returns 6.")
+    assert fix.checked.startswith("with this change the recorded ops, run in TensorFlow under XLA, return 6.")
 
 
 def test_the_page_has_a_heat_map_and_the_op_marked_in_the_graph(softmax):

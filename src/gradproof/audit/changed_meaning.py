@@ -44,12 +44,16 @@ def seen(fix: Fix, before: GradientReport, now: GradientReport | None, is_first:
 
     A training whose gradients are mended goes other ways from the second step on: only the first are compared.
     """
-    if fix.checked:
-        away = changed_gradient(before, now) if now is not None and is_first and fix.changes_meaning else ""
-        both = (fix.changes_meaning, "" if away in fix.changes_meaning else away)
-        return replace(fix, changes_meaning="; ".join(filter(None, both)))
+    known = (
+        fix.checked and f" {fix.checked[:1].upper()}{fix.checked[1:]}"
+    )  # of the ops, before the text was run
     if now is None:
-        return replace(fix, checked=f"{RAN}: it goes on, and no gradient in it is at fault.")
+        return replace(fix, checked=f"{RAN}: it goes on, and no gradient in it is at fault.{known}")
+    if known:
+        away = changed_gradient(before, now) if is_first and fix.changes_meaning else ""
+        both = (fix.changes_meaning, "" if away in fix.changes_meaning else away)
+        whole = f"{RAN}: {_said(fix, now)}.{known}"
+        return replace(fix, checked=whole, changes_meaning="; ".join(filter(None, both)))
     said = _said(fix, now)
     value, gradient = (
         changed(before, now) if is_first else "" for changed in (changed_value, changed_gradient)

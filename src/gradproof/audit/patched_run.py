@@ -160,6 +160,8 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
             return _as_advice(diagnostic)
         now = None if run.gradients is None else run.gradients.get(key)
         is_mended = key not in left if is_at_fault(gradient) else _is_gone(diagnostic, now)
+        if is_mended and not ran(diagnostic):
+            return diagnostic
         if is_mended:
             return replace(diagnostic, fix=seen(fix, gradient, now, is_first=key[2] == 0))
         is_refuted = key in left and is_at_fault(gradient)

@@ -22,7 +22,10 @@ from gradproof.judge.relations import is_close
 from gradproof.judge.rule import HandWrittenRule, try_out
 from gradproof.options import Options
 
-_CHECKED = "with this change the rule returns the derivative here and at the other points and gradients tried"
+_CHECKED = (
+    "the recorded ops of the rule with this change, computed exactly, return the derivative here and at the other "
+    "points and gradients tried"
+)
 _SEVERAL = ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp  # expressions that are no single gradient
 
 

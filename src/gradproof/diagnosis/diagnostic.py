@@ -46,9 +46,10 @@ class Fix:
     """A change that mends the fault.
 
     `text` is one imperative clause. `patch` is a unified diff, or only its `-`, `+` and context lines.
-    `checked` says what the changed program returned; empty means it was not run. `changes_meaning` says for
-    which inputs the changed program computes something else; empty means for none. `others` are changes that would
-    serve too, the better first. `is_equal` says that both were proven to be equal in exact arithmetic at this point.
+    `checked` says what was run with the change, the recorded ops or the user's text, and what it returned; empty
+    means that nothing was. `changes_meaning` says for which inputs the changed program computes something else; empty
+    means for none. `others` are changes that would serve too, the better first. `is_equal` says that both were
+    proven to be equal in exact arithmetic at this point.
     `serves_all` says that it is made once, for the program as a whole, and fixes every place that has this fault.
     """
 

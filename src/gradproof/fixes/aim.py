@@ -6,7 +6,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.loss import find_loss
 from gradproof.fixes.search import Aim
-from gradproof.fixes.tried import Replay
+from gradproof.fixes.tried import Replay, replayed_in
 from gradproof.fixes.verify import N_NEARBY, GradientPair, rounded_gradient, tightened
 from gradproof.ir import types
 from gradproof.ir.program import Program
@@ -96,7 +96,7 @@ def checked_digits(
         return ""
     name, dtype = words.framework_name(case.capture.framework), case.source.dtype
     agreement = words.whole_digits_text(digits, types.digits_possible(case.source.dtype))
-    return f"with this change {name} returns {_shown(gradient, dtype)} to {agreement}.{proven}"
+    return f"{replayed_in(name)} {_shown(gradient, dtype)} to {agreement}.{proven}"
 
 
 def _shown(gradient: Array, dtype: str) -> str:

@@ -239,4 +239,4 @@ def _checked(case: Case, true: Array, found: Array | None, dtype: str) -> str | 
         if found.ndim < 2
         else f"an array of shape {words.shape_text(found.shape)}"
     )
-    return f"in {name} the changed rule returns {shown}, the derivative to {agreement}."
+    return f"the changed expression, run in {name}, returns {shown}, the derivative to {agreement}."

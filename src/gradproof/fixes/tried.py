@@ -87,8 +87,13 @@ def depends_on_opaque(program: Program, changed: Iterable[int]) -> bool:
     return False
 
 
+def replayed_in(library: str) -> str:
+    """What a replay may claim: the record was changed and run. The user's text with the patch was not."""
+    return f"with this change the recorded ops, run in {library}, return"
+
+
 def checked_text(case: Case, found: Tried, more: str = "") -> str:
-    """`with this change TensorFlow returns 0.5 in float32, right to 7 of 7 digits.` Empty where it was not run."""
+    """`with this change the recorded ops, run in TensorFlow, return 0.5 in float32 ...` Empty where they were not."""
     if not found.in_framework:
         return ""
     name, dtype = words.framework_name(case.capture.framework), case.source.dtype
@@ -96,7 +101,7 @@ def checked_text(case: Case, found: Tried, more: str = "") -> str:
     possible = types.digits_possible(dtype)
     digits = possible if comparison is None else comparison.digits
     right = words.whole_digits_text(digits, possible)
-    return f"with this change {name} returns {_shown(found.gradient, dtype)}, right to {right}{more}."
+    return f"{replayed_in(name)} {_shown(found.gradient, dtype)}, right to {right}{more}."
 
 
 def _shown(gradient: Array, dtype: str) -> str:

@@ -12,6 +12,7 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.engine.refine import entry_count
 from gradproof.fixes.patch import patch_of
 from gradproof.fixes.search import MOST_COMPILED, Aim, Candidate, reached
+from gradproof.fixes.tried import replayed_in
 from gradproof.fixes.verify import MOST_ENTRIES, GradientPair, is_equal, tightened
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
@@ -88,5 +89,5 @@ def _fix(capture: Capture, program: Program, candidate: Candidate, line: ModeLin
     name = words.framework_name(capture.framework)
     digits = words.digits_text(candidate.digits, types.digits_possible(aim.gradients.dtype))
     return Fix(
-        candidate.text, "" if patch is None else patch.text, f"{name} {line.title} then returns {digits}"
+        candidate.text, "" if patch is None else patch.text, f"{replayed_in(f'{name} {line.title}')} {digits}"
     )

@@ -77,4 +77,5 @@ def _checked(calls: list[GradientCall]) -> str:
         array = None if seen is None else seen.array
         shown = "None" if array is None else array_text(array, source.value.dtype)
         said.append(f"{shown} for `{source.name}`")
-    return f"with this change the program reaches line {calls[0].line}, where TensorFlow returns {capped_list(said)}"
+    where = f"line {calls[0].line}, where TensorFlow returns {capped_list(said)}"
+    return f"run on from the crash with what this change gives, the program reaches {where}"
