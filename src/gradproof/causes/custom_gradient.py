@@ -55,6 +55,10 @@ from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
 
 _WITHOUT_ADVICE = ("entries", "other", "not linear")  # the derivative itself says more than words could
+_MEASURED = (
+    "The forward has no exact meaning here. It was run again beside the inputs it had, and its slope there is another "
+    "than the one the rule returned."
+)
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -152,10 +156,12 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
 
 def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
     said, span = say(case, fault.mistake), rule_span(case, fault)
+    if fault.mistake.is_measured:
+        said = replace(said, why=_MEASURED)
     return Diagnostic(
         kind="custom-gradient",
         severity="error",
-        certainty="proven",
+        certainty="measured" if fault.mistake.is_measured else "proven",
         headline=f"{called(fault.scope)} {said.fault}",
         primary=None if span is None else Annotation(span, said.label or _numbers(fault)),
         secondary=tuple(_secondary(case, fault, span)),

@@ -35,7 +35,7 @@ from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 
-_INTEGER = re.compile(r"(?<=[(\[])((?:-?\d+, )*-?\d+)(?=[,)\]])")
+_INTEGER = re.compile(r"(?<!=[(\[])(?<=[(\[])((?:-?\d+, )*-?\d+)(?=[,)\]])")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:

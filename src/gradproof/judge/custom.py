@@ -75,7 +75,8 @@ def _measured_mistakes(rule: HandWrittenRule, options: Options) -> list[Mistake]
         meant, true = departure.meant.mid, departure.true.mid
         off = np.abs(meant - true)
         worst = tuple(int(k) for k in np.unravel_index(int(np.argmax(off)), off.shape))
-        found.append(Mistake("other", rule, rule.inputs.index(departure.input), meant, true, worst))
+        i = rule.inputs.index(departure.input)
+        found.append(Mistake("other", rule, i, meant, true, worst, is_measured=True))
     return found
 
 

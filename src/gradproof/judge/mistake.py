@@ -62,6 +62,7 @@ class Mistake:
     entries: tuple[tuple[int, ...], ...] = ()
     node: int | None = None
     other: int | None = None
+    is_measured: bool = False  # by differences, where the forward has no exact meaning
 
     @property
     def is_intended(self) -> bool:
