@@ -376,13 +376,13 @@ def test_a_call_that_only_the_process_can_judge_is_judged_there(
     from gradproof.deferred import keeping
     from gradproof.errors import NotData
 
-    def refuse(value: Any, *rest: Any) -> int:
+    def refuse(value: Any, *rest: Any) -> Any:
         if value.__class__.__name__ == "KeptCall" and value.captures:
             raise NotData("an object of the program")
-        return write(value, *rest)
+        return gather(value, *rest)
 
-    write = keeping.write
-    monkeypatch.setattr(keeping, "write", refuse)
+    gather = keeping.gather
+    monkeypatch.setattr(keeping, "gather", refuse)
     with gradproof.watch(defer=tmp_path / "kept") as report:
         x = gradproof.Variable(np.array([1.0, 2.0]), name="x")
         with gradproof.GradientTape() as tape:
@@ -404,13 +404,13 @@ def test_a_full_disk_costs_what_does_not_fit_and_is_said(
     from gradproof.deferred import keeping
     from gradproof.errors import NotWritten
 
-    def full(value: Any, path: str, *rest: Any) -> int:
+    def full(gathered: Any, path: str) -> int:
         if path.endswith("00000002.gradproof"):
             raise NotWritten("`kept/00000002.gradproof` could not be written: No space left on device")
-        return write(value, path, *rest)
+        return write(gathered, path)
 
-    write = keeping.write
-    monkeypatch.setattr(keeping, "write", full)
+    write = keeping.write_gathered
+    monkeypatch.setattr(keeping, "write_gathered", full)
     with gradproof.watch(defer=tmp_path / "kept"):
         for _ in range(2):
             x = gradproof.Variable(np.array([1.0, 2.0]), name="x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,61 @@ def test_what_was_kept_is_not_what_the_program_made_of_it_later(tmp_path: Path) 
         np.testing.assert_allclose(one.observed, expected, rtol=1e-6)
 
 
+def test_nor_is_it_where_the_disk_is_slower_than_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program goes on meanwhile, as it would wait here for ever otherwise."""
+    has_gone_on = threading.Event()
+    written = keeping.write_gathered
+
+    def slow(*args: Any) -> int:
+        assert has_gone_on.wait(60)
+        return written(*args)
+
+    monkeypatch.setattr(keeping, "write_gathered", slow)
+    with gradproof.watch(defer=tmp_path / "kept"):
+        x = torch.tensor([0.5, 1.0], requires_grad=True)
+        torch.exp(x).sum().backward()
+        with torch.no_grad():
+            x.zero_()
+            x.grad.zero_()
+        has_gone_on.set()
+    (kept,) = opened(str(tmp_path / "kept"))[0].part.calls()
+    capture = opened(str(tmp_path / "kept"))[0].part.call(kept).captures[0]
+    np.testing.assert_allclose(capture.sources[0].observed, _expected()[0], rtol=1e-6)
+
+
+def test_what_is_too_large_to_be_copied_is_written_before_the_program_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "MOST_COPIED", 0)
+    monkeypatch.setattr(keeping._Writer, "start", lambda writer: pytest.fail("a copy was made"))
+    assert [str(one.verdict) for one in _train(tmp_path / "kept")] == ["correct", "correct"]
+
+
+def test_a_fault_while_it_is_written_is_told_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any) -> int:
+        raise RuntimeError("as nobody expected")
+
+    monkeypatch.setattr(keeping, "write_gathered", broken)
+    with gradproof.watch(defer=tmp_path / "kept"):
+        x = torch.tensor([0.5, 1.0], requires_grad=True)
+        torch.exp(x).sum().backward()
+    (work,) = opened(str(tmp_path / "kept"))
+    (note,) = (note for note in joined([work]).notes if "could not be kept" in note)
+    assert "RuntimeError: as nobody expected" in note
+
+
 def test_nor_is_what_had_to_be_judged_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(value: Any, *rest: Any) -> int:
+    def refuse(value: Any, *rest: Any) -> Any:
         if isinstance(value, keeping.KeptCall) and value.captures:
             raise NotData("an object of the program")
-        return write(value, *rest)
+        return gather(value, *rest)
 
-    write = keeping.write
-    monkeypatch.setattr(keeping, "write", refuse)
+    gather = keeping.gather
+    monkeypatch.setattr(keeping, "gather", refuse)
     told: list[Any] = []
     tell = keeping.FolderKeeper.tell
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from gradproof.domains.ball64 import BallDomain64
 from gradproof.engine.derive import derive
 from gradproof.engine.run import run
 from gradproof.errors import GradproofError, NotData, UnreadableCapture
-from gradproof.ir import pack as packing
+from gradproof.ir.block import HEAD, MAGIC
 from gradproof.ir.capture import Capture, Source
 from gradproof.ir.check_sum import PAGE
 from gradproof.ir.pack import pack, unpack
@@ -143,7 +144,7 @@ def _forged(change: object) -> bytes:
 
 def _sealed(header: object, data: bytes) -> bytes:
     text = json.dumps(header).encode()
-    return packing._HEAD.pack(packing.MAGIC, len(text), len(data), packing.zlib.crc32(text)) + text + data
+    return HEAD.pack(MAGIC, len(text), len(data), zlib.crc32(text)) + text + data
 
 
 def _of(header: dict[str, list[list[object]]], name: str) -> list[object]:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from gradproof.deferred.classes import TABLE, ClassTable
 from gradproof.deferred.model import Begun, Ended, KeptCall
 from gradproof.errors import InvalidInput, NotWritten, UnreadableCapture
-from gradproof.ir.pack import pack, unpack
+from gradproof.ir.block import Gathered
+from gradproof.ir.pack import gather, unpack
 from gradproof.whole_file import replace_file
 
 SUFFIX = ".gradproof"
@@ -24,7 +25,11 @@ T = TypeVar("T")
 
 def write(value: Any, path: str, table: ClassTable = TABLE, is_durable: bool = False) -> int:
     """How many bytes were written; `NotWritten` where they could not be."""
-    parts = pack(value, table)
+    return write_gathered(gather(value, table), path, is_durable)
+
+
+def write_gathered(gathered: Gathered, path: str, is_durable: bool = False) -> int:
+    parts = gathered.parts()
     try:
         replace_file(path, parts, is_durable)
     except OSError as error:

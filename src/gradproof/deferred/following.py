@@ -1,7 +1,7 @@
 """Judges what a running program keeps, in processes beside it: `gradproof run --jobs`.
 
 One child process follows the folder that the program's calls are kept in, and has them judged as they come. So the
-program itself has no thread, no socket and no event loop of ours in it.
+program itself has no socket and no event loop of ours in it, and a thread only while a call is written.
 """
 
 from __future__ import annotations

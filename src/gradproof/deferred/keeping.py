@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Thread
 
 from gradproof import __version__
 from gradproof.audit.draw import drawn
 from gradproof.audit.settings import Settings
 from gradproof.deferred.classes import ClassTable
-from gradproof.deferred.folder import ProcessFolder, write
+from gradproof.deferred.folder import ProcessFolder, write, write_gathered
 from gradproof.deferred.model import Begun, Ended, KeptCall, Text
 from gradproof.diagnosis.intent import declared
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import count
 from gradproof.errors import NotData, NotWritten
+from gradproof.internal_error import fault_reason
+from gradproof.ir.block import Gathered
 from gradproof.ir.capture import Capture
+from gradproof.ir.pack import gather
 from gradproof.options import Options
 from gradproof.render.snippet import MOST_SOURCE
 
 ALONE = "main"  # the subfolder of a program of one process
+MOST_COPIED = 1 << 28  # bytes that the program lends us twice: what is larger is written from where it stands
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK")  # which one a launcher has started
 
 
@@ -38,6 +44,7 @@ class FolderKeeper:
         default_factory=dict
     )  # whose text is there, and whose is still to be written
     _table: ClassTable = field(init=False)
+    _writer: _Writer | None = None
 
     def __post_init__(self) -> None:
         self._table = ClassTable(lambda file: self._files.setdefault(file, False))
@@ -60,27 +67,62 @@ class FolderKeeper:
             self._write(KeptCall(reports=tuple(map(drawn, reports)), are_tried=are_tried))
 
     def end(self, ended: Ended) -> None:
+        self.wait()
         heard = ended.heard
         if self.lost:
             heard = replace(heard, remarks=(*heard.remarks, lost_line(self)))
         self.part.end(replace(ended, heard=heard, declared=declared()))
 
     def _write(self, kept: KeptCall) -> None:
+        """The program goes on while a copy of its numbers is on its way to the disk, one call at a time."""
+        self.wait()
+        call = gather(kept, self._table)
+        texts = list(self._new_texts())
+        if call.n_bytes > MOST_COPIED:
+            self._put(call, texts)
+        else:
+            writer = _Writer(partial(self._put, call.copied(), texts))
+            try:
+                writer.start()
+                self._writer = writer
+            except RuntimeError:  # at its very end a program can start no thread any more
+                writer.run()
+
+    def wait(self) -> None:
+        """Until what is under way is on the disk."""
+        if self._writer is not None:
+            self._writer.join()
+            self._writer = None
+
+    def _new_texts(self) -> Iterator[tuple[str, Text]]:
+        for number, (file, is_there) in enumerate(self._files.items()):
+            text = "" if is_there else "".join(linecache.getlines(file))
+            if text and len(text) <= MOST_SOURCE:
+                yield self.part.text_path(number), Text(file, text)
+
+    def _put(self, call: Gathered, texts: Sequence[tuple[str, Text]]) -> None:
         """A training of hours does not end because the disk is full; what could not be written is said at the end."""
         try:
-            self._put(kept)
+            self.n_bytes += write_gathered(call, self.part.call_path(f"{self.n_calls + 1:08}"))
+            self.n_calls += 1
+            for path, text in texts:
+                write(text, path)
+            self._files.update(dict.fromkeys(self._files, True))
         except NotWritten as error:
             self.lost.append(str(error))
+        except Exception as error:  # in a thread nobody else would hear of it
+            self.lost.append(fault_reason(error))
 
-    def _put(self, kept: KeptCall) -> None:
-        self.n_bytes += write(kept, self.part.call_path(f"{self.n_calls + 1:08}"), self._table)
-        self.n_calls += 1
-        for number, (file, is_there) in enumerate(list(self._files.items())):
-            if not is_there:
-                self._files[file] = True
-                text = "".join(linecache.getlines(file))
-                if text and len(text) <= MOST_SOURCE:
-                    write(Text(file, text), self.part.text_path(number))
+
+class _Writer(Thread):
+    """Not the program's: observers of the program listen to what `Thread.run` runs."""
+
+    def __init__(self, job: Callable[[], None]) -> None:
+        super().__init__(name="gradproof")
+        self._job = job
+
+    def run(self) -> None:
+        self._job()
 
 
 def keeper_in(folder: str, options: Options, settings: Settings | None = None) -> FolderKeeper:

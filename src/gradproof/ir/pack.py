@@ -1,17 +1,14 @@
 """Frozen records as one block of bytes and back: no pickle, classes from a closed table, arrays mapped and not copied.
 
-A block begins with a magic word, the sizes of its two parts and the check sum of the first one. That is JSON: the
-classes that occur with the names of their fields, the dtypes and shapes of the arrays, the records in an order in which
-each refers only to earlier ones, and the check sums of the second part. That is the arrays, each on a boundary of 64
-bytes. An object that occurs twice is written once, and is one object again when it is read.
+What is told of a block (`ir/block`) is the classes that occur with the names of their fields, the dtypes and shapes of
+the arrays, and the records in an order in which each refers only to earlier ones. An object that occurs twice is
+written once, and is one object again when it is read.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import struct
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -21,16 +18,11 @@ import numpy as np
 
 from gradproof.errors import InvalidProgram, NotData, UnreadableCapture
 from gradproof.ir import types
-from gradproof.ir.check_sum import check_sum
+from gradproof.ir.block import ALIGN, Gathered, aligned, compare, index_of, parted
 from gradproof.ir.field_types import check_fields
 from gradproof.ir.types import Array
 
-MAGIC = b"GRADPRF2"
-ALIGN = 64
 _SAMPLE = 64  # bytes at both ends that are looked at before two arrays are compared
-MOST_HEADER = 1 << 30  # bytes of JSON; what is larger is no record of a program that ran
-_HEAD = struct.Struct("<8sQQI")  # magic, length of the JSON, of the arrays, and the check sum of the JSON
-_DAMAGED = "damaged: its check sum is another one"
 
 
 @dataclass(frozen=True)
@@ -59,68 +51,30 @@ class Packings(Protocol):
     def named(self, name: str) -> Packing | None: ...
 
 
-def pack(value: Any, packings: Packings) -> list[bytes | memoryview]:
-    """The block in pieces that follow each other; `NotData` where something in it is no data."""
+def gather(value: Any, packings: Packings) -> Gathered:
+    """`NotData` where something in it is no data."""
     writer = _Writer(packings)
     root = writer.data(value)
-    header = json.dumps(
-        {
-            "classes": writer.used,
-            "arrays": writer.table,
-            "records": writer.records,
-            "root": root,
-            "sums": [[len(raw), check_sum(raw)] for raw in writer.raws],
-        },
-        separators=(",", ":"),
-    ).encode("ascii")
-    head_size = _aligned(_HEAD.size + len(header)) - _HEAD.size
-    header += b" " * (head_size - len(header))
-    parts = [part for raw in writer.raws for part in (raw, bytes(_aligned(len(raw)) - len(raw)))]
-    return [_HEAD.pack(MAGIC, len(header), sum(map(len, parts)), zlib.crc32(header)), header, *parts]
+    told = {"classes": writer.used, "arrays": writer.table, "records": writer.records, "root": root}
+    return Gathered(told, writer.raws)
+
+
+def pack(value: Any, packings: Packings) -> list[bytes | memoryview]:
+    """The block in pieces that follow each other; `NotData` where something in it is no data."""
+    return gather(value, packings).parts()
 
 
 def unpack(block: Any, packings: Packings) -> Any:
     """What a block of bytes holds; anything that is not one is refused by `UnreadableCapture`."""
-    whole = memoryview(block).cast("B")
-    header, data = _parts(whole)
+    header, data = parted(block)
     try:
         found = json.loads(bytes(header))
-        _compare(found["sums"], data)
+        compare(found["sums"], data)
         return _Reader(found, data, packings).value(found["root"])
     except InvalidProgram as error:
         raise UnreadableCapture(f"damaged or forged: {error}") from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         raise UnreadableCapture(f"damaged or forged: {type(error).__name__}: {error}") from error
-
-
-def _parts(whole: memoryview) -> tuple[memoryview, memoryview]:
-    if len(whole) < _HEAD.size or bytes(whole[:7]) != MAGIC[:7]:
-        raise UnreadableCapture("not written by gradproof")
-    magic, n_header, n_data, header_check = _HEAD.unpack(whole[: _HEAD.size])
-    if magic != MAGIC:
-        raise UnreadableCapture("written in another version of the format; this gradproof reads version 2")
-    if n_header > MOST_HEADER or len(whole) != _HEAD.size + n_header + n_data:
-        raise UnreadableCapture(
-            f"cut short: {len(whole):,} of {_HEAD.size + n_header + n_data:,} bytes are there"
-        )
-    header, data = whole[_HEAD.size : _HEAD.size + n_header], whole[_HEAD.size + n_header :]
-    if zlib.crc32(header) != header_check:
-        raise UnreadableCapture(_DAMAGED)
-    return header, data
-
-
-def _compare(sums: Any, data: memoryview) -> None:
-    start = 0
-    for length, known in sums:
-        end = start + _index(length)
-        padding = data[end : start + _aligned(length)]
-        if end > len(data) or check_sum(data[start:end]) != known or any(padding):
-            raise UnreadableCapture(_DAMAGED)
-        start += _aligned(length)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGN) * ALIGN
 
 
 class _Writer:
@@ -206,7 +160,7 @@ class _Writer:
                 return start
         start = self._size
         self.raws.append(raw)
-        self._size += _aligned(len(raw))
+        self._size += aligned(len(raw))
         self._contents.setdefault(ends, []).append((start, raw))
         return start
 
@@ -261,9 +215,9 @@ class _Reader:
         if not isinstance(data, dict):
             return data
         if "r" in data:
-            return self._records[_index(data["r"])]
+            return self._records[index_of(data["r"])]
         if "a" in data:
-            return self._arrays[_index(data["a"])]
+            return self._arrays[index_of(data["a"])]
         if "d" in data:
             return {self.value(key): self.value(item) for key, item in data["d"]}
         return self._rare(data)
@@ -278,21 +232,15 @@ class _Reader:
             return complex(*data["c"])
         if "b" in data:
             return bytes.fromhex(data["b"])
-        return self._arrays[_index(data["n"])][()]
-
-
-def _index(data: Any) -> int:
-    if type(data) is not int or data < 0:
-        raise ValueError(f"{data!r} is no place of a record")
-    return data
+        return self._arrays[index_of(data["n"])][()]
 
 
 def _arrays(table: Any, data: memoryview) -> list[Array]:
     found = []
     for name, shape, order, start in table:
-        dtype, sizes = _dtype(name), tuple(_index(size) for size in shape)
+        dtype, sizes = _dtype(name), tuple(index_of(size) for size in shape)
         length = math.prod(sizes) * dtype.itemsize
-        if _index(start) % ALIGN or start + length > len(data) or order not in ("C", "F"):
+        if index_of(start) % ALIGN or start + length > len(data) or order not in ("C", "F"):
             raise ValueError("an array reaches beyond the end")
         flat = np.frombuffer(data[start : start + length], dtype=dtype) if length else np.empty(0, dtype)
         found.append(flat.reshape(sizes[::-1]).T if order == "F" else flat.reshape(sizes))
