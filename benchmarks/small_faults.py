@@ -73,13 +73,13 @@ def main() -> None:
 def row(framework: Framework) -> str:
     found: dict[float, list[bool]] = {size: [] for size in SIZES}
     for function, way, size in cases():
-        said = attempt(lambda: outcome(framework, function, way, size))
+        said = attempt(outcome, framework, function, way, size)
         found[size].append(said == "found")
         if said != "found":
             print(f"{framework.name}: {function.name}, {way} of {size:g}: {said}", file=sys.stderr)
     innocent = []
     for function in (*CONTROLS, *HARD):
-        said = attempt(lambda: accused(framework, function))
+        said = attempt(accused, framework, function)
         innocent.append(bool(said))
         if said:
             print(f"{framework.name}: {function.name} is right: {said}", file=sys.stderr)
@@ -89,9 +89,9 @@ def row(framework: Framework) -> str:
     )
 
 
-def attempt(ask: Callable[[], str]) -> str:
+def attempt(ask: Callable[..., str], *arguments: Any) -> str:
     try:
-        return ask()
+        return ask(*arguments)
     except Exception as error:  # a framework that cannot run a case is told of, and the table goes on
         return f"{type(error).__name__}: {error}"
 

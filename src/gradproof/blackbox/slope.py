@@ -27,6 +27,7 @@ FAINT = 1e-8  # of the change of the function: extrapolation copes with so littl
 FLOAT32 = np.finfo(np.float32)
 STEPPED = 0.125  # of x and of the value: a function of such wide and high steps may be meant to have them
 USELESS = 0.1  # of the slopes seen: an error bar that wide is not an answer
+CLEARLY_FLAT = 0.01  # of the slopes seen: on a grid a place of zero slope has to be told from a tread
 WITHIN_A_TREAD = (
     4.0  # spacings of a grid over the width of a flat place: no smooth function beneath is steeper
 )
@@ -81,7 +82,7 @@ def _slope(line: LadderLine) -> Derivative:
             )
     if found.status not in ("ok", "one-sided") and region.flat > NARROW * line.size:
         flat = _flat(line, region, pairs)
-        if line.grid is None or flat.error <= USELESS * _steepest(pairs):
+        if line.grid is None or flat.error <= CLEARLY_FLAT * _steepest(pairs):
             return flat
     return found
 
