@@ -27,10 +27,6 @@ FAINT = 1e-8  # of the change of the function: extrapolation copes with so littl
 FLOAT32 = np.finfo(np.float32)
 STEPPED = 0.125  # of x and of the value: a function of such wide and high steps may be meant to have them
 USELESS = 0.1  # of the slopes seen: an error bar that wide is not an answer
-CLEARLY_FLAT = 0.01  # of the slopes seen: on a grid a place of zero slope has to be told from a tread
-WITHIN_A_TREAD = (
-    4.0  # spacings of a grid over the width of a flat place: no smooth function beneath is steeper
-)
 NARROW = 2.0**-18  # of x: a flat place narrower than this is as likely a quirk of the function's arithmetic
 # Units in the last place: rounding that is the same at all steps, because the steps are powers of two.
 COMMON_ROUNDING = 8.0
@@ -80,17 +76,9 @@ def _slope(line: LadderLine) -> Derivative:
             found = replace(
                 found, value=sharp.value, error=sharp.error, reason=f"by complex step; {found.reason}"
             )
-    if found.status not in ("ok", "one-sided") and region.flat > NARROW * line.size:
-        flat = _flat(line, region, pairs)
-        if line.grid is None or flat.error <= CLEARLY_FLAT * _steepest(pairs):
-            return flat
+    if found.status not in ("ok", "one-sided") and region.flat > NARROW * line.size and line.grid is None:
+        return _flat(line, region, pairs)
     return found
-
-
-def _steepest(pairs: Ladder) -> float:
-    """The steepest way from the point to any value of a ladder."""
-    known = pairs.both()
-    return float(np.maximum(abs(known.right), abs(known.left)).max(initial=0.0))
 
 
 def _by_complex_step(line: LadderLine, region: Region, pairs: Ladder, sharp: ComplexSlope) -> Derivative:
@@ -247,10 +235,7 @@ def _kink(pairs: Ladder, sides: OneSided, noise: float) -> Derivative:
 def _flat(line: LadderLine, region: Region, pairs: Ladder) -> Derivative:
     """Zero where the function does not change at all around the point."""
     # Float32 may hide inside, and with no change to look at nothing would show it.
-    blur = float(FLOAT32.eps * abs(pairs.centre) + FLOAT32.tiny)
-    if line.grid is not None:
-        blur = max(blur, WITHIN_A_TREAD * float(line.grid.at(np.array([pairs.centre]))[0]))
-    error = blur / region.flat
+    error = float(FLOAT32.eps * abs(pairs.centre) + FLOAT32.tiny) / region.flat
     reason = f"the value does not change at all within {region.flat:.1e} of the point"
     status: Status = "one-sided" if line.side else "ok"
     curve = _curve(pairs.both(), 0.0, error, float(pairs.rounding.max(initial=0.0)))
