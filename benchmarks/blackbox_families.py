@@ -68,7 +68,7 @@ def _drawn(rng: np.random.Generator, make: Family) -> Function | None:
         fine = smooth.size < LIMIT and np.isfinite(np.real(function.call(function.x)))
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
-    return function if fine and function.slope != 0 else None
+    return function if fine else None
 
 
 def _smooth(rng: np.random.Generator) -> Smooth:

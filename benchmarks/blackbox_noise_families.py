@@ -178,6 +178,17 @@ def _(rng: np.random.Generator, f: Smooth) -> Function:
 # Structure.
 
 
+def _ramp(rng: np.random.Generator, f: Smooth) -> Smooth:
+    slope = float(rng.normal()) * f.size / f.length
+    return smooth_of(lambda x, m: slope * x, f.x, abs(f.x))
+
+
+def _bent(ramp: Smooth, f: Smooth, x: float) -> float:
+    """A line up to a corner that lies up to ten thousand times as far from the point as zero does."""
+    away = abs(f.x) * 10.0 ** (4 * abs(math.sin(1e3 * f.x / f.length)))
+    return ramp(x) - 2 * ramp(max(x - f.x - away, 0.0))
+
+
 @family("kink near by")
 def _(rng: np.random.Generator, f: Smooth) -> Function:
     gap = f.length * float(10.0 ** rng.uniform(-5, 0) * rng.choice([-1, 1]))
@@ -192,6 +203,34 @@ def _(rng: np.random.Generator, f: Smooth) -> Function:
     corner, weight, size = f.x + gap, f.size / f.length, level(rng, f, -9, -5)
     side = replace(f, shape=lambda x, m: f.shape(x, m) + weight * (x - corner) * (-1 if gap > 0 else 1))
     return side.made(lambda x: f(x) + weight * abs(x - corner) + size * noise(x))
+
+
+@family("kink far away, a line with noise")
+def _(rng: np.random.Generator, f: Smooth) -> Function:
+    ramp = _ramp(rng, f)
+    size = level(rng, ramp, -6, -1)
+    return ramp.made(lambda x: _bent(ramp, f, x) + size * noise(x))
+
+
+@family("kink far away, a line on a grid")
+def _(rng: np.random.Generator, f: Smooth) -> Function:
+    ramp = _ramp(rng, f)
+    spacing = level(rng, ramp, -6, -1)
+    return ramp.made(lambda x: round(_bent(ramp, f, x) / spacing) * spacing)
+
+
+@family("flat side of a ramp, rounded")
+def _(rng: np.random.Generator, f: Smooth) -> Function:
+    corner, places = f.x + f.length * float(10.0 ** rng.uniform(-1.5, 0.5)), int(rng.integers(2, 7))
+    call = lambda x: round(max(x - corner, 0.0) / f.length + 0.4321, places)
+    return Function("", "", call, f.x, 0.0)
+
+
+@family("saturated, printed")
+def _(rng: np.random.Generator, f: Smooth) -> Function:
+    digits, reach = int(rng.integers(3, 7)), float(rng.uniform(1.5, 5))
+    tail = smooth_of(lambda x, m: f.size * m.tanh((x - f.x) / f.length + reach), f.x, f.length)
+    return tail.seen(lambda y: float(f"{y:.{digits}g}"))
 
 
 @family("kink at the point")

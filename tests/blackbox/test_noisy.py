@@ -138,3 +138,10 @@ def test_the_fit_says_how_it_was_found() -> None:
     found = derivative(lambda x: math.exp(x) + 1e-5 * noise(x), 0.5)
     assert "fitted with degree" in found.reason
     assert "noise" in found.reason
+
+
+def test_a_saturated_function_that_was_printed_has_no_slope_of_zero_with_a_tiny_bar() -> None:
+    """Its values around the point are all the same, and those further out lie on the grid of three digits."""
+    found = derivative(lambda x: float(f"{math.tanh(x + 3.0):.3g}"), 0.65)
+    true = 1.0 / math.cosh(3.65) ** 2
+    assert found.status == "cannot tell" or abs(found.value - true) <= found.error

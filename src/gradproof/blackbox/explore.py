@@ -7,7 +7,13 @@ import numpy as np
 from gradproof.blackbox.grid import Floats, Grid
 from gradproof.blackbox.hidden_dtype import hidden_eps
 from gradproof.blackbox.ladder import Ladder, LadderLine, ladder, least_exponent
-from gradproof.blackbox.staircase import ends_in_a_step, learn_grid, learn_grid_again, repeats
+from gradproof.blackbox.staircase import (
+    ends_in_a_step,
+    learn_grid,
+    learn_grid_again,
+    learn_grid_of_all,
+    repeats,
+)
 
 # Scouts stand at these fractions of the bits of the dtype: for float64 at steps 2**-6, -18, -30 and -42 of x.
 # The lowest is near the spacing of the numbers, where only noise is left to see.
@@ -24,6 +30,7 @@ BLURRED = 1e-11  # noise of a quotient, relative, from which larger steps promis
 BENT = 8.0  # times the noise of two quotients: a difference so large is no noise
 NOISE_RANGE_ON_A_GRID = 4.0
 NOISE_RANGE = 30.0  # truncation grows a thousandfold from scout to scout, noise does not
+LEAST_NOISE_RANGE = 4.0  # however many steps have shown what noise is
 NOISE_POWER = 0.2  # of the step: what grows faster from step to step is structure
 WIDE = 2.0**-10  # of x: rounding that coarse would leave three digits of the function
 FLOAT32_TINY = float(np.finfo(np.float32).tiny)  # below it float32 has fewer and fewer digits
@@ -151,6 +158,8 @@ def _flat_step(line: LadderLine, exponents: set[int]) -> tuple[float, bool]:
     if not line.calls.whole and ends_in_a_step(line, step):
         line.grid = Grid(change)
         return flat, False
+    if learn_grid_of_all(line):
+        return flat, False
     if flat > WIDE * line.size and change > FLOAT32_ROUNDING * abs(pairs.centre):
         return flat, True
     exponents.update(range(pairs.exponents[first], pairs.exponents[first] + 6))
@@ -194,8 +203,9 @@ def noise_of(pairs: Ladder) -> float:
     noise = max(float(seen[0]), float(pairs.rounding[0]))
     # On a grid the noise is known from its spacing; a first deviation that is small by luck does not count.
     growth = NOISE_RANGE if pairs.grid is None else NOISE_RANGE_ON_A_GRID
-    for sample in seen[1:]:
-        if sample > growth * noise:
+    for n_seen, sample in enumerate(seen[1:], start=1):
+        # Many steps that show the same noise leave little room for more of it at the next.
+        if sample > max(growth / n_seen, LEAST_NOISE_RANGE) * noise:
             break
         noise = max(noise, float(sample))
     return noise

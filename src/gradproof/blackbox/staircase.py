@@ -52,6 +52,13 @@ def _grid_beyond_rounding(line: LadderLine, values: Sequence[float]) -> Grid | N
     return grid if grid.at(largest)[0] > COARSER * line.calls.eps * largest[0] else None
 
 
+def learn_grid_of_all(line: LadderLine) -> bool:
+    """Whether all values asked for so far lie on one grid; not all of their steps may be powers of two."""
+    if not line.calls.whole:
+        line.grid = _grid_beyond_rounding(line, [line.value(step) for step in line.known])
+    return line.grid is not None
+
+
 def learn_grid_again(line: LadderLine) -> bool:
     """The grid as all values asked for so far show it, if they lie on one at all."""
     if line.grid is None:
