@@ -108,6 +108,18 @@ def test_gradients_of_a_thread_that_outlives_the_script_are_in_the_report(tmp_pa
     assert "1 gradient correct, proven" in gradproof(tmp_path, "run", "script.py").stderr
 
 
+def test_a_thread_that_ctrl_c_kept_from_starting_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import threading\n\n\ndef interrupted(*args):\n    raise KeyboardInterrupt\n\n\n"
+        "start, threading._start_new_thread = threading._start_new_thread, interrupted\n"
+        "try:\n    threading.Thread(target=print).start()\nexcept KeyboardInterrupt:\n"
+        "    threading._start_new_thread = start\nprint(threading.active_count())\n"
+    )
+    done = gradproof(tmp_path, "run", "script.py")
+    assert (done.returncode, done.stdout) == (0, "2\n")
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("pool", ["Thread", "Process"])
 def test_a_pool_that_nobody_shuts_down_is_waited_for_as_long_as_it_works(pool: str, tmp_path: Path) -> None:
     """What compiles in a pool of its own, as PyTorch does, leaves it to Python's end."""

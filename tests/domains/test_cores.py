@@ -40,3 +40,31 @@ def test_an_error_in_any_thread_reaches_the_caller() -> None:
 
     with pytest.raises(ValueError, match="part 5"):
         on_all_cores(fail, range(6))
+
+
+def test_ctrl_c_while_the_threads_start_leaves_none_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[threading.Thread] = []
+    done: list[int] = []
+    caught = threading.Event()
+    start, join = threading.Thread.start, threading.Thread.join
+
+    def start_one(thread: threading.Thread) -> None:
+        if started:
+            raise KeyboardInterrupt
+        started.append(thread)
+        start(thread)
+
+    def join_when_caught(thread: threading.Thread) -> None:
+        caught.set()
+        join(thread)
+
+    def work(part: int) -> None:
+        caught.wait(timeout=10)
+        done.append(part)
+
+    monkeypatch.setattr(threading.Thread, "start", start_one)
+    monkeypatch.setattr(threading.Thread, "join", join_when_caught)
+    with pytest.raises(KeyboardInterrupt):
+        on_all_cores(work, range(6))
+    assert not started[0].is_alive()
+    assert done == [2]

@@ -134,7 +134,8 @@ def _join_threads() -> None:
 
 
 def _keeps_python(thread: threading.Thread) -> bool:
-    return thread is not threading.current_thread() and not thread.daemon
+    """Whether this thread is to be waited for. One that Ctrl-C kept from starting has no identity, and stays listed."""
+    return thread is not threading.current_thread() and thread.ident is not None and not thread.daemon
 
 
 def _has_nothing_to_do(thread: threading.Thread) -> bool:

@@ -16,7 +16,8 @@ def on_all_cores(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[
     """The results of `work` on all parts, in their order; neighbouring parts go to the same core.
 
     Threads live only as long as the call, so that a program under observation never meets them, not even if it
-    forks. They see what the caller has set for its own context, such as NumPy's warnings. The first error is raised.
+    forks. They see what the caller has set for its own context, such as NumPy's warnings. The first error is raised, Ctrl-C
+    too, when all have left off.
     """
     count = min(cores(), len(parts))
     if count <= 1:
@@ -27,16 +28,23 @@ def on_all_cores(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[
 
     def run(k: int) -> None:
         try:
-            shares[k].extend(work(part) for part in parts[ends[k] : ends[k + 1]])
+            for part in parts[ends[k] : ends[k + 1]]:
+                if errors:
+                    return
+                shares[k].append(work(part))
         except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=copy_context().run, args=(run, k)) for k in range(1, count)]
+    try:
+        for thread in threads:
+            thread.start()
+        run(0)
+    except BaseException as interruption:
+        errors.append(interruption)
     for thread in threads:
-        thread.start()
-    run(0)
-    for thread in threads:
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
     if errors:
         raise errors[0]
     return [result for share in shares for result in share]

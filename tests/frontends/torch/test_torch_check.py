@@ -69,7 +69,7 @@ def test_a_fix_is_run_in_pytorch() -> None:
     assert one.verdict.value == "nonfinite"
     fix = one.diagnostics[0].fix
     assert fix is not None
-    assert "PyTorch returns" in fix.checked
+    assert "run in PyTorch, return [1.0] in float32" in fix.checked
 
 
 def test_what_sixteen_bits_allow_is_correct_under_autocast() -> None:
