@@ -16,8 +16,8 @@ def on_all_cores(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[
     """The results of `work` on all parts, in their order; neighbouring parts go to the same core.
 
     Threads live only as long as the call, so that a program under observation never meets them, not even if it
-    forks. They see what the caller has set for its own context, such as NumPy's warnings. The first error is raised, Ctrl-C
-    too, when all have left off.
+    forks. They see what the caller has set for its own context, such as NumPy's warnings. The first error is raised
+    when all have left off, and so is Ctrl-C.
     """
     count = min(cores(), len(parts))
     if count <= 1:
