@@ -38,7 +38,7 @@ def outcome(framework: Framework, function: Function, way: str, size: float) -> 
     if size > TOLERANCE * ABOUT:
         return "only a warning"
     stated = [d.headline.split(" is off by ")[1].split()[0] for d in told if " is off by " in d.headline]
-    return "found" if stated or way == "none" else f"without its size: {told[0].headline}"
+    return "found" if stated else f"without its size: {told[0].headline}"
 
 
 def accused(framework: Framework, function: Function) -> str:

@@ -11,6 +11,22 @@ from small_faults_functions import Function, Rule
 import gradproof
 from gradproof.diagnosis.report import Report
 
+FUNCTIONS = (
+    "abs",
+    "cos",
+    "exp",
+    "log",
+    "matmul",
+    "maximum",
+    "sign",
+    "sin",
+    "sqrt",
+    "sum",
+    "tanh",
+    "transpose",
+    "where",
+)
+
 Wrap = Callable[[Function, Rule], tuple[Callable[..., Any], Any]]
 
 
@@ -31,23 +47,15 @@ def weights(shape: tuple[int, ...]) -> Any:
     return (1.0 + np.arange(int(np.prod(shape))) % 5 / 4.0).reshape(shape).astype(np.float32)
 
 
+def _module(source: Any, **others: Any) -> Any:
+    """The functions that forwards and rules are written in, of a framework; `others` where it has another name."""
+    return SimpleNamespace(
+        **{name: getattr(source, name) for name in FUNCTIONS if name not in others}, **others
+    )
+
+
 def _numpy_module() -> Any:
-    own = [
-        "exp",
-        "sin",
-        "cos",
-        "tanh",
-        "log",
-        "sqrt",
-        "sum",
-        "matmul",
-        "where",
-        "maximum",
-        "abs",
-        "sign",
-        "transpose",
-    ]
-    return SimpleNamespace(**{name: getattr(np, name) for name in own}, constant=lambda a: a)
+    return _module(np, constant=lambda a: a)
 
 
 def _numpy(function: Function, rule: Rule) -> tuple[Callable[..., Any], Any]:
@@ -88,21 +96,7 @@ def _gradient(function: Function, rule: Rule) -> Callable[[Any], Any]:
 def _tensorflow(function: Function, rule: Rule) -> tuple[Callable[..., Any], Any]:
     import tensorflow as tf
 
-    names = [
-        "exp",
-        "sin",
-        "cos",
-        "tanh",
-        "sqrt",
-        "matmul",
-        "where",
-        "maximum",
-        "abs",
-        "sign",
-        "transpose",
-        "constant",
-    ]
-    m = SimpleNamespace(**{name: getattr(tf, name) for name in names}, log=tf.math.log, sum=tf.reduce_sum)
+    m = _module(tf, log=tf.math.log, sum=tf.reduce_sum, constant=tf.constant)
 
     @tf.custom_gradient
     def operation(x: Any) -> Any:
@@ -119,10 +113,7 @@ def _tensorflow(function: Function, rule: Rule) -> tuple[Callable[..., Any], Any
 def _torch(function: Function, rule: Rule) -> tuple[Callable[..., Any], Any]:
     import torch
 
-    names = ["exp", "sin", "cos", "tanh", "log", "sqrt", "sum", "matmul", "where", "maximum", "abs", "sign"]
-    m = SimpleNamespace(
-        **{name: getattr(torch, name) for name in names}, transpose=lambda a: a.T, constant=torch.tensor
-    )
+    m = _module(torch, transpose=lambda a: a.T, constant=torch.tensor)
 
     class Operation(torch.autograd.Function):
         @staticmethod
@@ -147,22 +138,7 @@ def _jax(function: Function, rule: Rule) -> tuple[Callable[..., Any], Any]:
     import jax
     import jax.numpy as jnp
 
-    names = [
-        "exp",
-        "sin",
-        "cos",
-        "tanh",
-        "log",
-        "sqrt",
-        "sum",
-        "matmul",
-        "where",
-        "maximum",
-        "abs",
-        "sign",
-        "transpose",
-    ]
-    m = SimpleNamespace(**{name: getattr(jnp, name) for name in names}, constant=jnp.asarray)
+    m = _module(jnp, constant=jnp.asarray)
 
     @jax.custom_vjp
     def operation(x: Any) -> Any:

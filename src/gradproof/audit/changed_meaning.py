@@ -44,9 +44,8 @@ def seen(fix: Fix, before: GradientReport, now: GradientReport | None, is_first:
 
     A training whose gradients are mended goes other ways from the second step on: only the first are compared.
     """
-    known = (
-        fix.checked and f" {fix.checked[:1].upper()}{fix.checked[1:]}"
-    )  # of the ops, before the text was run
+    # What was seen of the ops, before the text was run.
+    known = fix.checked and f" {fix.checked[:1].upper()}{fix.checked[1:]}"
     if now is None:
         return replace(fix, checked=f"{RAN}: it goes on, and no gradient in it is at fault.{known}")
     if known:

@@ -55,7 +55,7 @@ def _grid_beyond_rounding(line: LadderLine, values: Sequence[float]) -> Grid | N
 def learn_grid_of_all(line: LadderLine) -> bool:
     """Whether all values asked for so far lie on one grid; not all of their steps may be powers of two."""
     if not line.calls.whole:
-        line.grid = _grid_beyond_rounding(line, [line.value(step) for step in line.known])
+        line.grid = _grid_of_all(line)
     return line.grid is not None
 
 
@@ -63,8 +63,12 @@ def learn_grid_again(line: LadderLine) -> bool:
     """The grid as all values asked for so far show it, if they lie on one at all."""
     if line.grid is None:
         return False
-    seen = _grid_beyond_rounding(line, [line.value(step) for step in line.known])
+    seen = _grid_of_all(line)
     if seen is None or seen == line.grid:
         return False
     line.grid = seen
     return True
+
+
+def _grid_of_all(line: LadderLine) -> Grid | None:
+    return _grid_beyond_rounding(line, [line.value(step) for step in line.known])

@@ -19,7 +19,7 @@ from gradproof.errors import NoDerivative, NotSupported
 from gradproof.ir import types
 from gradproof.ir.capture import Pullback
 from gradproof.ir.kernel import Kernel
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
 from gradproof.judge.meaning import with_open_decisions
@@ -128,13 +128,8 @@ def _kernel_between(program: Program, inputs: tuple[int, ...], output: Node) -> 
     """How an output is computed again from the inputs of a rule: by its op, or by all ops on the way from them."""
     if output.is_opaque and output.inputs == inputs:
         return output.kernel
-    needed, pending = set(inputs), [output.id]
-    while pending:
-        id = pending.pop()
-        if id not in needed:
-            needed.add(id)
-            pending.extend(program[id].inputs)
-    nodes = tuple(node for node in program.nodes if node.id in needed and node.id not in inputs)
+    needed = ancestors(program, [output.id], beyond=inputs).difference(inputs)
+    nodes = tuple(node for node in program.nodes if node.id in needed)
     opaque = [node for node in nodes if node.is_opaque and not node.is_discrete]
     kernels = [node.kernel for node in opaque if node.kernel is not None]
     if not kernels or len(kernels) < len(opaque):
