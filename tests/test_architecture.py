@@ -190,7 +190,7 @@ def test_no_class_name_is_defined_twice() -> None:
     homes: dict[str, list[str]] = {}
     for path, tree in _trees().items():
         for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 

@@ -44,7 +44,7 @@ class FolderKeeper:
         default_factory=dict
     )  # whose text is there, and whose is still to be written
     _table: ClassTable = field(init=False)
-    _writer: _Writer | None = None
+    _writer: _WritingThread | None = None
 
     def __post_init__(self) -> None:
         self._table = ClassTable(lambda file: self._files.setdefault(file, False))
@@ -81,7 +81,7 @@ class FolderKeeper:
         if call.n_bytes > MOST_COPIED:
             self._put(call, texts)
         else:
-            writer = _Writer(partial(self._put, call.copied(), texts))
+            writer = _WritingThread(partial(self._put, call.copied(), texts))
             try:
                 writer.start()
                 self._writer = writer
@@ -114,7 +114,7 @@ class FolderKeeper:
             self.lost.append(fault_reason(error))
 
 
-class _Writer(Thread):
+class _WritingThread(Thread):
     """Not the program's: observers of the program listen to what `Thread.run` runs."""
 
     def __init__(self, job: Callable[[], None]) -> None:

@@ -40,7 +40,7 @@ def spliced(program: Program, replacements: Sequence[Replacement]) -> Program:
         place = max(places[id] for id in known | set(one.results))
         if place < _first_use(program, places, set(one.results)):
             due.setdefault(place, []).append(one)
-    writer = _Writer(program)
+    writer = _Splicer(program)
     for place, node in enumerate(program.nodes):
         writer.copy(node)
         for one in due.get(place, ()):
@@ -53,7 +53,7 @@ def _first_use(program: Program, places: Mapping[int, int], ids: set[int]) -> in
     return min(uses, default=len(program.nodes))
 
 
-class _Writer:
+class _Splicer:
     """Writes the nodes anew, keeping what stands for which of the old ones."""
 
     def __init__(self, program: Program) -> None:

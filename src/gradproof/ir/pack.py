@@ -53,7 +53,7 @@ class Packings(Protocol):
 
 def gather(value: Any, packings: Packings) -> Gathered:
     """`NotData` where something in it is no data."""
-    writer = _Writer(packings)
+    writer = _Packer(packings)
     root = writer.data(value)
     told = {"classes": writer.used, "arrays": writer.table, "records": writer.records, "root": root}
     return Gathered(told, writer.raws)
@@ -77,7 +77,7 @@ def unpack(block: Any, packings: Packings) -> Any:
         raise UnreadableCapture(f"damaged or forged: {type(error).__name__}: {error}") from error
 
 
-class _Writer:
+class _Packer:
     def __init__(self, packings: Packings) -> None:
         self._packings = packings
         self._records: dict[int, int] = {}

@@ -34,20 +34,20 @@ def _upright(z: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Cut:
+class _BranchCut:
     """Which points lie on it, and whether it lies along the real axis (else the imaginary one)."""
 
     holds: Callable[[Array], Array]
     is_real: bool = True
 
 
-_NEGATIVE = _Cut(_negative)
-_CUTS: Mapping[str, _Cut] = {
+_NEGATIVE = _BranchCut(_negative)
+_CUTS: Mapping[str, _BranchCut] = {
     **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "power"), _NEGATIVE),
-    "log1p": _Cut(lambda z: (z.imag == 0.0) & (z.real < -1.0)),
-    "acosh": _Cut(lambda z: (z.imag == 0.0) & (z.real < 1.0)),
-    **dict.fromkeys(("asin", "acos", "atanh"), _Cut(_outside)),
-    **dict.fromkeys(("asinh", "atan"), _Cut(_upright, is_real=False)),
+    "log1p": _BranchCut(lambda z: (z.imag == 0.0) & (z.real < -1.0)),
+    "acosh": _BranchCut(lambda z: (z.imag == 0.0) & (z.real < 1.0)),
+    **dict.fromkeys(("asin", "acos", "atanh"), _BranchCut(_outside)),
+    **dict.fromkeys(("asinh", "atan"), _BranchCut(_upright, is_real=False)),
 }
 
 

@@ -24,7 +24,7 @@ Found = tuple[str, str, Any]  # kind, sentence, value
 
 
 @dataclass(frozen=True, eq=False)
-class _Term:
+class _MadeValue:
     """A value of the program, with the op that made it: entries moved to another shape still count as that op."""
 
     program: Program
@@ -48,8 +48,8 @@ class _Term:
             node = self.program[node.inputs[0]]
         return node
 
-    def part(self, k: int) -> _Term:
-        return _Term(self.program, self.program[self.maker.inputs[k]], max(self.depth - 1, 0))
+    def part(self, k: int) -> _MadeValue:
+        return _MadeValue(self.program, self.program[self.maker.inputs[k]], max(self.depth - 1, 0))
 
 
 def rewritings(program: Program, node: Node, is_alone: bool = False) -> Iterator[Found]:
@@ -57,7 +57,7 @@ def rewritings(program: Program, node: Node, is_alone: bool = False) -> Iterator
 
     If it is alone, only those of the op itself, without the ops that its inputs come from.
     """
-    term = _Term(program, node, 1) if is_alone else _Term(program, node)
+    term = _MadeValue(program, node, 1) if is_alone else _MadeValue(program, node)
     if not types.is_real(node.dtype):
         return
     for make in _RULES.get(node.op, ()):
@@ -68,7 +68,7 @@ def rewritings(program: Program, node: Node, is_alone: bool = False) -> Iterator
             continue
 
 
-def _division(term: _Term) -> Iterator[Found]:
+def _division(term: _MadeValue) -> Iterator[Found]:
     a, b = term.part(0), term.part(1)
     yield "rewriting", "`a / b` was rewritten as `a * (1 / b)`", a.value * _inverse(b.value)
     if a.op == "div":
@@ -100,7 +100,7 @@ def _inverse(x: Array) -> Array:
     return np.asarray(x.dtype.type(1) / x)
 
 
-def _product(term: _Term) -> Iterator[Found]:
+def _product(term: _MadeValue) -> Iterator[Found]:
     for k in (0, 1):
         a, b = term.part(k), term.part(1 - k)
         if a.op == "div":
@@ -143,15 +143,15 @@ def _happens(product: Array, factors: tuple[Array, ...]) -> str:
     return ""
 
 
-def _inverse_pair(inner: str, text: str) -> Callable[[_Term], Iterator[Found]]:
-    def make(term: _Term) -> Iterator[Found]:
+def _inverse_pair(inner: str, text: str) -> Callable[[_MadeValue], Iterator[Found]]:
+    def make(term: _MadeValue) -> Iterator[Found]:
         if term.part(0).op == inner:
             yield "rewriting", text, _shaped(term.part(0).part(0).value, term)
 
     return make
 
 
-def _difference(term: _Term) -> Iterator[Found]:
+def _difference(term: _MadeValue) -> Iterator[Found]:
     """`(x + c) - c`, and sums of a product, which may be one fused operation."""
     a, b = term.part(0), term.part(1)
     if a.op == "add":
@@ -172,7 +172,7 @@ def _difference(term: _Term) -> Iterator[Found]:
     yield from _fused(term, -1)
 
 
-def _addition(term: _Term) -> Iterator[Found]:
+def _addition(term: _MadeValue) -> Iterator[Found]:
     for k in (0, 1):
         a, b = term.part(k), term.part(1 - k)
         if a.op == "sub":
@@ -193,7 +193,7 @@ def _addition(term: _Term) -> Iterator[Found]:
     yield from _fused(term, 1)
 
 
-def _fused(term: _Term, sign: int) -> Iterator[Found]:
+def _fused(term: _MadeValue, sign: int) -> Iterator[Found]:
     """`a * b + c` rounded once: the product is not rounded before it is added."""
     text = (
         "`a * b` and the sum are one fused multiply-add, which rounds once: the product is not rounded before"
@@ -214,7 +214,7 @@ def _fused(term: _Term, sign: int) -> Iterator[Found]:
         yield "fused-multiply-add", said, _rounded_once(factors, turned * own, rest.value, others, term.node)
 
 
-def _is_scaled(term: _Term) -> bool:
+def _is_scaled(term: _MadeValue) -> bool:
     """Whether it is an array times a number, as derivatives of a product write it."""
     inputs = [term.part(k).value for k in range(len(term.maker.inputs))] if term.op == "einsum" else []
     return len(inputs) == 2 and () in (inputs[0].shape, inputs[1].shape)
@@ -235,14 +235,14 @@ def _rounded_once(factors: list[Array], own: int, rest: Array, others: int, node
     return np.asarray(entries, np.float64).reshape(shape)
 
 
-def _whole_power(term: _Term) -> Iterator[Found]:
+def _whole_power(term: _MadeValue) -> Iterator[Found]:
     x, n = term.part(0).value, int(term.node.params["exponent"])
     if n < 0:
         yield "rewriting", f"`x ** {n}` was computed as `1 / x ** {-n}`", x.dtype.type(1) / _powered(x, -n)
         yield "rewriting", f"`x ** {n}` was computed as `(1 / x) ** {-n}`", _powered(x.dtype.type(1) / x, -n)
 
 
-def _power(term: _Term) -> Iterator[Found]:
+def _power(term: _MadeValue) -> Iterator[Found]:
     """A whole exponent: products, from the left or of squares."""
     x, exponent = term.part(0).value, term.part(1).value
     n = int(exponent.flat[0])
@@ -265,13 +265,13 @@ def _powered(x: Array, n: int) -> Array:
     return y
 
 
-def _root(term: _Term) -> Iterator[Found]:
+def _root(term: _MadeValue) -> Iterator[Found]:
     x = term.part(0)
     if x.op == "square" or (x.op == "mul" and x.maker.inputs[0] == x.maker.inputs[1]):
         yield "rewriting", "`sqrt(x * x)` was rewritten as `abs(x)`", _shaped(np.abs(x.part(0).value), term)
 
 
-def _same(one: _Term, other: _Term) -> bool:
+def _same(one: _MadeValue, other: _MadeValue) -> bool:
     """The same node, or two constants of one value."""
     return one.maker.id == other.maker.id or (
         one.op == other.op == "constant"
@@ -279,13 +279,13 @@ def _same(one: _Term, other: _Term) -> bool:
     )
 
 
-def _shaped(value: Array, term: _Term) -> Array:
+def _shaped(value: Array, term: _MadeValue) -> Array:
     if value.size == int(np.prod(term.node.shape)):
         return value.reshape(term.node.shape)
     return np.broadcast_to(value, term.node.shape)
 
 
-_RULES: dict[str, tuple[Callable[[_Term], Iterator[Found]], ...]] = {
+_RULES: dict[str, tuple[Callable[[_MadeValue], Iterator[Found]], ...]] = {
     "div": (_division,),
     "mul": (_product,),
     "sub": (_difference,),

@@ -80,7 +80,7 @@ class Comebacks:
         if event.phase != "forward" or array is None or not types.is_real(value.dtype) or not array.size:
             return None
         files = frozenset(span.file for span in event.stack)
-        search = _Search(self, m, nodes, event.index, array, files)
+        search = _DoorSearch(self, m, nodes, event.index, array, files)
         place = next((k for k, given in enumerate(event.inputs) if given.id == value.id), 0)
         operands = [(span, one) for span in event.stack for one in operand_at(span, place, len(event.inputs))]
         return self._found(search, search.told(operands) or search.equal(event), event.span)
@@ -90,10 +90,10 @@ class Comebacks:
         span, given = self.call.span, targets_at(self.call.span)
         if span is None or not given or array.dtype.kind != "f":
             return None
-        search = _Search(self, m, nodes, 1 << 62, array, frozenset({span.file}))
+        search = _DoorSearch(self, m, nodes, 1 << 62, array, frozenset({span.file}))
         return self._found(search, search.told([(span, given[k])]), span)
 
-    def _found(self, search: _Search, found: Traced | None, back: Span | None) -> Traced | None:
+    def _found(self, search: _DoorSearch, found: Traced | None, back: Span | None) -> Traced | None:
         if found is None:
             return None
         since = search.m.builder.next_id
@@ -103,7 +103,7 @@ class Comebacks:
 
 
 @dataclass(eq=False)
-class _Search:
+class _DoorSearch:
     """For one constant: `used` are the doors that the numbers it was told by went through."""
 
     of: Comebacks

@@ -20,19 +20,19 @@ _NO_RULE = re.compile(r"gradient registry has no entry for: (\w+)")
 
 def find_break(call: GradientCall, k: int) -> Break:
     """The reason for source `k`: the first that the run shows, from the plainest to the most general."""
-    return dialect_of(call.framework).said(call, k, _Search(call, call.sources[k], k).reason())
+    return dialect_of(call.framework).said(call, k, _FlowOfData(call, call.sources[k], k).reason())
 
 
 def find_break_of_raised(call: GradientCall, k: int) -> Break | None:
     """The same for a call that raised: an op without a rule, a rule that raised, arguments that are no tensors."""
-    search, dialect = _Search(call, call.sources[k], k), dialect_of(call.framework)
+    search, dialect = _FlowOfData(call, call.sources[k], k), dialect_of(call.framework)
     own = dialect.raised(call, k)
     if own is not None:
         return dialect.said(call, k, own)
     return search.without_rule() or search.raised() or no_tensor(call, call.sources[k])
 
 
-class _Search:
+class _FlowOfData:
     """The flow of data around one source: what it reached, and what the target was made of."""
 
     def __init__(self, call: GradientCall, source: Operand, k: int) -> None:

@@ -109,7 +109,7 @@ def _captures(request: Request, sources: Sequence[CheckedSource], alone: bool = 
     with observe(always, calls.append):
         with tf.GradientTape(persistent=True) as tape:
             _watch(tape, sources)
-            targets = [_Target(*found, alone) for found in _targets(request, sources)]
+            targets = [_TargetOnTape(*found, alone) for found in _targets(request, sources)]
         n_own = len(calls)  # gradients that the function computed inside itself are not what was asked for
         for target in targets:
             for entry, weight in target.recorded:
@@ -135,7 +135,7 @@ def _each_row(request: Request, sources: Sequence[CheckedSource], k: int) -> Cap
         return _captures(request, sources, alone=True)[k]
 
 
-class _Target:
+class _TargetOnTape:
     """What is differentiated: a number, or an array whose entries are taken out while the tape records."""
 
     def __init__(self, name: str, value: Any, shape: tuple[int, ...], alone: bool) -> None:

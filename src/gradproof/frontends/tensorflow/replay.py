@@ -78,7 +78,7 @@ class NativeReplay:
         if not tf.executing_eagerly() or (mode != "eager" and len(program.nodes) > MOST_TRACED):
             return None
         try:
-            plan = _Plan(tf, program, wrt, self.capture.ran, mode)
+            plan = _RunningOrder(tf, program, wrt, self.capture.ran, mode)
             run = plan.gradient if mode == "eager" else tf.function(plan.gradient, **_OPTIONS[mode])
             with unlogged():
                 gradient, target = run(*(tf.constant(program[id].value) for id in plan.given))
@@ -95,7 +95,7 @@ class _Circle(Exception):
         self.ids = frozenset(ids)
 
 
-class _Plan:
+class _RunningOrder:
     """The units of a program in an order in which they can run: ops as they ran, and single nodes for the rest."""
 
     def __init__(self, tf: Any, program: Program, wrt: int, ran: tuple[Ran, ...], mode: str) -> None:

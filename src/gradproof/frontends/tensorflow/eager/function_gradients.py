@@ -52,7 +52,7 @@ class _Check:
     calls: list[GradientCall] = field(default_factory=list)
 
 
-class _UnderWay(threading.local):
+class _RequestsUnderWay(threading.local):
     """What a thread is asking for, innermost last."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class FunctionGradients:
         self._recorder = observation.recorder
         self._listener = listener
         self._traces = traces
-        self._under_way = _UnderWay()
+        self._under_way = _RequestsUnderWay()
 
     def patches(self) -> list[Patch]:
         return [

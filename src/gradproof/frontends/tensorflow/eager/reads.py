@@ -23,13 +23,13 @@ Reads = tuple[tuple[int, int], ...]
 """Places among the inputs of an op, each with the handle of the variable it was read from."""
 
 
-class _UnderWay(threading.local):
+class _OpsUnderWay(threading.local):
     """The arguments of the op that this thread is executing, innermost first."""
 
     args: tuple[Any, ...] = ()
 
 
-_UNDER_WAY = _UnderWay()
+_UNDER_WAY = _OpsUnderWay()
 _ORIGINAL = pywrap_tfe.TFE_Py_FastPathExecute
 _LOCK = threading.Lock()
 _followers = 0

@@ -10,7 +10,7 @@ from gradproof.frontends.assemble.lists import TensorList
 from gradproof.frontends.tensorflow.lower._table import ints, lower, scatter_axis
 
 
-class _Cut(NamedTuple):
+class _StridedCut(NamedTuple):
     """A strided slice with all masks resolved: one range per axis of the tensor, counted as `range` counts."""
 
     begin: tuple[int, ...]
@@ -26,7 +26,7 @@ def _has(event: Any, mask: str, place: int) -> bool:
     return bool(int(event.attrs.get(mask, 0)) >> place & 1)
 
 
-def _cut(event: Any, shape: tuple[int, ...], begin: Any, end: Any, strides: Any) -> _Cut:
+def _cut(event: Any, shape: tuple[int, ...], begin: Any, end: Any, strides: Any) -> _StridedCut:
     """The masks say which entries of the specification stand for an ellipsis, a new axis, a single place."""
     spec = list(zip(ints(begin), ints(end), ints(strides)))
     new = [_has(event, "new_axis_mask", k) for k in range(len(spec))]
@@ -47,7 +47,7 @@ def _cut(event: Any, shape: tuple[int, ...], begin: Any, end: Any, strides: Any)
             high = None if _has(event, "end_mask", k) else last
             ranges.append(slice(low, high, step).indices(n))
     ranges += [(0, n, 1) for n in shape[len(ranges) :]]
-    return _Cut(*(tuple(part) for part in zip(*ranges))) if ranges else _Cut((), (), ())
+    return _StridedCut(*(tuple(part) for part in zip(*ranges))) if ranges else _StridedCut((), (), ())
 
 
 @lower("StridedSlice")
@@ -74,7 +74,7 @@ def _strided_slice_update(m: Any, event: Any, x: Any, begin: Any, end: Any, stri
     return m.scatter_update(x, places, value)
 
 
-def _shape_of_slice(event: Any, cut: _Cut) -> tuple[int, ...]:
+def _shape_of_slice(event: Any, cut: _StridedCut) -> tuple[int, ...]:
     if int(event.attrs.get("new_axis_mask", 0)) or int(event.attrs.get("shrink_axis_mask", 0)):
         raise NotImplementedError("an update that drops or adds axes")
     return cut.shape

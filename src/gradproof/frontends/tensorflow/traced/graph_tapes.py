@@ -19,7 +19,7 @@ _OPEN = 1 << 62  # the end of a stretch that lasts
 
 
 @dataclass(eq=False)
-class _Record:
+class _TapeInGraph:
     """One tape in the graph that it was opened in."""
 
     graph: Any
@@ -31,13 +31,13 @@ class GraphTapes:
     """The tapes that were opened while a graph was built."""
 
     def __init__(self) -> None:
-        self._records: WeakKeyDictionary[Any, _Record] = WeakKeyDictionary()
+        self._records: WeakKeyDictionary[Any, _TapeInGraph] = WeakKeyDictionary()
 
     def push(self, tape: Any) -> None:
         graph = tf_ops.get_default_graph()
         record = self._records.get(tape)
         if record is None or record.graph is not graph:
-            record = self._records[tape] = _Record(graph)
+            record = self._records[tape] = _TapeInGraph(graph)
         record.stretches.append((int(graph.version), _OPEN))
 
     def pop(self, tape: Any) -> None:
