@@ -75,3 +75,48 @@ def test_an_arc_that_ends_at_its_clip_has_no_slope_however_its_argument_was_comp
     (row,) = gradproof.check(lambda u: np.arccos(np.minimum(u @ np.array([1.0, 0.0]), 1.0)), turn).gradients
     assert row.verdict.value == "undefined"
     assert "singular-point" in [one.kind for one in row.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "named"),
+    [
+        ("xlog1py(0.1, y)", -1.0, "y = -1"),
+        ("xlogy(0.1, y)", 0.0, "y = 0"),
+        ("betainc(0.5, 0.7, y)", 2.0, "y = 2"),
+        ("gammainc(y, 0.5)", -1.0, "y = -1"),
+    ],
+)
+def test_the_argument_outside_the_domain_is_the_one_that_is_named(
+    function: str, at: float, named: str
+) -> None:
+    special = pytest.importorskip("scipy.special")
+    shown: dict[str, object] = {}
+    exec(f"def f(y): return {function}", {**vars(special)}, shown)
+    report = gradproof.check(shown["f"], np.float64(at))  # type: ignore[arg-type]
+    said = [one.headline for row in report.gradients for one in row.diagnostics]
+    assert any(named in one for one in said), said
+
+
+STATES = """
+import tensorflow as tf
+text, frozen, held = tf.constant("a"), tf.Variable(2.0, trainable=False), tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    tape.watch(text)
+print(tape.gradient(text, text))
+with tf.GradientTape() as tape:
+    y = frozen * frozen
+tape.gradient(y, frozen)
+with tf.GradientTape(watch_accessed_variables=False) as tape:
+    y = held * held
+tape.gradient(y, held)
+"""
+
+
+@pytest.mark.tensorflow
+def test_text_is_no_number_and_a_variable_is_not_told_to_become_one(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "states.py").write_text(STATES)
+    text, frozen, held = (one.diagnostics[0] for one in audited(tmp_path / "states.py")[0].gradients)
+    assert text.kind == "integer-dtype" and "text cannot change by a little" in text.why
+    assert frozen.fix.text.endswith("before you use it; if `frozen` is a parameter, make it trainable")
+    assert held.fix.text.endswith("before you use it")

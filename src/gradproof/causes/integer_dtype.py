@@ -1,7 +1,7 @@
 """The gradient is asked for integers, and integers cannot be moved a little.
 
 What it finds
-    A gradient of None for a source whose dtype is an integer or a boolean.
+    A gradient of None for a source whose dtype is an integer, a boolean or text.
 
 Why it spoils a gradient
     A derivative says what a small change of the source does. Between 2 and 3 there is no integer, so frameworks
@@ -51,14 +51,24 @@ def find(case: Case) -> Iterator[Diagnostic]:
         missing,
         headline=f"{lacks(case)} because `{name}` holds {dtype}, not real numbers",
         why=(
-            "A derivative says what a small change does, and an integer cannot change by a little. "
-            f"{_refused(case)} {dtype}, even where the formula would have a slope."
+            f"A derivative says what a small change does, and {_thing(dtype)} cannot change by a little. "
+            f"{_refused(case)} {dtype}{_formula(dtype)}."
         ),
-        fix=Fix(
+        fix=Fix("ask for the gradient of the numbers that are made of it")
+        if dtype == "string"
+        else Fix(
             f"give `{name}` a floating-point dtype; a number with a decimal point has one",
             _patch(case, missing),
         ),
     )
+
+
+def _thing(dtype: str) -> str:
+    return {"string": "text", "bool": "a boolean"}.get(dtype, "an integer")
+
+
+def _formula(dtype: str) -> str:
+    return "" if dtype == "string" else ", even where the formula would have a slope"
 
 
 def _ending(case: Case) -> str:

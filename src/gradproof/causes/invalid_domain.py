@@ -38,13 +38,13 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.exact_entry import culprit_of
 from gradproof.diagnosis.first_nonfinite import Nonfinite
-from gradproof.diagnosis.flow import Place, operand, value_at
+from gradproof.diagnosis.flow import Place, value_at
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
-from gradproof.ops import TABLE
 
 _FIX_DATA = "look where the number comes from: a gap in the data, or an update with a gradient like this one"
 _FIX_TRAINED = (
@@ -201,7 +201,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         return
     program = reference.run.program
     node = program[place.id]
-    argument = _argument(program, place)
+    argument = culprit_of(program, place)
     if node.span is None or node.op in ("input", "constant"):
         return
     at = "here" if argument is None else f"at {spoken(case, program, argument)}"
@@ -244,14 +244,6 @@ def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, spa
             "take it over an axis with more numbers, or divide by how many there are (a correction of 0)"
         ),
     )
-
-
-def _argument(program: Program, place: Place) -> Place | None:
-    node = program[place.id]
-    op = TABLE.get(node.op)
-    if op is None or op.slopes is None:
-        return None
-    return operand(program, place, 1 if node.op in ("div", "xdivy", "xlogy") else 0)
 
 
 CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "")

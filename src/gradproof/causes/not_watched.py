@@ -62,11 +62,15 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"trainable variables, and what is passed to `tape.watch`. `{name}` is {what}, so there is no recorded "
             f"path from `{target}` back to it."
         ),
-        fix=Fix(
-            f"watch {kind} before you use it; if `{name}` is a parameter, make it a variable",
-            _patch(case, name),
-        ),
+        fix=Fix(f"watch {kind} before you use it{_or_else(name, what)}", _patch(case, name)),
     )
+
+
+def _or_else(name: str, what: str) -> str:
+    """What a parameter should be, where it is not that already."""
+    if "not trainable" in what:
+        return f"; if `{name}` is a parameter, make it trainable"
+    return "" if what.startswith("a variable") else f"; if `{name}` is a parameter, make it a variable"
 
 
 def _plain(case: Case, missing: Break, what: str) -> Diagnostic:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from gradproof.ops import TABLE, Arithmetic
 
 BITS = 256
 MAX_ENTRIES = 20_000  # an op on more numbers is not computed in balls only to name the kind of a fault
+QUOTIENTS = frozenset({"div", "xdivy"})
+ORDINARY = (0.5, 2.0)  # every entrywise op is defined at one of them, whatever its domain
 LONGEST_EXPONENT = 1e6  # beyond, the exponent itself is told by its size
 LARGEST = {
     "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38,
@@ -73,8 +77,11 @@ def is_exact(program: Program, place: Place) -> bool:
     return isinstance(ball, arb) and np.isrealobj(value) and bool(ball == arb(float(value)))
 
 
-def local_ball(program: Program, place: Place) -> Any:
-    """The ball of an entry, computed from the inputs it had; None where its op has no meaning or is too large."""
+def local_ball(program: Program, place: Place, instead: Mapping[int, float] = MappingProxyType({})) -> Any:
+    """The ball of an entry, computed from the inputs it had; None where its op has no meaning or is too large.
+
+    `instead` puts other numbers in the place of operands of an entrywise op.
+    """
     node = program[place.id]
     op = TABLE.get(node.op)
     if op is None or node.is_discrete or op.n_outputs > 1:
@@ -86,13 +93,35 @@ def local_ball(program: Program, place: Place) -> Any:
     try:
         with m.domain.active():
             if entrywise:
-                xs = [value_at(program, operand(program, place, k)) for k in range(len(node.inputs))]
+                had = (value_at(program, operand(program, place, k)) for k in range(len(node.inputs)))
+                xs = [instead.get(k, x) for k, x in enumerate(had)]
             else:
                 xs = [program[id].value for id in node.inputs]
             y = getattr(m, node.op)(*(m.literal(np.asarray(x)) for x in xs), **node.params)
             return np.asarray(y, object)[() if entrywise else place.index]
     except (GradproofError, ValueError, TypeError, AttributeError, IndexError):
         return None
+
+
+def culprit_of(program: Program, place: Place) -> Place | None:
+    """The operand that an entrywise op has no finite result for.
+
+    That is the first one that lets the op have a value when an ordinary number stands in its place. Where the op has
+    a value and only its dtype cannot hold it: what it divides by, or else its first operand.
+    """
+    node = program[place.id]
+    op = TABLE.get(node.op)
+    if op is None or op.slopes is None or not node.inputs:
+        return None
+    usual = 1 if node.op in QUOTIENTS else 0
+    trials = () if len(node.inputs) == 1 or _has_value(program, place) else range(len(node.inputs))
+    gives = (k for k in trials if any(_has_value(program, place, {k: x}) for x in ORDINARY))
+    return operand(program, place, next(gives, usual))
+
+
+def _has_value(program: Program, place: Place, instead: Mapping[int, float] = MappingProxyType({})) -> bool:
+    ball = local_ball(program, place, instead)
+    return ball is not None and bool(ball.is_finite())
 
 
 def measured(entry: Any) -> Exact | None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact, exact_entry
+from gradproof.diagnosis.exact_entry import QUOTIENTS, SMALLEST_NORMAL, Exact, culprit_of, exact_entry
 from gradproof.diagnosis.flow import Place, forward_op, operand, trail, value_at
 from gradproof.diagnosis.zero import SUMS, Zero, rounded_away, zero_at
 from gradproof.domains.ball import BallDomain
@@ -34,7 +34,6 @@ MAX_EXACT = 20_000  # numbers in a program that is run as a whole in balls
 EXACT_BITS = 256
 MANY_BITS = 1280
 _PRODUCTS = frozenset({"mul", "absorbing_mul"})
-_QUOTIENTS = frozenset({"div", "xdivy"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +153,7 @@ def _masked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
                 program,
                 way,
                 exact_entry(program, way[0]),
-                culprit=_culprit(program, way[0]),
+                culprit=culprit_of(program, way[0]),
                 meeting=place,
                 zero=zero,
             )
@@ -176,7 +175,7 @@ def _is_on_the_way_in(program: Program, meeting: Place, way: tuple[Place, ...]) 
 def _other_factor(program: Program, place: Place, way: tuple[Place, ...]) -> Place | None:
     """What the bad number is multiplied by; at the origin, what is divided by zero."""
     node = program[place.id]
-    if node.op in _QUOTIENTS:
+    if node.op in QUOTIENTS:
         return operand(program, place, 0)
     if node.op not in _PRODUCTS:
         return None
@@ -196,7 +195,7 @@ def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
     if local.is_defined:
         found = Nonfinite("overflow", program, way, local, meeting=meeting)
         return found if local.is_beyond(origin.dtype) else _taken_for_zero(found) or _inside(found)
-    culprit = _culprit(program, way[0])
+    culprit = culprit_of(program, way[0])
     found = Nonfinite("invalid-domain", program, way, local, culprit, meeting)
     lost = _rounding_to_an_edge(program, way)
     if culprit is None or lost is not None:
@@ -206,7 +205,7 @@ def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
 
 def _rounding_to_an_edge(program: Program, way: tuple[Place, ...]) -> tuple[Place, Exact | None] | None:
     """The rounding without which the op that made the infinity would have had a finite slope."""
-    origin, culprit = program[way[0].id], _culprit(program, way[0])
+    origin, culprit = program[way[0].id], culprit_of(program, way[0])
     if culprit is None or not (value_at(program, culprit) == 0 or _is_at_edge(program, origin, culprit)):
         return None
     before = prune(program, [culprit.id])
@@ -220,7 +219,7 @@ def _rounding_to_an_edge(program: Program, way: tuple[Place, ...]) -> tuple[Plac
 
 def _taken_for_zero(found: Nonfinite) -> Nonfinite | None:
     """An operand smaller than the smallest normal number, which many a processor is told to take for zero."""
-    program, place = found.program, _culprit(found.program, found.trail[0])
+    program, place = found.program, culprit_of(found.program, found.trail[0])
     value = None if place is None else value_at(program, place)
     if place is None or value is None or not 0 < abs(value) < SMALLEST_NORMAL.get(program[place.id].dtype, 0):
         return None
@@ -256,15 +255,6 @@ def _meeting(program: Program, way: tuple[Place, ...]) -> Place | None:
         if value is not None and bool(np.isnan(value)):
             return place
     return None
-
-
-def _culprit(program: Program, place: Place) -> Place | None:
-    """The operand that an op has no finite result for: what it divides by, or its argument."""
-    node = program[place.id]
-    op = TABLE.get(node.op)
-    if op is None or op.slopes is None or not node.inputs:
-        return None
-    return operand(program, place, 1 if node.op in _QUOTIENTS | {"xlogy"} else 0)
 
 
 def _is_at_edge(program: Program, origin: Node, culprit: Place) -> bool:

@@ -14,6 +14,7 @@ from gradproof.ir import types
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
 
+_TEXT = "string"  # the dtype of what is no number at all
 _LOOKS = frozenset({"bool()", "format"})  # conversions whose result is no number to go on with
 _NO_RULE = re.compile(r"gradient registry has no entry for: (\w+)")
 
@@ -54,7 +55,7 @@ class _FlowOfData:
         return self.dialect.returned_none(self.call, self.reached)
 
     def _integer(self) -> Break | None:
-        if not types.is_discrete(self.source.value.dtype):
+        if not types.is_discrete(self.source.value.dtype) and self.source.value.dtype != _TEXT:
             return None
         made = self._made_at(self.source.value.id)
         return Break(
