@@ -78,6 +78,19 @@ def test_what_is_too_large_to_be_copied_is_written_before_the_program_goes_on(
     assert [str(one.verdict) for one in _train(tmp_path / "kept")] == ["correct", "correct"]
 
 
+def test_where_no_thread_can_be_started_any_more_the_program_writes_it_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(writer: Any) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(keeping._Writer, "start", refused)
+    gradients = _train(tmp_path / "kept")
+    assert [str(one.verdict) for one in gradients] == ["correct", "correct"]
+    for one, expected in zip(gradients, _expected(), strict=True):
+        np.testing.assert_allclose(one.observed, expected, rtol=1e-6)
+
+
 def test_a_fault_while_it_is_written_is_told_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,7 +85,8 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
         if scheduler is None:
             cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
-                memory_limit=memory_of_each(jobs),
+                memory_limit=memory_of_each(jobs), scheduler_kwargs={"dashboard_address": _ANY_PORT},
+                preload=[*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.deaf"],
             )  # fmt: skip
             with cluster, Client(cluster) as client:
                 yield client
@@ -100,6 +101,7 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
             yield client
 
 
+_ANY_PORT = "127.0.0.1:0"  # of a scheduler's own pages: the usual one may be another cluster's
 _BEFORE_START = "distributed.nanny.pre-spawn-environ"
 
 
