@@ -6,6 +6,7 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.hidden_infinities import absorbed
+from gradproof.engine.outside import has_no_value
 from gradproof.engine.refine import gradient_measure
 from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
@@ -46,14 +47,34 @@ def without_value(program: Program, proven: Run) -> str | None:
     In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
     slope by its formula, though a part of it has no value.
     """
-    if not _is_nan(program[program.outputs[0]]):
+    return next((node.op for node in _first_nans(program) if not _is_known(proven, node)), None)
+
+
+def nowhere(program: Program, proven: Run) -> str | None:
+    """That a target is NaN because an op on its way has no value for certain, as the variance of one number (0/0).
+
+    Where an exact zero has absorbed the slope, the enclosures alone do not show it.
+    """
+    op = without_value(program, proven)
+    if op is None:
         return None
-    origins = (
+    try:
+        result = run(BallDomain(BITS), program)
+    except GradproofError:
+        return None
+    is_certain = any(has_no_value(result, node) for node in _first_nans(program))
+    return f"the function has no value at this point: `{op}` has none" if is_certain else None
+
+
+def _first_nans(program: Program) -> list[Node]:
+    """The ops that make NaN of numbers, where the target is NaN."""
+    if not _is_nan(program[program.outputs[0]]):
+        return []
+    return [
         node
         for node in program.nodes
         if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
-    )
-    return next((node.op for node in origins if not _is_known(proven, node)), None)
+    ]
 
 
 def boundless_step(program: Program) -> str | None:

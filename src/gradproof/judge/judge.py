@@ -15,7 +15,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import boundless_step, known_in_balls, without_value
+from gradproof.judge.float64_limits import boundless_step, known_in_balls, nowhere, without_value
 from gradproof.judge.infinite import agree, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
@@ -225,7 +225,8 @@ def _verdict(
         op = without_value(evidence.program, reference.run)
         return (Verdict.CORRECT, None) if op is None else (Verdict.UNVERIFIED, NO_VALUE.format(op=op))
     if outcome == "nonfinite":
-        return Verdict.NONFINITE, None
+        nothing = nowhere(evidence.program, reference.run)
+        return Verdict.NONFINITE if nothing is None else Verdict.UNDEFINED, nothing
     if outcome == "undecided":
         return (
             Verdict.UNVERIFIED,
