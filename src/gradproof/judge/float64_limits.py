@@ -13,6 +13,7 @@ from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 from gradproof.judge.reference import Evidence
+from gradproof.judge.verdict import Verdict
 from gradproof.ops.decide import LARGEST
 
 STEPS = frozenset({"floor", "ceil", "round", "truncate"})
@@ -50,20 +51,21 @@ def without_value(program: Program, proven: Run) -> str | None:
     return next((node.op for node in _first_nans(program) if not _is_known(proven, node)), None)
 
 
-def nowhere(program: Program, proven: Run) -> str | None:
-    """That a target is NaN because an op on its way has no value for certain, as the variance of one number (0/0).
+def nonfinite(program: Program, proven: Run) -> tuple[Verdict, str | None]:
+    """What NaN or infinity is where enclosures are finite: undefined where the target has no value for certain.
 
-    Where an exact zero has absorbed the slope, the enclosures alone do not show it.
+    The slope of the variance of one number (0/0) is a zero that has absorbed it.
     """
     op = without_value(program, proven)
     if op is None:
-        return None
+        return Verdict.NONFINITE, None
     try:
         result = run(BallDomain(BITS), program)
     except GradproofError:
-        return None
-    is_certain = any(has_no_value(result, node) for node in _first_nans(program))
-    return f"the function has no value at this point: `{op}` has none" if is_certain else None
+        return Verdict.NONFINITE, None
+    if not any(has_no_value(result, node) for node in _first_nans(program)):
+        return Verdict.NONFINITE, None
+    return Verdict.UNDEFINED, f"the function has no value at this point: `{op}` has none"
 
 
 def _first_nans(program: Program) -> list[Node]:
