@@ -72,7 +72,8 @@ def is_infinite(one: Reference | None, other: Reference | None) -> bool:
 
 def _target(result: Run) -> tuple[Array, Array]:
     with result.m.domain.active():
-        return result.m.domain.leave(result.outputs()[0])
+        middle, radius = result.m.domain.leave(result.outputs()[0])
+        return middle, radius
 
 
 def _fixed_infinities(program: Program, wrt: Sequence[int]) -> tuple[int, ...]:
