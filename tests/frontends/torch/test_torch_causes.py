@@ -302,3 +302,13 @@ def test_data_that_are_made_ready_beside_detached_weights_are_no_random_part_of_
         per_example()
     assert [one.verdict.value for one in report.gradients] == ["correct"]
     assert report.gradients[0].diagnostics == ()
+
+
+def test_an_infinite_slope_is_told_of_the_entry_that_has_it() -> None:
+    p = torch.tensor([1.0, 0.0], requires_grad=True)
+    with gradproof.watch() as report:
+        loss = -(p * p.log()).sum()
+        loss.backward()
+    (told,) = report.gradients[0].diagnostics
+    assert told.kind == "singular-point"
+    assert told.primary is not None and "at p[1] = 0" in told.primary.label
