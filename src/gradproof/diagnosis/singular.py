@@ -14,6 +14,7 @@ from gradproof.engine.run import Run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
+from gradproof.ops import TABLE
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,9 @@ def _origin(proven: Run, found: Singular) -> Singular:
         node = program[node.inputs[0]]
     if not node.inputs:
         return found
+    op = TABLE.get(node.op)
+    if node.id == first.id and op is not None and op.slopes is not None:  # entry by entry
+        return Singular(node.id, operand(program, first, 0))
     shape = program[node.inputs[0]].shape
     return Singular(node.id, Place(node.inputs[0], (0,) * len(shape)))
 

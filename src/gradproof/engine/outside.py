@@ -28,6 +28,13 @@ def is_outside(result: Run) -> bool:
     return False
 
 
+def has_no_value(result: Run, node: Node) -> bool:
+    """Whether an op has no value for certain, and so neither has the program."""
+    with result.m.domain.active():
+        own = _lost(result.values[node.id]) & _lost_everywhere(result, node)
+        return bool(own.any()) and any(_lost(result.values[id]).any() for id in result.program.outputs)
+
+
 def _lost_everywhere(result: Run, node: Node) -> Array:
     """The entries that have no value at any of three places of the balls; none where a result has several parts."""
     if any(isinstance(result.values[id], tuple) for id in (node.id, *node.inputs)):

@@ -6,12 +6,14 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.hidden_infinities import absorbed
+from gradproof.engine.outside import has_no_value
 from gradproof.engine.refine import gradient_measure
 from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 from gradproof.judge.reference import Evidence
+from gradproof.judge.verdict import Verdict
 from gradproof.ops.decide import LARGEST
 
 STEPS = frozenset({"floor", "ceil", "round", "truncate"})
@@ -46,14 +48,35 @@ def without_value(program: Program, proven: Run) -> str | None:
     In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
     slope by its formula, though a part of it has no value.
     """
+    return next((node.op for node in _first_nans(program) if not _is_known(proven, node)), None)
+
+
+def nonfinite(program: Program, proven: Run) -> tuple[Verdict, str | None]:
+    """What NaN or infinity is where enclosures are finite: undefined where the target has no value for certain.
+
+    The slope of the variance of one number (0/0) is a zero that has absorbed it.
+    """
+    op = without_value(program, proven)
+    if op is None:
+        return Verdict.NONFINITE, None
+    try:
+        result = run(BallDomain(BITS), program)
+    except GradproofError:
+        return Verdict.NONFINITE, None
+    if not any(has_no_value(result, node) for node in _first_nans(program)):
+        return Verdict.NONFINITE, None
+    return Verdict.UNDEFINED, f"the function has no value at this point: `{op}` has none"
+
+
+def _first_nans(program: Program) -> list[Node]:
+    """The ops that make NaN of numbers, where the target is NaN."""
     if not _is_nan(program[program.outputs[0]]):
-        return None
-    origins = (
+        return []
+    return [
         node
         for node in program.nodes
         if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
-    )
-    return next((node.op for node in origins if not _is_known(proven, node)), None)
+    ]
 
 
 def boundless_step(program: Program) -> str | None:

@@ -14,19 +14,22 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.refine import Enclosure
-from gradproof.engine.run import run
+from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, descendants, prune
 from gradproof.ir.types import Array
 from gradproof.judge.filled_nodes import with_fillers
-from gradproof.judge.reference import Evidence
+from gradproof.judge.reference import Evidence, Reference
 
 # So large that exp of its negative, and its reciprocal, vanish beside every number of a program; and so far apart that
 # what depends on the size shows it. Their squares are finite in float64.
 STAND_INS = (2.0**300, 2.0**400)
 EXACT_BITS = 128  # enough to tell an overflow from an infinity
 SAME = 2.0**-100  # what two gradients may differ by, relative to the largest entry: 1/inf is not quite 0
+
+INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
+INFINITE_TARGET = "the target itself is infinite, by a constant that is, and what is infinite has no slope"
 
 
 def with_stand_ins(evidence: Evidence) -> tuple[Evidence, ...]:
@@ -57,6 +60,20 @@ def agree(one: Enclosure | None, other: Enclosure | None) -> bool:
         return one.is_bounded == other.is_bounded
     scale = float(np.max(np.abs(other.mid), initial=0.0))
     return bool((np.abs(one.mid - other.mid) <= one.rad + other.rad + SAME * scale).all())
+
+
+def is_infinite(one: Reference | None, other: Reference | None) -> bool:
+    """Whether the target itself depends on which stand-in was taken, and so is infinite in truth."""
+    if one is None or other is None:
+        return False
+    (first, its_error), (last, last_error) = _target(one.run), _target(other.run)
+    return bool((np.abs(first - last) > its_error + last_error + SAME * np.abs(last)).any())
+
+
+def _target(result: Run) -> tuple[Array, Array]:
+    with result.m.domain.active():
+        middle, radius = result.m.domain.leave(result.outputs()[0])
+        return middle, radius
 
 
 def _fixed_infinities(program: Program, wrt: Sequence[int]) -> tuple[int, ...]:

@@ -15,8 +15,8 @@ from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import boundless_step, known_in_balls, without_value
-from gradproof.judge.infinite import agree, with_stand_ins
+from gradproof.judge.float64_limits import boundless_step, known_in_balls, nonfinite, without_value
+from gradproof.judge.infinite import INFINITE_CONSTANT, INFINITE_TARGET, agree, is_infinite, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
@@ -27,7 +27,6 @@ from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, 
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
-INFINITE_CONSTANT = "a constant of the function is infinite, which no real number is"
 NO_NUMBER_GIVEN = "an input of the function is NaN or infinite"
 NAN_GIVEN = "a constant of the function is NaN: it is no number, or stands for a branch that did not run"
 NO_VALUE = "the target itself is not finite: `{op}` has no value here, and zero times no value is no number"
@@ -96,14 +95,15 @@ def _exactly(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     beside = with_stand_ins(evidence)
     if not beside:
         return _each(evidence, options)
-    own, *others = (_each(one, options) for one in beside)
-    return tuple(_agreed(*same) for same in zip(own, *others))
+    own, other = (_each(one, options) for one in beside)
+    return tuple(map(_agreed, own, other))
 
 
-def _agreed(first: Judgement, *others: Judgement) -> Judgement:
+def _agreed(first: Judgement, last: Judgement) -> Judgement:
     """What was found with one large number in the place of infinity, if it was found with another one as well."""
-    last = others[-1]
-    if all(one.verdict is first.verdict and agree(first.enclosure, one.enclosure) for one in others):
+    if last.verdict is Verdict.CORRECT and is_infinite(first.reference, last.reference):
+        return Judgement(Verdict.UNVERIFIED, "none", INFINITE_TARGET, None, None)
+    if last.verdict is first.verdict and agree(first.enclosure, last.enclosure):
         return replace(last, oracle="limit" if last.oracle == "ball" else last.oracle)
     return replace(last, verdict=Verdict.UNVERIFIED, reason=INFINITE_CONSTANT)
 
@@ -225,7 +225,7 @@ def _verdict(
         op = without_value(evidence.program, reference.run)
         return (Verdict.CORRECT, None) if op is None else (Verdict.UNVERIFIED, NO_VALUE.format(op=op))
     if outcome == "nonfinite":
-        return Verdict.NONFINITE, None
+        return nonfinite(evidence.program, reference.run)
     if outcome == "undecided":
         return (
             Verdict.UNVERIFIED,

@@ -8,7 +8,13 @@ from gradproof.judge.reference import Evidence
 
 
 def has_unknown(evidence: Evidence) -> bool:
-    """Whether NaN stands for code that did not run and whose result nobody knows."""
+    """Whether NaN stands for code that did not run and whose result nobody knows.
+
+    What has made the target infinite is known: a NaN would have made it NaN.
+    """
+    target = np.asarray(evidence.program[evidence.program.outputs[0]].value)
+    if np.isinf(target).any():
+        return False
     constants = (node for node in evidence.program.nodes if node.op == "constant" and not node.is_discrete)
     return any(bool(np.isnan(node.value).any()) for node in constants)
 

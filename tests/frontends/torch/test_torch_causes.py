@@ -290,3 +290,25 @@ def test_a_rule_that_computes_its_forward_again_is_followed_through_leaves_of_it
     for one in audited(program).gradients:
         assert one.verdict.value == "correct"
         assert one.diagnostics == ()
+
+
+def test_data_that_are_made_ready_beside_detached_weights_are_no_random_part_of_the_loss() -> None:
+    def per_example() -> None:
+        weights = torch.nn.Linear(3, 1).weight.detach()
+        x = torch.randn(4, 3)
+        torch.func.vmap(torch.func.grad(lambda w, x: (w @ x).square().sum()), (None, 0))(weights, x)
+
+    with gradproof.watch() as report:
+        per_example()
+    assert [one.verdict.value for one in report.gradients] == ["correct"]
+    assert report.gradients[0].diagnostics == ()
+
+
+def test_an_infinite_slope_is_told_of_the_entry_that_has_it() -> None:
+    p = torch.tensor([1.0, 0.0], requires_grad=True)
+    with gradproof.watch() as report:
+        loss = -(p * p.log()).sum()
+        loss.backward()
+    (told,) = report.gradients[0].diagnostics
+    assert told.kind == "singular-point"
+    assert told.primary is not None and "at p[1] = 0" in told.primary.label

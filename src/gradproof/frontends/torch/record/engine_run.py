@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -49,3 +50,14 @@ class EngineRun:
     rows: tuple[Any, ...] = ()  # weights of many calls in one, a row for each
     results: tuple[Any, ...] = ()
     error: BaseException | None = None
+
+    def begins(self, inputs: Sequence[Cell], outputs: Sequence[Cell]) -> bool:
+        """Whether an op belongs to what is differentiated: a leaf, or what has come of one, went into it.
+
+        Where sources are given, what was detached from another leaf before is data, as weights for `torch.func` are.
+        """
+        goes_on = not self.inputs or any(cell.requires_grad for cell in outputs)
+        given = {id(one) for one in self.inputs}
+        return any(
+            cell.requires_grad and (goes_on or cell.leaf is None or id(cell.leaf) in given) for cell in inputs
+        )

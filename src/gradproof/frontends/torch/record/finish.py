@@ -168,7 +168,7 @@ class Finish:
 
     def n_older(self, events: Sequence[TorchEvent]) -> int:
         """How many events come before the first that a leaf went into: data that were made ready."""
-        of_graph = (k for k, event in enumerate(events) if any(cell.requires_grad for cell in event.inputs))
+        of_graph = (k for k, event in enumerate(events) if self.run.begins(event.inputs, event.outputs))
         return next(of_graph, len(events))
 
     def versions(self, events: Sequence[TorchEvent]) -> dict[int, list[Cell]]:
