@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradproof.fixes.align import is_method
 from gradproof.fixes.edit import diff, placed, quoted_alike, with_a_name
 from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.ir import syntax
 from tests.fixes.patched import changed, patched
 from tests.fixes.users import checked
 
@@ -163,3 +165,9 @@ def test_a_step_with_a_straight_slope_computes_its_argument_once(line: str, expe
         for one in others
     ]
     assert expected in added
+
+
+@pytest.mark.parametrize(("function", "expected"), [("F.softmax", False), ("np.sum", False), ("x.sum", True)])
+def test_what_a_file_has_imported_has_no_methods(function: str, expected: bool) -> None:
+    source = _source("import torch.nn.functional as F\nimport numpy as np\n")
+    assert is_method(source, syntax.expression(function)) is expected
