@@ -65,6 +65,7 @@ SHOWN = {
     "guarded-branch": "numpy-not finite-where with log",
     "harmless-input": "torch-not finite-where",
     "inside-the-tape": "numpy-missing-after the block",
+    "least-argument": "torch-not finite-entropy of a model's probabilities in a helper",
     "made-a-leaf": "torch-missing-requires",
     "new-tensor": "torch-missing-added in place",
     "one-shape": "numpy-not finite-a column less a row, beside an overflow",

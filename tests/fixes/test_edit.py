@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gradproof.fixes.edit import diff, quoted_alike, with_a_name
+from gradproof.fixes.align import is_method
+from gradproof.fixes.edit import diff, placed, quoted_alike, with_a_name
 from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.ir import syntax
 from tests.fixes.patched import changed, patched
+from tests.fixes.users import checked
 
 
 def _source(text: str) -> ParsedSource:
@@ -124,3 +128,46 @@ def test_a_guard_of_a_long_argument_is_two_lines(tmp_path: Path) -> None:
         "+return np.where(part > 0, np.sqrt(np.where(part > 0, part, 1.0)), 0.0)",
     ]
     assert after.level != "error"
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "expected"),
+    [
+        ("{x} + y", "a / b + c", "a / b + c + y"),
+        ("y - {x}", "a / b", "y - a / b"),
+        ("y - {x}", "a + b", "y - (a + b)"),
+        ("{x} + y", "a if b else c", "(a if b else c) + y"),
+    ],
+)
+def test_parentheses_stand_only_where_they_are_read(template: str, text: str, expected: str) -> None:
+    assert placed(template, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "np.floor(x/step + 0.5) * step",
+            [
+                "part = x/step + 0.5",
+                "return np.sum((part + gradproof.stop_gradient(np.floor(part) - part)) * step)",
+            ],
+        ),
+        ("np.round(x)", ["return np.sum(x + gradproof.stop_gradient(np.round(x) - x))"]),
+    ],
+)
+def test_a_step_with_a_straight_slope_computes_its_argument_once(line: str, expected: list[str]) -> None:
+    source = f"import numpy as np\nimport gradproof\n\ndef f(x):\n    step = 0.1\n    return np.sum({line})\n"
+    (gradient,) = checked(source, np.array([0.33, -0.71]), name=f"<{line}>").gradients
+    others = [one for each in gradient.diagnostics if each.fix for one in each.fix.others]
+    added = [
+        [line[1:].strip() for line in one.patch.splitlines() if line[0] == "+" and line[:3] != "+++"]
+        for one in others
+    ]
+    assert expected in added
+
+
+@pytest.mark.parametrize(("function", "expected"), [("F.softmax", False), ("np.sum", False), ("x.sum", True)])
+def test_what_a_file_has_imported_has_no_methods(function: str, expected: bool) -> None:
+    source = _source("import torch.nn.functional as F\nimport numpy as np\n")
+    assert is_method(source, syntax.expression(function)) is expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,9 @@ from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.fixes import choose
 from gradproof.fixes.choose import with_offers
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.kinds import described, kinds, serving
+from gradproof.fixes.kinds import described, kinds, serving, slopes_by_differences, smooth_part
+from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
 
 
 def test_every_kind_serves_causes_that_exist_and_has_the_name_of_its_file() -> None:
@@ -71,3 +74,21 @@ def test_what_has_no_advice_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_fault_holds_what_a_kind_needs() -> None:
     assert Fault.__dataclass_fields__.keys() == {"case", "found", "replay"}
+
+
+@pytest.mark.parametrize("cause", ["framework-rule", "singular-point"])
+@pytest.mark.parametrize("verdict", [Verdict.NONFINITE, Verdict.UNDEFINED])
+def test_no_slopes_by_differences_where_there_is_no_derivative(cause: str, verdict: Verdict) -> None:
+    """Beside equal eigenvalues an eigenvector jumps; a difference would return numbers all the same."""
+    text = "import jax.numpy as jnp\n\n\ndef f(c):\n    w, v = jnp.linalg.eigh(c)\n    return v[0, 0]\n"
+    span = Span("user.py", 5, 11, 5, 29)
+    source = SimpleNamespace(missing=None, shape=(2, 2), name="c")
+    capture = SimpleNamespace(framework="jax", run=SimpleNamespace(order=1), program=None)
+    case = SimpleNamespace(verdict=verdict, source=source, capture=capture, sources={"user.py": text})
+    found = SimpleNamespace(span=span, kind=cause)
+    offers = [
+        one
+        for each in (slopes_by_differences, smooth_part)
+        for one in each.offer(Fault(case, found))  # type: ignore[arg-type]
+    ]
+    assert bool(offers) is (verdict is Verdict.NONFINITE)

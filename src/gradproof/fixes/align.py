@@ -11,7 +11,7 @@ import numpy as np
 
 from gradproof.fixes.inlined import inlined
 from gradproof.fixes.source import ParsedSource, position
-from gradproof.fixes.spelling import root_name
+from gradproof.fixes.spelling import imported_names, root_name
 from gradproof.frameworks import all_frameworks
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
@@ -94,7 +94,9 @@ class Alignment:
                 yield from zip((left, right), node.inputs)
             case ast.Call(func=function, args=args):
                 method = (
-                    [function.value] if is_method(function) and isinstance(function, ast.Attribute) else []
+                    [function.value]
+                    if is_method(self.source, function) and isinstance(function, ast.Attribute)
+                    else []
                 )
                 yield from self._arguments([*method, *args], self._inputs(node))
 
@@ -162,14 +164,12 @@ def _may_be_inside(span: Span | None, part: ast.expr) -> bool:
     return (part.lineno, part.col_offset) <= begin and end <= last
 
 
-def is_method(function: ast.expr) -> bool:
-    """`x.sum`, as against `np.sum` or `tf.math.log`: what stands before the point is not a module."""
+def is_method(source: ParsedSource, function: ast.expr) -> bool:
+    """`x.sum`, as against `np.sum`, `tf.math.log` or `F.softmax`: what stands before the point is not a module."""
     if not isinstance(function, ast.Attribute):
         return False
-    base: ast.expr = function
-    while isinstance(base, ast.Attribute):
-        base = base.value
-    return not (isinstance(base, ast.Name) and base.id in _modules())
+    base = root_name(function)
+    return base not in _modules() and base not in imported_names(source.tree)
 
 
 @cache

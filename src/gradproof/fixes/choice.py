@@ -100,10 +100,10 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
         return ""
     source, language = file.source, file.language
     place, call = source.at(span), source.at(choice.argmax.span)
-    scores = _first(call)
+    scores = _first(source, call)
     if not isinstance(place, ast.Call | ast.Subscript) or scores is None:
         return ""
-    other = [*_labels(source, choice), *_table(place, choice)]
+    other = [*_labels(source, choice), *_table(source, place, choice)]
     parts = [scores, *other]
     if len(other) != (choice.labels is not None or choice.table is not None) or not all(
         _reach(source, one, place) for one in parts
@@ -127,17 +127,17 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
     return replaced_alone(source, place, enclosed(source, place, text), span.file)
 
 
-def _first(call: ast.expr | None) -> ast.expr | None:
+def _first(source: ParsedSource, call: ast.expr | None) -> ast.expr | None:
     """The array that a function or a method takes first."""
     if not isinstance(call, ast.Call):
         return None
-    if is_method(call.func) and isinstance(call.func, ast.Attribute):
+    if is_method(source, call.func) and isinstance(call.func, ast.Attribute):
         return call.func.value
     return call.args[0] if call.args else None
 
 
-def _table(place: ast.expr, choice: _Choice) -> list[ast.expr]:
-    first = place.value if isinstance(place, ast.Subscript) else _first(place)
+def _table(source: ParsedSource, place: ast.expr, choice: _Choice) -> list[ast.expr]:
+    first = place.value if isinstance(place, ast.Subscript) else _first(source, place)
     is_plain = isinstance(first, ast.Name | ast.Attribute)
     return [first] if choice.table is not None and first is not None and is_plain else []
 

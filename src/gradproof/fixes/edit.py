@@ -90,6 +90,12 @@ def enclosed(source: ParsedSource, expression: ast.expr, text: str) -> str:
     return text
 
 
+def placed(template: str, text: str) -> str:
+    """A text in the place of `{x}`: in parentheses only where it would be read otherwise without them."""
+    plain, safe = template.format(x=text), template.format(x=f"({text})")
+    return plain if ast.dump(syntax.expression(plain)) == ast.dump(syntax.expression(safe)) else safe
+
+
 def diff(source: ParsedSource, after: list[str], file: str, context: int = 0) -> str:
     """Imports that the change has made superfluous go with it."""
     before, now = source.text.splitlines(keepends=True), "".join(after).splitlines(keepends=True)
@@ -116,21 +122,29 @@ def quoted_alike(source: ParsedSource, text: str) -> str:
     return _WORDS.sub(lambda one: f'"{one[1]}"' if f'"{one[1]}"' in source.text else one[0], text)
 
 
-def replaced_with_a_name(source: ParsedSource, expression: ast.expr, text: str, file: str) -> str:
-    """As `replaced`; what the text says more than once gets a name in a line of its own."""
-    text, before = with_a_name(source, expression, text)
+def replaced_with_a_name(
+    source: ParsedSource, expression: ast.expr, text: str, file: str, part: str = ""
+) -> str:
+    """As `replaced`; what the text says more than once gets a name in a line of its own, `part` if it is given."""
+    text, before = with_a_name(source, expression, text, part)
     after = with_texts(source, [(expression, text)])
     if after is None:
         return ""
     return diff(source, [before.get(k, "") + line for k, line in enumerate(after, 1)], file)
 
 
-def with_a_name(source: ParsedSource, expression: ast.expr, text: str) -> tuple[str, dict[int, str]]:
-    """The new text of an expression, what it says more than once as a name, and what has to come before which line."""
+def with_a_name(
+    source: ParsedSource, expression: ast.expr, text: str, part: str = ""
+) -> tuple[str, dict[int, str]]:
+    """The new text of an expression, what it says more than once as a name, and what has to come before which line.
+
+    `part` says what is to be named, however short.
+    """
     statement = source.statement(expression)
     parts = [one for one in ast.walk(syntax.expression(text)) if isinstance(one, ast.Call | ast.BinOp)]
     count = Counter(map(ast.unparse, parts))
     again = [one for one in count if count[one] > 1 and len(one) >= LEAST_NAMED and one in text]
+    again = [part] if part else again
     if not again or statement is None or not _runs_once(source, expression, statement):
         return text, {}
     longest, name = max(again, key=len), unused_name(source, "part")

@@ -69,6 +69,7 @@ FRAMEWORK = Framework(
     compilers=("jax.jit", "jit"),
     stack="jnp.stack",
     truncated="jnp.trunc({x})",
+    at_least="jnp.maximum({x}, {low})",
     detached="jax.lax.stop_gradient({x})",
     slopes_helper=_SLOPES,
     slope_scales=("jnp.maximum(jnp.abs(x), 1.0)", "jnp.where(x == 0.0, 1.0, jnp.abs(x))"),

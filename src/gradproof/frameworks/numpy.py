@@ -39,6 +39,7 @@ FRAMEWORK = Framework(
     cast="{x}.astype(np.{dtype})",
     stack="np.stack",
     truncated="np.trunc({x})",
+    at_least="np.maximum({x}, {low})",
     detached="gradproof.stop_gradient({x})",
     checker="",
     stop_gradient="gradproof.stop_gradient",

@@ -73,6 +73,7 @@ FRAMEWORK = Framework(
     compilers=("tf.function", "tensorflow.function"),
     stack="tf.stack",
     truncated="tf.sign({x}) * tf.floor(tf.abs({x}))",
+    at_least="tf.maximum({x}, {low})",
     detached="tf.stop_gradient({x})",
     slopes_helper=_SLOPES,
     slope_scales=("tf.maximum(tf.abs(x), 1.0)", "tf.where(x == 0.0, 1.0, tf.abs(x))"),

@@ -69,6 +69,7 @@ FRAMEWORK = Framework(
     compilers=("torch.compile", "torch.jit.script"),
     stack="torch.stack",
     truncated="torch.trunc({x})",
+    at_least="torch.clamp({x}, min={low})",
     detached="{x}.detach()",
     slopes_helper=_SLOPES,
     slope_scales=("x.abs().clamp(min=1.0)", "torch.where(x == 0.0, 1.0, x.abs())"),

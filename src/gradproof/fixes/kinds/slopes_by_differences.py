@@ -10,6 +10,7 @@ import ast
 import math
 from collections.abc import Iterator
 
+from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, with_texts
 from gradproof.fixes.kind import Fault, FixKind
@@ -17,6 +18,7 @@ from gradproof.fixes.source import ParsedSource
 from gradproof.fixes.spelling import imported_names
 from gradproof.fixes.users_file import UsersFile, file_at
 from gradproof.ir.span import Span
+from gradproof.judge.verdict import Verdict
 
 NAME = "with_slopes"
 MOST_ENTRIES = 64  # numbers for each of which the function is evaluated four times
@@ -29,7 +31,7 @@ _TEXT = (
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, _place(fault)
     file = file_at(case, span)
-    if span is None or file is None or math.prod(case.source.shape) > MOST_ENTRIES:
+    if span is None or file is None or math.prod(case.source.shape) > MOST_ENTRIES or not has_slopes(case):
         return
     source = file.source
     call = _call(source, span, file.alias)
@@ -39,6 +41,11 @@ def offer(fault: Fault) -> Iterator[Fix]:
     changed = with_texts(source, [(call, _wrapped(source, call, text))])
     for lines in with_helper(file, changed):
         yield Fix(_TEXT.format(function=text), diff(source, lines, span.file))
+
+
+def has_slopes(case: Case) -> bool:
+    """Where a function has no derivative, differences would still return numbers: they would be slopes of nothing."""
+    return case.verdict is not Verdict.UNDEFINED
 
 
 def with_helper(file: UsersFile, changed: list[str] | None) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import diff, unused_name
 from gradproof.fixes.kind import Fault, FixKind
-from gradproof.fixes.kinds.slopes_by_differences import MOST_ENTRIES, NAME, with_helper
+from gradproof.fixes.kinds.slopes_by_differences import MOST_ENTRIES, NAME, has_slopes, with_helper
 from gradproof.fixes.source import ParsedSource
 from gradproof.fixes.users_file import file_at
 from gradproof.ir.span import Span
@@ -27,7 +27,7 @@ _TEXT = (
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, fault.found.span
     file = file_at(case, span)
-    if span is None or file is None or not file.language.slopes_helper:
+    if span is None or file is None or not has_slopes(case):
         return
     source = file.source
     if math.prod(case.source.shape) > MOST_ENTRIES or NAME in source.text or case.capture.run.order > 1:

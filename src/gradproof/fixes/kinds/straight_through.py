@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
-from gradproof.fixes.edit import enclosed, replaced_with_a_name
+from gradproof.fixes.edit import enclosed, placed, replaced_with_a_name
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource
 from gradproof.fixes.spelling import imported_names, root_name
@@ -35,7 +35,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
             text = _truncated(file, argument)
         if text:
             new = _through(file, argument, text)
-            patch = replaced_with_a_name(source, step, enclosed(source, step, new), span.file)
+            named = "" if _is_short(argument) else ast.get_source_segment(source.text, argument) or ""
+            patch = replaced_with_a_name(source, step, enclosed(source, step, new), span.file, named)
             yield Fix(_TEXT.format(function=ast.unparse(step.func)), patch, "", _MEANING)
 
 
@@ -62,15 +63,20 @@ def _truncated(file: UsersFile, argument: ast.expr) -> str:
     return file.worded(file.language.truncated).format(x=text)
 
 
+def _is_short(argument: ast.expr) -> bool:
+    """What costs nothing to say three times: a name, or a part of one."""
+    while isinstance(argument, ast.Attribute | ast.Subscript):
+        argument = argument.value
+    return isinstance(argument, ast.Name)
+
+
 def _through(file: UsersFile, argument: ast.expr, step: str) -> str:
     """`x + stop_gradient(round(x) - x)`"""
     text = ast.get_source_segment(file.source.text, argument) or ""
-    bare = isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
-    shown = text if bare else f"({text})"  # a name takes the place of both
-    difference = f"{step} - {shown}"
     template = file.worded(file.language.detached)
+    difference = placed(f"{step} - {{x}}", text)
     inner = f"({difference})" if template.startswith("{x}") else difference
-    return f"{shown} + {template.format(x=inner)}"
+    return placed(f"{{x}} + {template.format(x=inner)}", text)
 
 
 FIX = FixKind("straight-through", ("discrete-op",), offer)
