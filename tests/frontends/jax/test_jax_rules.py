@@ -156,7 +156,15 @@ def test_a_wrong_transpose_is_shown_where_it_is_written():
 
 
 @pytest.mark.parametrize(
-    "twice", [lambda f: jax.grad(jax.grad(f)), lambda f: jax.jacfwd(jax.grad(f)), jax.hessian]
+    "twice",
+    [
+        lambda f: jax.grad(jax.grad(f)),
+        lambda f: jax.jacfwd(jax.grad(f)),
+        jax.hessian,
+        lambda f: jax.grad(jax.jacfwd(f)),
+        lambda f: jax.jacfwd(jax.jacfwd(f)),
+        lambda f: jax.grad(jax.jit(jax.grad(f))),
+    ],
 )
 @pytest.mark.parametrize("is_put_together", [True, False])
 def test_a_forward_rule_that_stops_gradients_proves_no_second_derivative(twice, is_put_together):
@@ -170,13 +178,20 @@ def test_a_forward_rule_that_stops_gradients_proves_no_second_derivative(twice, 
 
         @wave.defjvp
         def rule(primals, tangents):
-            return wave(*primals), jax.lax.stop_gradient(2.0 * jnp.cos(primals[0])) * tangents[0]
+            x = primals[0]  # it does not call the function itself, which would be seen
+            return jnp.sin(x) * 2.0, jax.lax.stop_gradient(2.0 * jnp.cos(x)) * tangents[0]
 
     verdicts = {report.verdict.value for report in judged(lambda: twice(wave)(X))}
     assert verdicts == {
         "correct",
         "unverified",
     }  # the gradient inside is right, and what is made of it unknown
+
+
+def test_a_first_derivative_does_not_mind_a_stopped_slope():
+    wave = by_jvp(lambda x: jax.lax.stop_gradient(2.0 * jnp.cos(x)))
+    reports = judged(lambda: (jax.jvp(wave, (X,), (X,)), jax.grad(jax.jit(wave))(X)))
+    assert [report.verdict.value for report in reports] == ["correct", "correct"]
 
 
 def test_a_second_derivative_through_a_right_forward_rule_is_proven():

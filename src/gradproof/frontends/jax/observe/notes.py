@@ -42,6 +42,8 @@ class Linearisation:
     unheard: str | None = None  # a function that may compute with them where nobody hears it
     tag: Any = None
     inner: list[Ending] = field(default_factory=list)  # gradients that the function itself computed
+    # Forward rules that derivatives inside of the function applied: JAX's information about function and rule.
+    rules_inside: list[tuple[Any, Any]] = field(default_factory=list)
     compiled: list[Execution] = field(
         default_factory=list
     )  # functions traced before, with values that have changed

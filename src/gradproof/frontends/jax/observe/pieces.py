@@ -66,6 +66,8 @@ class Pieces:
             original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
         ) -> Any:
             tracers = _as_given(self._session, noted, fun.f, tracers)
+            if trace.tag is not noted.tag:
+                noted.rules_inside.append((fun.debug_info, jvp.debug_info))
             with without_line():  # inside `jit` it is that of the call, and not where the rule stands
                 result = list(original(trace, primitive, fun, jvp, tracers, **params))
             self._note(noted, trace, "custom_jvp", "", tracers, result, fun=fun, rule=jvp)
@@ -87,9 +89,12 @@ class Pieces:
             self._note(noted, trace, "custom_vjp", "", tracers, result, fun=fun, rule=bwd)
             return result
 
-        def recomputed(original: Any, *args: Any, **params: Any) -> Any:
-            with without_line():  # inside `checkpoint`, which differentiates forwards
-                return original(*args, **params)
+        def forwards(
+            original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
+        ) -> Any:
+            noted.rules_inside.append((fun.debug_info, jvp.debug_info))
+            with without_line():  # as inside `checkpoint`, which differentiates forwards
+                return original(trace, primitive, fun, jvp, tracers, **params)
 
         def read(original: Any, tracer: Any) -> Any:
             if tracer._trace.tag is noted.tag and not noted.is_staged:
@@ -103,7 +108,7 @@ class Pieces:
                 wrap(ad.LinearizeTrace, "process_primitive", primitive),
                 wrap(ad.LinearizeTrace, "process_custom_jvp_call", by_jvp),
                 wrap(ad.LinearizeTrace, "process_custom_vjp_call", by_vjp),
-                wrap(ad.JVPTrace, "process_custom_jvp_call", recomputed),
+                wrap(ad.JVPTrace, "process_custom_jvp_call", forwards),
             ]
         )
         try:

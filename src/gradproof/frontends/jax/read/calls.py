@@ -125,7 +125,7 @@ def _with_rules(
         part = replace(part, results=results)
     rules = rules_of(ending, run, find, replay)
     require_seen(run.events, rules, run.values.array)
-    require_unstopped(ending, run.events)
+    require_unstopped(ending, run.events, part.targets)
     return part, rules
 
 

@@ -199,16 +199,21 @@ def require_seen(events: Sequence[OpEvent], rules: JaxRules, array_of: Callable[
             raise GradproofError(PLAIN_NUMBERS.format(name=scope.name))
 
 
-def require_unstopped(ending: Ending, events: Sequence[OpEvent]) -> None:
-    """What an inner gradient applied of a forward rule is a part of the function, and known by its ops alone: where
-    one of them stops gradients, the ops are not what the rule stands for. In forward mode it cannot be told whether a
-    gradient is inside."""
-    stops = [event for event in events if event.op == "stop_gradient"]
-    applied = (*ending.of.inner, *((ending,) if ending.is_forward else ()))
-    for piece in (piece for one in applied for piece in one.of.pieces) if stops else ():
-        rule = written(piece.rule) if piece.kind == "custom_jvp" and is_users_own(piece) else None
-        if rule is not None and any(_is_inside(event, rule) for event in stops):
-            raise GradproofError(_STOPPED.format(name=piece.name))
+def require_unstopped(ending: Ending, events: Sequence[OpEvent], targets: Sequence[Value]) -> None:
+    """What a derivative inside of the function applied of a forward rule is a part of the function, and known by its
+    ops alone: where one of them stops gradients, the ops are not what the rule stands for."""
+    pieces = (piece for one in ending.of.inner for piece in one.of.pieces if piece.kind == "custom_jvp")
+    applied = [*ending.of.rules_inside, *((piece.function, piece.rule) for piece in pieces)]
+    if not applied:
+        return
+    makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
+    behind = [events[k] for k in _behind(events, makers, targets, set())]
+    stops = [event for event in behind if event.op == "stop_gradient"]
+    for function, rule in applied if stops else ():
+        defined, place = written(function), written(rule)
+        is_own = defined is not None and is_users(defined.file)
+        if is_own and place is not None and any(_is_inside(event, place) for event in stops):
+            raise GradproofError(_STOPPED.format(name=function.func_name))
 
 
 def _is_inside(event: OpEvent, rule: Span) -> bool:
@@ -227,14 +232,14 @@ def _behind(
     makers: dict[int, int],
     values: Iterable[Value | None],
     ends: set[int],
-    phase: str,
+    phase: str | None = None,
 ) -> Iterable[int]:
-    """The events of one phase that lead to some values, not beyond `ends`."""
+    """The events, of one phase if it is named, that lead to some values, not beyond `ends`."""
     pending = [value.id for value in values if value is not None and value.id not in ends]
     seen: set[int] = set()
     while pending:
         k = makers.get(pending.pop())
-        if k is not None and k not in seen and events[k].phase == phase:
+        if k is not None and k not in seen and phase in (None, events[k].phase):
             seen.add(k)
             pending += [value.id for value in events[k].inputs if value.id not in ends]
     return seen
