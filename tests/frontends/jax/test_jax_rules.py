@@ -100,6 +100,17 @@ def test_a_wrong_rule_is_named_in_whatever_it_is_called(body, rule, compiled):
     assert error.primary.span.line == line
 
 
+def test_the_forward_of_a_rule_inside_jit_is_shown_where_it_is_written():
+    def twice(x):
+        return wave(x) + wave(2 * x)  # the lines of the calls
+
+    wave = jax.jit(WRONG["scale"])
+    (report,) = judged(lambda: jax.grad(twice)(X))
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    forward = by_vjp.__code__.co_firstlineno + 5
+    assert {one.span.line for one in error.secondary} == {forward}
+
+
 def test_a_rule_of_the_librarys_is_named_inside_jit():
     matrix = jnp.array([[0.0, 0.5, 0, 0], [0, 1, 0.25, 0], [0, 0, 1, 0.5], [0, 0.25, 0, 1.0]])
     (report,) = judged(lambda: jax.grad(jax.jit(lambda a: jnp.linalg.det(a) * 2))(matrix))

@@ -85,7 +85,8 @@ class Pieces:
             **params: Any,
         ) -> Any:
             tracers = _as_given(self._session, noted, fun.f, tracers)
-            result = list(original(trace, primitive, fun, fwd, bwd, tracers, **params))
+            with without_line():
+                result = list(original(trace, primitive, fun, fwd, bwd, tracers, **params))
             self._note(noted, trace, "custom_vjp", "", tracers, result, fun=fun, rule=bwd)
             return result
 
