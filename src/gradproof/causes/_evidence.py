@@ -8,6 +8,7 @@ import numpy as np
 
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
+from gradproof.frameworks import framework
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -46,7 +47,8 @@ def comparison_rows(case: Case) -> Rows:
 def observed_text(case: Case, index: tuple[int, ...]) -> str:
     observed = case.source.observed
     if observed is None:
-        return "None"
+        for_integers = framework(case.capture.framework).for_integers
+        return "None" if case.capture.run.exception or not for_integers else f"{for_integers}, no numbers"
     return words.number(number_at(observed, index), dtype=case.source.dtype)
 
 

@@ -46,10 +46,11 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
 
 
 def _evidence(case: Case, missing: Break) -> Rows:
-    """What ran has slope zero where the way led out of the framework or through a draw: that would mislead."""
+    """What ran has slope zero where the way led out of the framework, through a draw or from integers: that would
+    mislead."""
     rows, true = comparison_rows(case), case.true
     is_cut_off = true is not None and not (np.any(true.mid) or np.any(true.rad))
-    leads_out = missing.kind == "left-framework" or "with a graph" in missing.facts
+    leads_out = missing.kind in ("left-framework", "integer-dtype") or "with a graph" in missing.facts
     return rows[:1] if is_cut_off and leads_out else rows
 
 

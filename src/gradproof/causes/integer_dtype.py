@@ -49,7 +49,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     yield from diagnose(
         case,
         missing,
-        headline=f"{lacks(case)} because `{name}` holds {dtype}, not real numbers",
+        headline=f"{_lacks(case)} because `{name}` holds {dtype}, not real numbers",
         why=(
             f"A derivative says what a small change does, and {_thing(dtype)} cannot change by a little. "
             f"{_refused(case)} {dtype}{_formula(dtype)}."
@@ -71,14 +71,26 @@ def _formula(dtype: str) -> str:
     return "" if dtype == "string" else ", even where the formula would have a slope"
 
 
+def _lacks(case: Case) -> str:
+    return f"the gradient for `{case.source.name}` holds no numbers" if _instead(case) else lacks(case)
+
+
+def _instead(case: Case) -> str:
+    """The dtype of what was returned in the place of a gradient; empty where that is None."""
+    return framework(case.capture.framework).for_integers if case.capture.run.exception is None else ""
+
+
 def _ending(case: Case) -> str:
-    return "returns None" if case.capture.run.exception is None else "fails here"
+    return f"returns {_instead(case) or None}" if case.capture.run.exception is None else "fails here"
 
 
 def _refused(case: Case) -> str:
+    title = framework(case.capture.framework).title
+    if _instead(case):
+        return f"{title} returns an array of dtype {_instead(case)}, which holds no numbers, for one of"
     if case.capture.run.exception is None:
         return "A tape records nothing for a tensor of"
-    return f"{framework(case.capture.framework).title} takes no derivative for an array of"
+    return f"{title} takes no derivative for an array of"
 
 
 def _patch(case: Case, missing: Break) -> str:

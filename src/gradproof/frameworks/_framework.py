@@ -59,6 +59,9 @@ class Framework:
     changeable: str = ""  # how else than as an argument a number that changes gets into what is traced
     variable: str = ""  # what makes {name} something that gradients are computed for
     returns_none: bool = True  # where there is no gradient; otherwise it says why
+    for_integers: str = (
+        ""  # the dtype of what it returns in the place of their gradient, where that is not None
+    )
     returns_zeros: bool = False  # where nothing leads from a source to the target, without being asked to
     signs_of_none: tuple[str, ...] = ()  # what it says when it is handed None in the place of a gradient
 

@@ -82,4 +82,5 @@ FRAMEWORK = Framework(
     stop_gradient="jax.lax.stop_gradient",
     random="jax.random",
     returns_zeros=True,
+    for_integers="float0",
 )

@@ -73,6 +73,69 @@ def test_wrong_rules_are_named(name, compiled):
     assert [one.kind for one in report.diagnostics if one.severity == "error"] == ["custom-gradient"]
 
 
+INSIDE = {
+    "jit": jax.jit,
+    "jit in jit": lambda f: jax.jit(lambda x: jax.jit(f)(x) * x),
+    "cond": lambda f: lambda x: jax.lax.cond(x > 0, f, lambda x: x, x),
+    "scan": lambda f: lambda x: jax.lax.scan(lambda c, y: (f(c) * y, c), x, jnp.ones(2))[0],
+    "checkpoint": jax.checkpoint,
+    "vmap of jit": lambda f: lambda x: jax.vmap(jax.jit(f))(jnp.stack([x, 2 * x]))[0],
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("rule", ["scale", "jvp term"])
+@pytest.mark.parametrize("body", INSIDE)
+def test_a_wrong_rule_is_named_in_whatever_it_is_called(body, rule, compiled):
+    def half(cos, g):
+        return (cos * g,)
+
+    wave = by_vjp(half) if rule == "scale" else WRONG[rule]
+    line = half.__code__.co_firstlineno + 1 if rule == "scale" else by_jvp.__code__.co_firstlineno + 5
+    gradient = jax.grad(INSIDE[body](wave))
+    (report,) = judged(lambda: (jax.jit(gradient) if compiled else gradient)(X))
+    assert report.verdict.value == "wrong"
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    assert error.kind == "custom-gradient"
+    assert error.primary.span.line == line
+
+
+def test_the_forward_of_a_rule_inside_jit_is_shown_where_it_is_written():
+    def twice(x):
+        return wave(x) + wave(2 * x)  # the lines of the calls
+
+    wave = jax.jit(WRONG["scale"])
+    (report,) = judged(lambda: jax.grad(twice)(X))
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    forward = by_vjp.__code__.co_firstlineno + 5
+    assert {one.span.line for one in error.secondary} == {forward}
+
+
+def test_a_rule_of_the_librarys_is_named_inside_jit():
+    matrix = jnp.array([[0.0, 0.5, 0, 0], [0, 1, 0.25, 0], [0, 0, 1, 0.5], [0, 0.25, 0, 1.0]])
+    (report,) = judged(lambda: jax.grad(jax.jit(lambda a: jnp.linalg.det(a) * 2))(matrix))
+    (error,) = [one for one in report.diagnostics if one.severity == "error"]
+    assert (error.kind, error.op) == ("framework-rule", "det")
+
+
+def test_a_rule_with_effects_is_not_run_again():
+    seen = []
+
+    @jax.custom_vjp
+    def wave(x):
+        return jnp.sin(x) * 2.0
+
+    def backward(x, g):
+        seen.append(x)
+        return (jnp.cos(x) * g,)
+
+    wave.defvjp(lambda x: (wave(x), x), backward)
+    (report,) = judged(lambda: jax.grad(jax.jit(wave))(X))
+    assert report.verdict.value == "wrong"
+    assert [one.kind for one in report.diagnostics] == []
+    assert len(seen) == 1
+
+
 def test_the_rule_of_arccosh_has_the_wrong_sign_in_the_left_half_plane():
     (report,) = judged(lambda: jax.grad(lambda a: jnp.arccosh(a + 0.25j).real)(jnp.float32(-2.5)))
     assert report.verdict.value == "wrong"
@@ -104,7 +167,15 @@ def test_a_wrong_transpose_is_shown_where_it_is_written():
 
 
 @pytest.mark.parametrize(
-    "twice", [lambda f: jax.grad(jax.grad(f)), lambda f: jax.jacfwd(jax.grad(f)), jax.hessian]
+    "twice",
+    [
+        lambda f: jax.grad(jax.grad(f)),
+        lambda f: jax.jacfwd(jax.grad(f)),
+        jax.hessian,
+        lambda f: jax.grad(jax.jacfwd(f)),
+        lambda f: jax.jacfwd(jax.jacfwd(f)),
+        lambda f: jax.grad(jax.jit(jax.grad(f))),
+    ],
 )
 @pytest.mark.parametrize("is_put_together", [True, False])
 def test_a_forward_rule_that_stops_gradients_proves_no_second_derivative(twice, is_put_together):
@@ -118,13 +189,20 @@ def test_a_forward_rule_that_stops_gradients_proves_no_second_derivative(twice, 
 
         @wave.defjvp
         def rule(primals, tangents):
-            return wave(*primals), jax.lax.stop_gradient(2.0 * jnp.cos(primals[0])) * tangents[0]
+            x = primals[0]  # it does not call the function itself, which would be seen
+            return jnp.sin(x) * 2.0, jax.lax.stop_gradient(2.0 * jnp.cos(x)) * tangents[0]
 
     verdicts = {report.verdict.value for report in judged(lambda: twice(wave)(X))}
     assert verdicts == {
         "correct",
         "unverified",
     }  # the gradient inside is right, and what is made of it unknown
+
+
+def test_a_first_derivative_does_not_mind_a_stopped_slope():
+    wave = by_jvp(lambda x: jax.lax.stop_gradient(2.0 * jnp.cos(x)))
+    reports = judged(lambda: (jax.jvp(wave, (X,), (X,)), jax.grad(jax.jit(wave))(X)))
+    assert [report.verdict.value for report in reports] == ["correct", "correct"]
 
 
 def test_a_second_derivative_through_a_right_forward_rule_is_proven():

@@ -81,6 +81,13 @@ _KERAS_FOLDERS = ("keras.src.ops.", "keras.src.activations.", "keras.src.losses.
 # Among them: what draws from a state, and raw ops that write into their input.
 _TENSORFLOW_EXCEPT = re.compile(r"(?i)random_|.*dropout|inplace|_inplace")
 
+# Modules of JAX whose functions compute with what they are given, and what else of `jax` does.
+_JAX = (
+    "jax.numpy", "jax.lax", "jax.nn", "jax.scipy", "jax.random", "jax._src.numpy.", "jax._src.lax.", "jax._src.nn.",
+    "jax._src.scipy.", "jax._src.random.", "jax._src.ops.", "jax._src.custom_derivatives",
+)  # fmt: skip
+_JAX_ITSELF = _words("grad value_and_grad vjp jvp jacfwd jacrev hessian linearize vmap checkpoint tree_map")
+
 # Functions of NumPy that write: into their argument, a file, or a setting of the process.
 _NUMPY_EXCEPT = _words("""
     save savez savez_compressed savetxt put copyto place putmask fill_diagonal put_along_axis seterr seterrcall
@@ -109,6 +116,8 @@ def is_harmless(function: Any) -> bool:
         return name not in _NUMPY_EXCEPT and not module.startswith(
             ("numpy.random", "numpy.ctypeslib", "numpy.testing")
         )
+    if module.startswith("jax"):
+        return module.startswith(_JAX) or name in _JAX_ITSELF
     if not isinstance(function, FunctionType):
         return False
     if module.startswith("tensorflow.python."):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,12 @@ def _callback_of(event: OpEvent, output: int) -> CallbackKernel | None:
     return CallbackKernel(event, output) if is_known else None
 
 
+def _widened(as_array: Callable[..., Any], xs: Sequence[Array], event: OpEvent) -> list[Any]:
+    """Real numbers in float64, all others as the event had them."""
+    wide = (np.float64 if types.is_real(value.dtype) else value.dtype for value in event.inputs)
+    return [as_array(x, dtype) for x, dtype in zip(xs, wide)]
+
+
 @dataclass(frozen=True, eq=False)
 class CallbackKernel:
     """One result of a function of the user's, called with wider numbers than it was given."""
@@ -74,13 +80,9 @@ class CallbackKernel:
 
     def __call__(self, *xs: Array) -> Array:
         callback: Any = self.event.attrs["callback"]
-        given = [
-            np.asarray(x, np.float64 if types.is_real(value.dtype) else value.dtype)
-            for x, value in zip(xs, self.event.inputs)
-        ]
         try:
             with sandbox():
-                made = callback(*given)
+                made = callback(*_widened(np.asarray, xs, self.event))
         except Exception as error:  # outside what the function accepts: it has no value there
             raise ValueError(str(error)) from error
         return np.asarray(made[self.output])
@@ -103,10 +105,7 @@ class PrimitiveKernel:
         primitive: Any = self.event.attrs[PRIMITIVE]
         params = {key: value for key, value in self.event.attrs.items() if not key.startswith("gradproof.")}
         with unobserved(), jax.enable_x64(True):
-            inputs = [
-                jnp.asarray(x, jnp.float64 if types.is_real(value.dtype) else value.dtype)
-                for x, value in zip(xs, self.event.inputs)
-            ]
+            inputs = _widened(jnp.asarray, xs, self.event)
             try:
                 made = primitive.bind(*inputs, **params)
             except Exception as error:  # outside what the primitive accepts: it has no value there

@@ -28,6 +28,8 @@ def following_forward(session: JaxSession, noted: Linearisation) -> Iterator[Non
         original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
     ) -> Any:
         result = list(original(trace, primitive, fun, jvp, tracers, **params))
+        if trace.tag is not noted.tag:
+            noted.rules_inside.append((fun.debug_info, jvp.debug_info))
         if trace.tag is noted.tag and not session.here.quiet:
             try:
                 noted.pieces.append(_piece(fun, jvp, tracers, result))
@@ -36,7 +38,11 @@ def following_forward(session: JaxSession, noted: Linearisation) -> Iterator[Non
         return result
 
     remove = apply(
-        [wrap(ad.JVPTrace, "__init__", begin), wrap(ad.JVPTrace, "process_custom_jvp_call", by_jvp)]
+        [
+            wrap(ad.JVPTrace, "__init__", begin),
+            wrap(ad.JVPTrace, "process_custom_jvp_call", by_jvp),
+            wrap(ad.LinearizeTrace, "process_custom_jvp_call", by_jvp),
+        ]
     )
     try:
         yield

@@ -42,6 +42,8 @@ class Linearisation:
     unheard: str | None = None  # a function that may compute with them where nobody hears it
     tag: Any = None
     inner: list[Ending] = field(default_factory=list)  # gradients that the function itself computed
+    # Forward rules that derivatives inside of the function applied: JAX's information about function and rule.
+    rules_inside: list[tuple[Any, Any]] = field(default_factory=list)
     compiled: list[Execution] = field(
         default_factory=list
     )  # functions traced before, with values that have changed
@@ -64,13 +66,24 @@ class Execution:
     frozen: tuple[Baked, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What a step with jaxprs inside runs: all its arguments, and the variables of the linear jaxpr for them and for
+    its results, None where there are none."""
+
+    primitive: Any
+    params: Any
+    arguments: tuple[Bottom, ...]
+    tangents_in: tuple[Any, ...]
+    tangents_out: tuple[Any, ...]
+
+
 @dataclass(eq=False)
 class JaxPiece:
     """One step of a function, and the variables of the linear jaxpr that its tangents go in and out by.
 
     Only what the derivative goes through is named. `function` and `rule` are JAX's information about a function with a
-    derivative of its own, `key` the rule itself; `file` is where the function of a compiled call is
-    written, and `body` its jaxpr.
+    derivative of its own, `key` the rule itself; `body` is what a step with jaxprs inside runs.
     """
 
     id: int
@@ -81,8 +94,7 @@ class JaxPiece:
     outputs: tuple[Bottom, ...]
     tangents_in: tuple[Any, ...]
     tangents_out: tuple[Any, ...]
-    file: str | None = None
-    body: Any = None
+    body: Body | None = None
     function: Any = None
     rule: Any = None
     key: Any = None

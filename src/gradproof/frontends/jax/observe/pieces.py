@@ -20,7 +20,7 @@ from jax._src.numpy import array_methods
 from gradproof.frontends.jax.lower.library import region_of
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.elsewhere import computes_elsewhere
-from gradproof.frontends.jax.observe.notes import JaxExit, JaxPiece, JaxRuleRun, Linearisation
+from gradproof.frontends.jax.observe.notes import Body, JaxExit, JaxPiece, JaxRuleRun, Linearisation
 from gradproof.frontends.jax.observe.peel import UnreadableTracer, bottom
 from gradproof.frontends.jax.observe.plain_numbers import fresh
 from gradproof.frontends.jax.observe.session import JaxSession
@@ -58,15 +58,18 @@ class Pieces:
                 function = params["callee"].jaxpr
                 self._note(noted, trace, "custom_jvp", "", tracers, outputs, fun=function, rule=rule)
                 return result
-            name, body = _name(primitive, params), params.get("jaxpr")
-            self._note(noted, trace, "primitive", name, tracers, outputs, _file(params), body)
+            name = _name(primitive, params)
+            self._note(noted, trace, "primitive", name, tracers, outputs, step=(primitive, params))
             return result
 
         def by_jvp(
             original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
         ) -> Any:
             tracers = _as_given(self._session, noted, fun.f, tracers)
-            result = list(original(trace, primitive, fun, jvp, tracers, **params))
+            if trace.tag is not noted.tag:
+                noted.rules_inside.append((fun.debug_info, jvp.debug_info))
+            with without_line():  # inside `jit` it is that of the call, and not where the rule stands
+                result = list(original(trace, primitive, fun, jvp, tracers, **params))
             self._note(noted, trace, "custom_jvp", "", tracers, result, fun=fun, rule=jvp)
             return result
 
@@ -82,9 +85,17 @@ class Pieces:
             **params: Any,
         ) -> Any:
             tracers = _as_given(self._session, noted, fun.f, tracers)
-            result = list(original(trace, primitive, fun, fwd, bwd, tracers, **params))
+            with without_line():
+                result = list(original(trace, primitive, fun, fwd, bwd, tracers, **params))
             self._note(noted, trace, "custom_vjp", "", tracers, result, fun=fun, rule=bwd)
             return result
+
+        def forwards(
+            original: Any, trace: Any, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
+        ) -> Any:
+            noted.rules_inside.append((fun.debug_info, jvp.debug_info))
+            with without_line():  # as inside `checkpoint`, which differentiates forwards
+                return original(trace, primitive, fun, jvp, tracers, **params)
 
         def read(original: Any, tracer: Any) -> Any:
             if tracer._trace.tag is noted.tag and not noted.is_staged:
@@ -98,6 +109,7 @@ class Pieces:
                 wrap(ad.LinearizeTrace, "process_primitive", primitive),
                 wrap(ad.LinearizeTrace, "process_custom_jvp_call", by_jvp),
                 wrap(ad.LinearizeTrace, "process_custom_vjp_call", by_vjp),
+                wrap(ad.JVPTrace, "process_custom_jvp_call", forwards),
             ]
         )
         try:
@@ -113,10 +125,9 @@ class Pieces:
         name: str,
         tracers: Any,
         outputs: Any,
-        file: str | None = None,
-        body: Any = None,
         fun: Any = None,
         rule: Any = None,
+        step: tuple[Any, Any] | None = None,
     ) -> None:
         if trace.tag is not noted.tag or self._session.here.quiet:
             return
@@ -140,8 +151,7 @@ class Pieces:
                     outputs=tuple(bottom(y) for y, _ in made),
                     tangents_in=tuple(t for _, t in given),
                     tangents_out=tuple(t for _, t in made if t is not None),
-                    file=file,
-                    body=body,
+                    body=None if step is None else _body(*step, trace, tracers, outputs),
                     function=None if fun is None else fun.debug_info,
                     rule=None if rule is None else rule.debug_info,
                     key=rule,
@@ -263,8 +273,9 @@ def _name(primitive: Any, params: Any) -> str:
     return str(params["name"]) if primitive.name == "jit" and "name" in params else str(primitive.name)
 
 
-def _file(params: Any) -> str | None:
-    """Where the function of a compiled call is written."""
-    jaxpr = params.get("jaxpr")
-    information = getattr(getattr(jaxpr, "jaxpr", None), "debug_info", None)
-    return None if information is None else str(information.func_src_info)
+def _body(primitive: Any, params: Any, trace: Any, tracers: Any, outputs: Any) -> Body | None:
+    if next(core.jaxprs_in_params(params), None) is None:
+        return None
+    given, made = [_pair(trace, x) for x in tracers], [_pair(trace, y) for y in outputs]
+    arguments = tuple(bottom(x) for x, _ in given)
+    return Body(primitive, params, arguments, tuple(t for _, t in given), tuple(t for _, t in made))

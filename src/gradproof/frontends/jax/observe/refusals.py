@@ -123,15 +123,16 @@ def _step(noted: Linearisation, error: Exception) -> tuple[Place, ...]:
     for piece in reversed(noted.pieces):
         if f"lax.{piece.name}_" in text:
             return piece.places
-        inside = _inside(getattr(piece.body, "jaxpr", None), text)
-        if inside:
-            return inside
+        for jaxpr in () if piece.body is None else core.jaxprs_in_params(piece.body.params):
+            inside = _inside(jaxpr, text)
+            if inside:
+                return inside
     return ()
 
 
 def _inside(jaxpr: Any, text: str) -> tuple[Place, ...]:
     """The same among the steps of a compiled function."""
-    for equation in reversed(() if jaxpr is None else jaxpr.eqns):
+    for equation in reversed(jaxpr.eqns):
         if f"lax.{equation.primitive.name}_" in text:
             return places_of(equation.source_info.traceback)
         for inner in core.jaxprs_in_params(equation.params):

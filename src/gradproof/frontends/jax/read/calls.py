@@ -116,6 +116,7 @@ def _with_rules(
 ) -> tuple[Parts, JaxRules]:
     replay = replayed(ending, find) if is_replayed else None
     if replay is not None:
+        add_events(run, replay.forward, "forward")
         add_events(run, replay.events, "backward")
         results = tuple(
             value if array is None else _joined(run, run.values.of(array), value)
@@ -124,7 +125,7 @@ def _with_rules(
         part = replace(part, results=results)
     rules = rules_of(ending, run, find, replay)
     require_seen(run.events, rules, run.values.array)
-    require_unstopped(ending, run.events)
+    require_unstopped(ending, run.events, part.targets)
     return part, rules
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,9 +19,10 @@ from jax._src.ad_util import Zero
 from jax._src.interpreters import ad
 from jax._src.lax.lax import copy_p
 
-from gradproof.frontends.jax.observe.notes import Ending, JaxPiece, JaxRuleRun
+from gradproof.frontends.jax.observe.notes import Body, Ending, JaxPiece, JaxRuleRun
 from gradproof.frontends.jax.observe.peel import Bottom
-from gradproof.frontends.jax.observe.trace import JaxEvent, RecordTrace, numbers, places_of
+from gradproof.frontends.jax.observe.trace import JaxEvent, RecordTrace, numbers, places_here
+from gradproof.frontends.jax.read.opened import linearised, may_be_opened
 
 Find = Callable[[Bottom], Any]
 """The array that stands at the bottom of a value."""
@@ -37,8 +39,12 @@ class Applied:
 
 @dataclass(eq=False)
 class JaxReplay:
-    """All steps from the last to the first, the primitives that they ran, and the gradients at the end."""
+    """All steps from the last to the first, the primitives that they ran, and the gradients at the end.
 
+    `opened` are the steps with bodies of the user's, as gradient calls of their own; `forward` is what they ran."""
+
+    forward: list[JaxEvent] = field(default_factory=list)
+    opened: list[Ending] = field(default_factory=list)
     events: list[JaxEvent] = field(default_factory=list)
     applied: list[Applied] = field(default_factory=list)
     results: tuple[Any, ...] = ()
@@ -58,16 +64,16 @@ def replayed(ending: Ending, find: Find) -> JaxReplay:
             # What goes in is made by a step, too, so that the last rule can be tried with other numbers.
             _add(cts, atom, copy_p.bind(weight))
         for piece, equations in reversed(_groups(jaxpr, ending.of.pieces)):
-            made.applied += _apply(piece, equations, jaxpr, known, cts, ran, find)
+            made.applied += _apply(
+                piece, equations, jaxpr, known, cts, ran, find, partial(_open, made, ending, find)
+            )
     made.results = tuple(cts.get(var) for var in jaxpr.invars)
     return made
 
 
 def _noting(events: list[JaxEvent]) -> Callable[..., None]:
-    from jax._src import source_info_util
-
     def note(primitive: Any, args: Any, params: Any, outputs: Any) -> None:
-        places = places_of(source_info_util._source_info_context.context.traceback)
+        places = places_here(2)
         events.append(JaxEvent(next(numbers), primitive, params, tuple(args), tuple(outputs), places, ""))
 
     return note
@@ -109,6 +115,7 @@ def _apply(
     cts: dict[Any, Any],
     ran: dict[int, JaxRuleRun],
     find: Find,
+    open_body: Callable[[Body, dict[Any, Any]], dict[Any, Any] | None],
 ) -> list[Applied]:
     made = {var for equation in equations for var in equation.outvars}
     read = dict.fromkeys(
@@ -124,7 +131,10 @@ def _apply(
     came_in = {var: _turned_twice(cts.pop(var)) for var in outputs}
     upstream = {var: pair[1] for var, pair in came_in.items()}
     run = None if piece is None else ran.get(piece.id)
-    if piece is not None and run is not None:
+    inside = None if piece is None or piece.body is None else open_body(piece.body, upstream)
+    if inside is not None:
+        given = inside
+    elif piece is not None and run is not None:
         given = _returned(run, equations, find)
     else:
         given = _transposed(equations, jaxpr, known, list(read), linear, upstream)
@@ -136,6 +146,27 @@ def _apply(
     results = tuple(went_out.get(var, (None, None))[0] for var in piece.tangents_in)
     turned = {var: pair[0] for var, pair in came_in.items()}
     return [Applied(piece, tuple(turned.get(var) for var in piece.tangents_out), results)]
+
+
+def _open(
+    made: JaxReplay, ending: Ending, find: Find, body: Body, upstream: dict[Any, Any]
+) -> dict[Any, Any] | None:
+    """What a step gave to each variable, with the rules inside of it looked at alone; None where it stays closed."""
+    if not may_be_opened(body):
+        return None
+    with linearised(ending, body, [find(one) for one in body.arguments]) as (own, results):
+        pairs = zip(body.tangents_out, results, strict=True)
+        own.weights = tuple(Bottom(upstream[t] if t in upstream else lax.full_like(y, 0)) for t, y in pairs)
+        replay = replayed(own, lambda one: one.value)
+    made.forward += [*own.of.forward.events, *replay.forward]
+    made.opened += [own, *replay.opened]
+    made.events += replay.events
+    made.applied += replay.applied
+    given: dict[Any, Any] = {}
+    moving = [tangent for tangent in body.tangents_in if tangent is not None]
+    for tangent, ct in zip(moving, replay.results, strict=True):
+        _add(given, tangent, ct)
+    return given
 
 
 def _turned(ct: Any) -> Any:

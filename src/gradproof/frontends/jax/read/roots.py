@@ -82,12 +82,17 @@ def _batch(part: Any, aval: Any) -> Any:
 
 def root_in(held: Any) -> RootEquation | None:
     """The equation that a call of `custom_root` keeps in its rule."""
-    tuples = [one for one in _kept(held, _DEEPEST, set()) if isinstance(one, _RootTuple)]
+    tuples = [one for one in held_in(held) if isinstance(one, _RootTuple)]
     lengths = next((one for one in tuples if isinstance(one.f, int)), None)
     jaxprs = next((one for one in tuples if isinstance(one.f, core.ClosedJaxpr)), None)
     if lengths is None or jaxprs is None or is_noticed(jaxprs.f.jaxpr):
         return None
     return RootEquation(jaxprs.f, lengths.f, sum(lengths))
+
+
+def held_in(held: Any) -> Iterator[Any]:
+    """What a rule of JAX's making holds, the user's functions among it."""
+    return _kept(held, _DEEPEST, set())
 
 
 def _kept(held: Any, depth: int, seen: set[int]) -> Iterator[Any]:

@@ -14,7 +14,9 @@ from gradproof.frontends.jax.observe.notes import Ending, JaxPiece
 from gradproof.frontends.jax.observe.peel import Bottom
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.jax.read.interpret import PLAIN_NUMBERS, JaxprInterpreter
+from gradproof.frontends.jax.read.opened import is_users_body
 from gradproof.frontends.jax.read.replay import Find, JaxReplay
+from gradproof.frontends.jax.read.where import written
 from gradproof.frontends.record.model import CustomScope, InnerCall, OpEvent, RuleRun, Value
 from gradproof.frontends.record.rule_lines import returned_by
 from gradproof.frontends.record.source import is_users, spans_of
@@ -26,7 +28,6 @@ _STOPPED = (
     "the rule of `{name}` makes a constant of a part by `stop_gradient`; what a forward rule with such a part should "
     "return in a second derivative is not known here"
 )
-_AT = re.compile(r"^(?P<name>.*) at (?P<file>.+):(?P<line>\d+)$")
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
         return None if one is None else run.values.of(find(one))
 
     # A gradient of a gradient: what the inner one applied is a part of the function.
-    pieces = [piece for one in (ending, *ending.of.inner) for piece in one.of.pieces]
+    opened = () if replay is None else replay.opened
+    calls = (ending, *opened, *ending.of.inner)
+    pieces = [piece for one in calls for piece in one.of.pieces]
     scopes = tuple(_scope(piece, value) for piece in pieces if piece.kind in CUSTOM)
     pullbacks = []
     by_id = {piece.id: piece for piece in pieces}
     summed = {one.piece.id: one.results for one in (() if replay is None else replay.applied)}
-    for rule in (rule for one in (ending, *ending.of.inner) for rule in one.rules):
+    for rule in (rule for one in calls for rule in one.rules):
         if not _is_alike(rule.upstream, by_id[rule.piece].outputs):
             continue
         given = tuple(_as_used(value(one), run) for one in rule.upstream)
@@ -63,7 +66,7 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
         if any(one is not None and types.is_complex(one.dtype) for one in (*given, *returned)):
             continue  # JAX's gradients of complex numbers are the conjugates of those that the judge speaks of
         pullbacks.append(RuleRun(rule.id, by_id[rule.piece].name, None, rule.piece, None, given, returned))
-    for piece in ending.of.pieces if replay is not None else ():
+    for piece in (piece for one in (ending, *opened) for piece in one.of.pieces if replay is not None):
         if not piece.tangents_out:  # JAX, or a rule written by hand, has made a constant of it
             nothing = (None,) * len(piece.inputs)
             pullbacks.append(_pullback(piece, (None,) * len(piece.outputs), nothing, run, value))
@@ -120,14 +123,13 @@ def _pullback(
 
 
 def is_small(piece: JaxPiece) -> bool:
-    """Whether a step is one of JAX's own functions: a compiled function of the user's has many rules inside."""
-    at = None if piece.file is None else _AT.match(piece.file)
-    return at is None or not is_users(at["file"])
+    """Whether a step is one of JAX's own functions: one that runs functions of the user's has many rules inside."""
+    return piece.body is None or not is_users_body(piece.body.primitive, piece.body.params)
 
 
 def _scope(piece: JaxPiece, value: Any) -> CustomScope:
     spans = spans_of(piece.places)
-    defined, rule = _written(piece.function), _written(piece.rule)
+    defined, rule = written(piece.function), written(piece.rule)
     if rule is not None and defined is not None and is_users(defined.file) and not is_users(rule.file):
         rule = None  # one that JAX has put together, as `defjvps` does: the lines of its parts tell where it stands
     elif rule is not None and is_users(rule.file):
@@ -149,14 +151,8 @@ def _scope(piece: JaxPiece, value: Any) -> CustomScope:
 
 def is_users_own(piece: JaxPiece) -> bool:
     """A function with a hand-written derivative in the user's own files."""
-    defined = _written(piece.function) if piece.kind in CUSTOM else None
+    defined = written(piece.function) if piece.kind in CUSTOM else None
     return defined is not None and is_users(defined.file)
-
-
-def _written(information: Any) -> Span | None:
-    """Where JAX says that a function is written."""
-    found = None if information is None else _AT.match(str(information.func_src_info))
-    return None if found is None else Span(found["file"], int(found["line"]), function=found["name"])
 
 
 def _package(file: str) -> str:
@@ -203,16 +199,21 @@ def require_seen(events: Sequence[OpEvent], rules: JaxRules, array_of: Callable[
             raise GradproofError(PLAIN_NUMBERS.format(name=scope.name))
 
 
-def require_unstopped(ending: Ending, events: Sequence[OpEvent]) -> None:
-    """What an inner gradient applied of a forward rule is a part of the function, and known by its ops alone: where
-    one of them stops gradients, the ops are not what the rule stands for. In forward mode it cannot be told whether a
-    gradient is inside."""
-    stops = [event for event in events if event.op == "stop_gradient"]
-    applied = (*ending.of.inner, *((ending,) if ending.is_forward else ()))
-    for piece in (piece for one in applied for piece in one.of.pieces) if stops else ():
-        rule = _written(piece.rule) if piece.kind == "custom_jvp" and is_users_own(piece) else None
-        if rule is not None and any(_is_inside(event, rule) for event in stops):
-            raise GradproofError(_STOPPED.format(name=piece.name))
+def require_unstopped(ending: Ending, events: Sequence[OpEvent], targets: Sequence[Value]) -> None:
+    """What a derivative inside of the function applied of a forward rule is a part of the function, and known by its
+    ops alone: where one of them stops gradients, the ops are not what the rule stands for."""
+    pieces = (piece for one in ending.of.inner for piece in one.of.pieces if piece.kind == "custom_jvp")
+    applied = [*ending.of.rules_inside, *((piece.function, piece.rule) for piece in pieces)]
+    if not applied:
+        return
+    makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
+    behind = [events[k] for k in _behind(events, makers, targets, set())]
+    stops = [event for event in behind if event.op == "stop_gradient"]
+    for function, rule in applied if stops else ():
+        defined, place = written(function), written(rule)
+        is_own = defined is not None and is_users(defined.file)
+        if is_own and place is not None and any(_is_inside(event, place) for event in stops):
+            raise GradproofError(_STOPPED.format(name=function.func_name))
 
 
 def _is_inside(event: OpEvent, rule: Span) -> bool:
@@ -231,14 +232,14 @@ def _behind(
     makers: dict[int, int],
     values: Iterable[Value | None],
     ends: set[int],
-    phase: str,
+    phase: str | None = None,
 ) -> Iterable[int]:
-    """The events of one phase that lead to some values, not beyond `ends`."""
+    """The events, of one phase if it is named, that lead to some values, not beyond `ends`."""
     pending = [value.id for value in values if value is not None and value.id not in ends]
     seen: set[int] = set()
     while pending:
         k = makers.get(pending.pop())
-        if k is not None and k not in seen and events[k].phase == phase:
+        if k is not None and k not in seen and phase in (None, events[k].phase):
             seen.add(k)
             pending += [value.id for value in events[k].inputs if value.id not in ends]
     return seen

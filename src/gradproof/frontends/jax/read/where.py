@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from gradproof.frontends.record.source import Place, is_users, spans_of
 from gradproof.ir.span import Span
 
 _BOUNDARY = frozenset({"trace_to_jaxpr", "trace_to_jaxpr_dynamic", "_trace_to_jaxpr"})
+_AT = re.compile(r"^(?P<name>.*) at (?P<file>.+):(?P<line>\d+)$")
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,9 @@ def _own_places(traceback: Any) -> Iterator[Place]:
             return
         if is_users(code.co_filename):
             yield code, offset
+
+
+def written(information: Any) -> Span | None:
+    """Where JAX says that a function is written."""
+    found = None if information is None else _AT.match(str(information.func_src_info))
+    return None if found is None else Span(found["file"], int(found["line"]), function=found["name"])
