@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
+import gradproof
 from gradproof.engine.derive import derive
 from gradproof.judge.judge import Judgement
 from gradproof.judge.verdict import Verdict
@@ -83,3 +85,11 @@ def test_a_remainder_by_zero_has_no_gradient_to_hold_another_one_against() -> No
     assert judgement.verdict is Verdict.UNVERIFIED
     assert judgement.enclosure is None
     assert judgement.reason is not None and "`floor` has no value here" in judgement.reason
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_variance_of_one_number_is_undefined_and_not_zero():
+    x = gradproof.Variable(np.array([2.0]))
+    with gradproof.GradientTape() as tape:
+        y = np.var(x, ddof=1)
+    assert tape.gradient(y, x).verdict.value == "undefined"
