@@ -74,7 +74,7 @@ def test_what_is_too_large_to_be_copied_is_written_before_the_program_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping, "MOST_COPIED", 0)
-    monkeypatch.setattr(keeping._Writer, "start", lambda writer: pytest.fail("a copy was made"))
+    monkeypatch.setattr(keeping._WritingThread, "start", lambda writer: pytest.fail("a copy was made"))
     assert [str(one.verdict) for one in _train(tmp_path / "kept")] == ["correct", "correct"]
 
 
@@ -84,7 +84,7 @@ def test_where_no_thread_can_be_started_any_more_the_program_writes_it_itself(
     def refused(writer: Any) -> None:
         raise RuntimeError("can't create new thread at interpreter shutdown")
 
-    monkeypatch.setattr(keeping._Writer, "start", refused)
+    monkeypatch.setattr(keeping._WritingThread, "start", refused)
     gradients = _train(tmp_path / "kept")
     assert [str(one.verdict) for one in gradients] == ["correct", "correct"]
     for one, expected in zip(gradients, _expected(), strict=True):
