@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import gradproof as gp
+from gradproof.audit.by_norm import softened
 from gradproof.diagnosis.diagnostic import BY_NORM
+from gradproof.render.from_json import from_json
+from gradproof.render.to_json import to_json
 from gradproof.render.to_text import to_text
 from tests.audited import audited
 
@@ -56,3 +60,15 @@ def test_a_check_that_was_asked_for_counts_every_entry() -> None:
     (gradient,) = report.gradients
     assert str(gradient.verdict) == "inaccurate"
     assert gradient.level == "error"
+
+
+def test_it_is_a_warning_too_where_no_time_was_left_to_look_for_the_cause(tmp_path: Path) -> None:
+    report = _audited(tmp_path, "np.float32(1)")
+    unexplained = replace(report.gradients[0], diagnostics=(), reason="no time was left")
+    gradient = softened(unexplained, gp.Options())
+    assert gradient.level == "warning"
+    assert gradient.reason == f"{BY_NORM}; no time was left"
+    again = from_json(to_json(replace(report, gradients=(gradient,))))
+    assert again.gradients[0].level == "warning"
+    off = _audited(tmp_path, "np.float32(0)").gradients[0]
+    assert softened(replace(off, diagnostics=()), gp.Options()).level == "error"

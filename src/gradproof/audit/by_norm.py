@@ -19,9 +19,11 @@ from gradproof.options import Options
 
 
 def softened(gradient: GradientReport, options: Options) -> GradientReport:
-    """The same gradient; where it is right by norm its causes are warnings and say so."""
+    """The same gradient; where it is right by norm its causes are warnings and say so, and it does if it has none."""
     if gradient.verdict is not Verdict.INACCURATE or not is_right_by_norm(gradient, options):
         return gradient
+    if all(one.rank == 0 for one in gradient.diagnostics):
+        return replace(gradient, reason="; ".join(filter(None, (BY_NORM, gradient.reason))))
     return replace(gradient, diagnostics=tuple(map(_softened, gradient.diagnostics)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic, Severity
+from gradproof.diagnosis.diagnostic import BY_NORM, SEVERITIES, Diagnostic, Severity
 from gradproof.diagnosis.entries import EntryTable, tabulate
 from gradproof.diagnosis.figures import Figures
 from gradproof.ir.span import Span
@@ -115,6 +115,8 @@ class GradientReport:
         if self.intended:
             return "note"
         rank = max((diagnostic.rank for diagnostic in self.diagnostics), default=0)
+        if rank == 0 and BY_NORM in (self.reason or ""):
+            return "warning"
         return SEVERITIES[rank] if rank > 0 else _LEVEL_WITHOUT_CAUSE[self.verdict]
 
     @property
