@@ -8,8 +8,14 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+import gradproof
+from gradproof.deferred import judging
+from gradproof.deferred.folder import SUFFIX, read_block
+from gradproof.deferred.model import Judged
 
 INTERRUPTED = """\
 import os, signal, time
@@ -21,6 +27,7 @@ def struck(k):
     return k
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever has started the tests may not listen
     with workers(2) as done:
         print(sorted(done(struck, {"first": (1,), "second": (2,)})))
         try:
@@ -44,3 +51,27 @@ def test_ctrl_c_is_heard_by_the_program_only_and_another_cluster_is_no_matter(tm
             env={**os.environ, "PYTHONWARNINGS": "always::UserWarning"},
         )  # fmt: skip
     assert (done.stdout, done.stderr) == ("[('first', 1), ('second', 2)]\ninterrupted\n", "")
+
+
+def test_the_time_of_a_check_does_not_begin_before_its_framework_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with gradproof.watch(defer=tmp_path / "kept"):
+        x = gradproof.Variable(2.0)
+        with gradproof.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+    now = 0.0
+
+    def slow_import(capture: object) -> None:
+        nonlocal now
+        now = 3600.0
+
+    monkeypatch.setattr(judging, "_import_framework", slow_import)
+    monkeypatch.setattr(judging, "time", SimpleNamespace(perf_counter=lambda: now))
+    (kept,) = (tmp_path / "kept").rglob(f"00000001{SUFFIX}")
+    found = read_block(
+        judging.judged(str(kept), 0, (), gradproof.Options(), "key", (1.0, "too long")), Judged
+    )
+    assert [str(one.verdict) for one in found.reports] == ["correct"]
+    assert found.seconds == 0.0

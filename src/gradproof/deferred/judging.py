@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from gradproof import __version__
@@ -63,10 +64,13 @@ def judged(
     from here, at `place`, the block is without its arrays.
     """
     with _ALONE:
-        started = time.perf_counter()
         show_texts(texts)
         kept = read_block(block_of(source) if isinstance(source, str) else source, KeptCall)
         capture, within = kept.captures[index], limit or (None, "")
+        # Once in a process, and no time of this check. What fails is told where it is asked for again.
+        with undisturbed(), suppress(Exception):
+            _import_framework(capture)
+        started = time.perf_counter()
         if piece is not None:
             some = _piece(capture, options, within, piece)
             return b"".join(pack(JudgedPiece(some, time.perf_counter() - started), TABLE))
