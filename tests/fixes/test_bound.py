@@ -1,4 +1,4 @@
-"""A patch is offered only where every name in its lines has a value by then."""
+"""A patch is offered only where every name in its lines has a value by then, and none of a module is a number."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ RUNNABLE = {
     "a loop": ("for k in range(3):\n    y = k\n", 2),
     "a list made of a loop": ("y = [k for k in range(3)]\n", 1),
     "a tape": ("import t\nwith t.Tape() as tape:\n    tape.watch(1)\n", 3),
+    "a module that is handed on": ("import numpy as np\ndef f(xp):\n    return xp.exp(1)\ny = f(np)\n", 4),
+    "a module's name for something else": ("import x\nx = 1\ny = x + 1\n", 3),
+    "a function that was imported": ("import jax\nfrom m import f\ny = jax.grad(f)\n", 3),
     "an error that was caught": ("try:\n    pass\nexcept ValueError as e:\n    y = e\n", 4),
 }  # fmt: skip
 NOT_RUNNABLE = {
@@ -26,6 +29,8 @@ NOT_RUNNABLE = {
     "a later line of the same function": ("def f():\n    y = x\n    x = 1\n    return y\n", 2),
     "no name at all": ("y = nowhere\n", 1),
     "no Python": ("y = = 1\n", 1),
+    "a module as an argument": ("import torch\nimport torch.nn.functional as F\ny = torch.exp(F)\n", 3),
+    "a module in a sum": ("import numpy as np\ny = np + 1\n", 2),
     "a name of a class": ("class A:\n    x = 1\n    def f(self):\n        return x\n", 4),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Whether a change of the user's lines uses only names that have a value there."""
+"""Whether a change of the user's lines uses only names that have a value there, and none of a module as a number."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import imported_names, root_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -14,11 +15,34 @@ _KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__built
 
 
 def is_runnable(text: str, lines: range) -> bool:
-    """Whether a file is Python and no statement that begins on one of these lines uses a name before it has a value."""
+    """Whether a file is Python, and on these lines no name is used before it has a value, and no module as a number."""
     source = parsed(text)
     if source is None:
         return False
-    return all(_is_bound(source, use) for use in _uses(source, lines))
+    modules, imported = _modules(source), imported_names(source.tree)
+    return all(
+        _is_bound(source, use) and not (use.id in modules and _is_operand(source, use, imported))
+        for use in _uses(source, lines)
+    )
+
+
+def _modules(source: ParsedSource) -> frozenset[str]:
+    """Names that stand for modules for certain: what is imported from one may be a function."""
+    nodes = list(ast.walk(source.tree))
+    imports = (node for node in nodes if isinstance(node, ast.Import))
+    given = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    given |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return (
+        frozenset(one.asname or one.name.partition(".")[0] for node in imports for one in node.names) - given
+    )
+
+
+def _is_operand(source: ParsedSource, use: ast.Name, imported: frozenset[str]) -> bool:
+    """Whether something is computed of it: by an operator, or by a function of a library."""
+    around = source.parents.get(use)
+    if isinstance(around, ast.Call):
+        return use in around.args and root_name(around.func) in imported
+    return isinstance(around, ast.BinOp | ast.UnaryOp | ast.Compare)
 
 
 def _uses(source: ParsedSource, lines: range) -> Iterator[ast.Name]:
