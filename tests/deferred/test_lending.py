@@ -39,11 +39,15 @@ def _expected() -> list[Any]:
     return [np.exp(np.array([0.5, 1.0]), dtype=np.float32), np.exp(np.array([0.0, 0.5]), dtype=np.float32)]
 
 
-def test_what_was_kept_is_not_what_the_program_made_of_it_later(tmp_path: Path) -> None:
-    gradients = _train(tmp_path / "kept")
+def _train_and_look(folder: Path) -> None:
+    gradients = _train(folder)
     assert [str(one.verdict) for one in gradients] == ["correct", "correct"]
     for one, expected in zip(gradients, _expected(), strict=True):
         np.testing.assert_allclose(one.observed, expected, rtol=1e-6)
+
+
+def test_what_was_kept_is_not_what_the_program_made_of_it_later(tmp_path: Path) -> None:
+    _train_and_look(tmp_path / "kept")
 
 
 def test_nor_is_it_where_the_disk_is_slower_than_the_program(
@@ -85,10 +89,7 @@ def test_where_no_thread_can_be_started_any_more_the_program_writes_it_itself(
         raise RuntimeError("can't create new thread at interpreter shutdown")
 
     monkeypatch.setattr(keeping._WritingThread, "start", refused)
-    gradients = _train(tmp_path / "kept")
-    assert [str(one.verdict) for one in gradients] == ["correct", "correct"]
-    for one, expected in zip(gradients, _expected(), strict=True):
-        np.testing.assert_allclose(one.observed, expected, rtol=1e-6)
+    _train_and_look(tmp_path / "kept")
 
 
 def test_a_fault_while_it_is_written_is_told_at_the_end(

@@ -44,11 +44,16 @@ def comparison_rows(case: Case) -> Rows:
     return tuple(rows)
 
 
+def instead_of_none(case: Case) -> str:
+    """The dtype of what was returned in the place of a gradient; empty where that is None."""
+    return "" if case.capture.run.exception is not None else framework(case.capture.framework).for_integers
+
+
 def observed_text(case: Case, index: tuple[int, ...]) -> str:
     observed = case.source.observed
     if observed is None:
-        for_integers = framework(case.capture.framework).for_integers
-        return "None" if case.capture.run.exception or not for_integers else f"{for_integers}, no numbers"
+        instead = instead_of_none(case)
+        return f"{instead}, no numbers" if instead else "None"
     return words.number(number_at(observed, index), dtype=case.source.dtype)
 
 

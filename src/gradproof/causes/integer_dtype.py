@@ -27,6 +27,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gradproof.causes._evidence import instead_of_none
 from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.causes._source import assigned, replaced_span, text_of
 from gradproof.diagnosis.case import Case
@@ -72,22 +73,19 @@ def _formula(dtype: str) -> str:
 
 
 def _lacks(case: Case) -> str:
-    return f"the gradient for `{case.source.name}` holds no numbers" if _instead(case) else lacks(case)
-
-
-def _instead(case: Case) -> str:
-    """The dtype of what was returned in the place of a gradient; empty where that is None."""
-    return framework(case.capture.framework).for_integers if case.capture.run.exception is None else ""
+    return f"the gradient for `{case.source.name}` holds no numbers" if instead_of_none(case) else lacks(case)
 
 
 def _ending(case: Case) -> str:
-    return f"returns {_instead(case) or None}" if case.capture.run.exception is None else "fails here"
+    return f"returns {instead_of_none(case) or None}" if case.capture.run.exception is None else "fails here"
 
 
 def _refused(case: Case) -> str:
     title = framework(case.capture.framework).title
-    if _instead(case):
-        return f"{title} returns an array of dtype {_instead(case)}, which holds no numbers, for one of"
+    if instead_of_none(case):
+        return (
+            f"{title} returns an array of dtype {instead_of_none(case)}, which holds no numbers, for one of"
+        )
     if case.capture.run.exception is None:
         return "A tape records nothing for a tensor of"
     return f"{title} takes no derivative for an array of"

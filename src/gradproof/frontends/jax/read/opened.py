@@ -7,6 +7,7 @@ runs a second time, and only if it can be shown to have no effects.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -54,11 +55,8 @@ def may_be_opened(body: Body) -> bool:
     if not _is_opened(body.primitive, body.params):
         return False
     equations = list(_equations(body.params))
-    turns = 1
-    for equation in equations:
-        turns *= max(1, equation.params["length"]) if equation.primitive.name == "scan" else 1
-    if body.primitive.name == "scan":
-        turns *= max(1, body.params["length"])
+    loops = [step.params for step in (body, *equations) if step.primitive.name == "scan"]
+    turns = math.prod(max(1, params["length"]) for params in loops)
     if turns > MOST_TURNS or any(map(is_noticed, core.jaxprs_in_params(body.params))):
         return False
     held = (equation.params.get(key) for equation in equations for key in _RULES_IN)
