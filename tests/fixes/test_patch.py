@@ -33,6 +33,16 @@ PATCHES = {
         np.float64(1e-12),
         ["-z = y - 1", "+z = np.expm1(x)"],
     ),
+    "the argument of another function is another variable": (
+        "    y = np.exp(x)\n    z = y - 1\n    return z * z + 0.0 * (lambda y: y)(x)\n",
+        np.float64(1e-12),
+        ["-y = np.exp(x)", "-z = y - 1", "+z = np.expm1(x)"],
+    ),
+    "a function inside that reads a name keeps it": (
+        "    y = np.exp(x)\n    z = y - 1\n    return z * z + 0.0 * (lambda t: y + t)(x)\n",
+        np.float64(1e-12),
+        ["-z = y - 1", "+z = np.expm1(x)"],
+    ),
     "a name that was given another value in between is not looked behind": (
         "    y = np.exp(x)\n    x = x * 1.0\n    z = y - 1\n    return z * z\n",
         np.float64(1e-12),

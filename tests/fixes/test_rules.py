@@ -10,7 +10,7 @@ import pytest
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.run import run
 from gradproof.fixes.graph import Graph
-from gradproof.fixes.pattern import REDUCTIONS, Pattern, PatternCall, PatternVariable, parse
+from gradproof.fixes.pattern import REDUCTIONS, SPREAD, Pattern, PatternCall, PatternVariable, parse
 from gradproof.fixes.rewrite import rewrites
 from gradproof.fixes.rule import ANYWHERE, Range, RewriteRule
 from gradproof.fixes.rules import RULES
@@ -32,6 +32,15 @@ def variables(pattern: Pattern) -> set[str]:
     if isinstance(pattern, PatternCall):
         return set().union(*map(variables, pattern.args)) if pattern.args else set()
     return {pattern.name} if isinstance(pattern, PatternVariable) else set()
+
+
+def spread_variables(pattern: Pattern) -> set[str]:
+    """Those that are the same along the axes: `spread` stands around them."""
+    if not isinstance(pattern, PatternCall):
+        return set()
+    if pattern.op == SPREAD and isinstance(pattern.args[0], PatternVariable):
+        return {pattern.args[0].name}
+    return set().union(*map(spread_variables, pattern.args))
 
 
 def _range_of(rule: RewriteRule, name: str) -> Range:
@@ -58,7 +67,11 @@ def random_points(rule: RewriteRule, seed: int = 0) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
     pattern = parse(rule.pattern)
     shape = (N_POINTS, N_ENTRIES) if _reduces(pattern) else (N_POINTS,)
-    points = {name: generator.uniform(*_range_of(rule, name), shape) for name in sorted(variables(pattern))}
+    one_per_row = spread_variables(pattern)
+    points = {
+        name: generator.uniform(*_range_of(rule, name), shape[:1] if name in one_per_row else shape)
+        for name in sorted(variables(pattern))
+    }
     if _is_of_matrices(pattern):
         points["X"] = _positive(generator.uniform(-1.0, 1.0, (N_POINTS, N_ENTRIES, N_ENTRIES)))
     if _reduces(pattern) and "N" in points:
@@ -110,6 +123,7 @@ def _guilty_values(rule: RewriteRule) -> dict[str, Any]:
     values: dict[str, Any] = {name: value * (1 + spread * 1e-3) for name, value in guilty.items()}
     if guilty["X"] < 0:  # far apart, so that the smallest share of a softmax is beyond the dtype
         values["X"] = guilty["X"] * np.asarray([0.0, 1.0, 0.5, 0.25])
+    values |= {name: guilty[name] for name in spread_variables(pattern)}
     if "Y" in values:
         values["Y"] = values["Y"] + np.asarray([0.7, 0.1, -0.4, 0.2]) * 1e-3
     if "N" in variables(pattern):

@@ -106,8 +106,7 @@ class _Writing:
         found: list[ast.stmt] = []
         while names:
             inside = {part for one in gone for part in ast.walk(one)}
-            uses = {name: self.source.names(self.source.tree, name) for name in names}
-            loads = {name: [one for one in uses[name] if isinstance(one.ctx, ast.Load)] for name in names}
+            loads = {name: self._loads(name, inside) for name in names}
             free = [name for name in sorted(names) if loads[name] and inside.issuperset(loads[name])]
             if not free:
                 return found
@@ -116,6 +115,12 @@ class _Writing:
             more = [one for one in given if one is not None]
             found, gone = [*found, *more], [*gone, *more]
         return found
+
+    def _loads(self, name: str, inside: set[ast.AST]) -> list[ast.Name]:
+        """Where the variables are read that a name stands for inside of what goes."""
+        uses = self.source.names(self.source.tree, name)
+        owners = {self.source.owner(one) for one in uses if one in inside}
+        return [one for one in uses if isinstance(one.ctx, ast.Load) and self.source.owner(one) in owners]
 
     def _definition(self, use: ast.Name) -> ast.stmt | None:
         functions = [one for one in self.source.tree.body if isinstance(one, ast.FunctionDef)]

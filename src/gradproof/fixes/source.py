@@ -45,6 +45,23 @@ class ParsedSource:
             found = self.parents.get(found, self.tree)
         return found
 
+    def owner(self, use: ast.Name) -> ast.AST:
+        """The function, or module, whose variable a name is."""
+        scope = self.scope(use)
+        while scope is not self.tree and not self._has_variable(scope, use.id):
+            scope = self.scope(scope)
+        return scope
+
+    def _has_variable(self, scope: ast.AST, name: str) -> bool:
+        own = [node for node in ast.walk(scope) if self.scope(node) is scope]
+        if any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in own):
+            return False
+        is_argument = any(isinstance(node, ast.arg) and node.arg == name for node in own)
+        return is_argument or any(
+            isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+            for node in own
+        )
+
     def names(self, scope: ast.AST, name: str) -> list[ast.Name]:
         """Every use of a name inside a function, or a module with all its functions."""
         return [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name]

@@ -23,7 +23,7 @@ from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
-from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown
+from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown, is_nan_given
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
@@ -51,8 +51,7 @@ class Judgement:
 
 def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     """One judgement per source; what cannot be decided is unverified, with its reason."""
-    step = boundless_step(evidence.program)
-    beyond = untested(evidence.program) if step is None else NO_VALUE.format(op=step)
+    beyond = _beyond(evidence)
     if beyond is not None:
         return tuple(_without_reference(observed, beyond) for observed in evidence.observed)
     found = _as_meant(evidence, options)
@@ -65,6 +64,14 @@ def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
         else Judgement(Verdict.UNVERIFIED, "none", str(other), None, None)
         for one in found
     )
+
+
+def _beyond(evidence: Evidence) -> str | None:
+    """Why nothing can be said whatever is computed; the programs of steps that follow a NaN would take long for it."""
+    if is_nan_given(evidence):
+        return NO_NUMBER_GIVEN
+    step = boundless_step(evidence.program)
+    return untested(evidence.program) if step is None else NO_VALUE.format(op=step)
 
 
 def _as_meant(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:

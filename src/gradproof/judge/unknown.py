@@ -25,6 +25,14 @@ def all_finite(evidence: Evidence) -> bool:
     return all(bool(np.isfinite(node.value).all()) for node in nodes if not node.is_discrete)
 
 
+def is_nan_given(evidence: Evidence) -> bool:
+    """Whether an input is NaN and has made the target NaN: nothing can be said of any gradient there."""
+    inputs = (evidence.program[id] for id in evidence.program.inputs)
+    return bool(np.isnan(np.asarray(evidence.program[evidence.program.outputs[0]].value)).any()) and any(
+        bool(np.isnan(node.value).any()) for node in inputs if not node.is_discrete
+    )
+
+
 def has_finite_value(evidence: Evidence) -> bool:
     """Whether the target came out as a number; what is not one in its inputs may have been left out on purpose."""
     return bool(np.isfinite(np.asarray(evidence.program[evidence.program.outputs[0]].value)).all())

@@ -32,6 +32,8 @@ rule("sum(exp(X) * Y) / sum(exp(X))", "sum(softmax(X) * Y)",
      "weigh with softmax, which subtracts the largest exponent first", {"X": 100.0, "Y": 1.0})
 rule("log(exp(X) / spread(sum(exp(X))))", "log_softmax(X)",
      "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
+rule("log(exp(X - spread(M)) / spread(sum(exp(X - spread(M)))))", "log_softmax(X)",
+     "use log_softmax, which never forms the small probabilities", {"X": -150.0, "M": -1.0})
 rule("X - spread(log(sum(exp(X))))", "log_softmax(X)",
      "use log_softmax, which neither overflows nor underflows", {"X": 100.0})
 rule("power(prod(X), N)", "exp(N * sum(log(X)))", "sum the logarithms; the product may be too large or too small",
