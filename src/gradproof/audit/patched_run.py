@@ -23,6 +23,10 @@ from gradproof.render.to_diff import applicable, held, hunks_of, patched_texts
 MOST_RUNS = 8  # of the changed script
 MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
 
+# A way may be cut, and an infinite slope be met, in several places of it; digits that are lost again elsewhere ask for
+# another change.
+_IN_SEVERAL_PLACES = (Verdict.MISSING, Verdict.NONFINITE)
+
 # Target, source, and which of the gradients that are called so. Their order may be another once a way is opened.
 Key = tuple[str, str, int]
 
@@ -244,17 +248,18 @@ def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None
     None where it has no such change, or gets as much wrong as before.
     """
     kinds = {one.kind for gradient in first.gradients for one in gradient.diagnostics}
-    known = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
+    known = {_fault(first, one) for gradient in first.gradients for one in gradient.diagnostics}
+    if run.report is None:
+        return None
     new = [
         fix
         for gradient in run.faults()
         for one in gradient.diagnostics
-        # A way may be cut in several places; digits that are lost again elsewhere ask for another change.
-        if (one.kind not in kinds or gradient.verdict is Verdict.MISSING)
-        and (one.kind, one.headline) not in known
+        if (one.kind not in kinds or gradient.verdict in _IN_SEVERAL_PLACES)
+        and _fault(run.report, one) not in known
         and (fix := applicable(one.fix)) is not None
     ]
-    again = None if run.report is None or not new else patched_texts(run.report).get(file)
+    again = patched_texts(run.report).get(file) if new else None
     if again is None:
         return None
     before = first.sources[file].splitlines(keepends=True)
@@ -265,6 +270,12 @@ def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None
     whole = Fix(words, patch, "", "; ".join(meanings))
     place = next(_patched(told), None)
     return None if place is None else _only(told, place, whole)
+
+
+def _fault(report: Report, one: Diagnostic) -> tuple[str, str, str]:
+    """What a fault is known by in a script whose lines have moved."""
+    lines = [] if one.span is None else report.sources.get(one.span.file, "").splitlines()
+    return one.kind, one.headline, lines[one.span.line - 1].strip() if one.span is not None and lines else ""
 
 
 def _patched(report: Report) -> Iterator[Diagnostic]:

@@ -49,7 +49,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         if not inside and not lines:
             continue
         for part in (*inside, *_names(source, branch)):
-            if _in_reach(source, branch.condition, part):
+            if _in_reach(source, branch.condition, part) and not _is_guarded(source, branch, part):
                 text = _guarded(source, branch, part, f"{alias}.{select}")
                 yield Fix(_TEXT, named_before(source, part, text, "safe", span.file))
 
@@ -119,6 +119,20 @@ def _in_reach(source: ParsedSource, condition: ast.expr, part: ast.expr) -> bool
     names = [one for one in ast.walk(condition) if isinstance(one, ast.Name)]
     stores = [store for name in names for store in source.stores(name)]
     return first is second or not any(first.lineno <= store.lineno < second.lineno for store in stores)
+
+
+def _is_guarded(source: ParsedSource, branch: _Branch, part: ast.expr) -> bool:
+    """Whether a part is what the same condition selects, here or before: it is harmless where its result is dropped."""
+    if part is branch.side:
+        return True
+    made = source.definition(part) if isinstance(part, ast.Name) else None
+    given = part if made is None else made.value
+    return (
+        isinstance(given, ast.Call)
+        and ast.unparse(given.func) == ast.unparse(branch.selection.func)
+        and bool(given.args)
+        and ast.unparse(given.args[0]) == ast.unparse(branch.condition)
+    )
 
 
 def _guarded(source: ParsedSource, branch: _Branch, part: ast.expr, function: str) -> str:
