@@ -27,13 +27,13 @@ from gradproof.deferred.model import Ended
 from gradproof.diagnosis.report import GradientReport, Report, untold_faults
 from gradproof.errors import InvalidInput
 from gradproof.frontends.check.request import Output, Request, definition_of
+from gradproof.frontends.record.place import here, span_of
 from gradproof.frontends.select import frontend_for
 from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options, options_of
 from gradproof.render.to_text import headline
-from gradproof.tape.place import here, span_of
 
 ORDERS = (1, 2)
 

@@ -18,6 +18,7 @@ from gradproof.diagnosis import words
 from gradproof.errors import InvalidInput
 from gradproof.frontends.apart import ended
 from gradproof.frontends.check.request import Output, Request, definition_of
+from gradproof.frontends.record.place import here, span_of
 from gradproof.frontends.select import frontend_for
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
@@ -27,7 +28,6 @@ from gradproof.modes.rewriting import with_rewriting
 from gradproof.modes.table import compared
 from gradproof.options import Options, options_of
 from gradproof.render.modes_sources import in_folder, with_mode_sources
-from gradproof.tape.place import here, span_of
 
 MOST_ROWS = 4  # of a Jacobian: each takes seconds in all modes
 

@@ -32,13 +32,13 @@ from gradproof.fixes.allowance import SearchTime, checking
 from gradproof.frameworks import Framework, all_frameworks, framework
 from gradproof.frontends.after.rerun import withheld
 from gradproof.frontends.attachment import Attachment, Skipped
+from gradproof.frontends.record.place import here, span_of
 from gradproof.frontends.record.value import lending
 from gradproof.frontends.select import attach_all
 from gradproof.internal_error import fault_reason
 from gradproof.ir.capture import Capture
 from gradproof.ir.span import Span
 from gradproof.options import Options
-from gradproof.tape.place import here, span_of
 
 EXCLUDED = "the settings of the project exclude this file"
 INTERRUPTED = "interrupted: Ctrl-C came while it was checked"

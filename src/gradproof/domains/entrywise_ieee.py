@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are loaded when they are called: half a second that few programs need
 from flint import arb
-from scipy import special
 
 from gradproof.domains import ball_bessel, ball_gamma, ball_parameter
 from gradproof.domains.ball_elementary import CONSTANTS
@@ -33,6 +33,10 @@ def _xdivy(x: Any, y: Any) -> Any:
     return np.where(np.asarray(x) == 0, np.zeros((), np.result_type(x, y)), np.divide(x, y))
 
 
+def _of_scipy(name: str) -> Callable[..., Any]:
+    return lambda *xs: getattr(scipy.special, name)(*xs)
+
+
 def _softplus(x: Any) -> Any:
     return np.logaddexp(x, np.zeros((), np.asarray(x).dtype))
 
@@ -43,11 +47,11 @@ def _sinc(x: Any) -> Any:
 
 
 def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x)) if np.iscomplexobj(x) else special.expit(x)
+    return 1 / (1 + np.exp(-x)) if np.iscomplexobj(x) else scipy.special.expit(x)
 
 
 def _bessel_i_scaled(x: Any, order: int) -> Any:
-    return special.ive(order, x) * np.exp(np.abs(x) - x)
+    return scipy.special.ive(order, x) * np.exp(np.abs(x) - x)
 
 
 def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,11 +66,13 @@ def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _gamma_density(a: Array, x: Array) -> Any:
-    return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
+    return np.exp(scipy.special.xlogy(a - 1, x) - x - scipy.special.gammaln(a))
 
 
 def _beta_density(a: Array, b: Array, x: Array) -> Any:
-    return np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
+    return np.exp(
+        scipy.special.xlogy(a - 1, x) + scipy.special.xlog1py(b - 1, -x) - scipy.special.betaln(a, b)
+    )
 
 
 def _through_balls(function: Callable[..., arb]) -> Callable[..., Any]:
@@ -97,8 +103,8 @@ SPELLINGS: dict[str, Callable[..., Any]] = {
     "integer_power": lambda x, exponent: np.power(x, exponent),
     "hypot": np.hypot,
     "xdivy": _xdivy,
-    "xlogy": special.xlogy,
-    "xlog1py": special.xlog1py,
+    "xlogy": _of_scipy("xlogy"),
+    "xlog1py": _of_scipy("xlog1py"),
     "exp": np.exp,
     "exp2": np.exp2,
     "expm1": np.expm1,
@@ -129,39 +135,39 @@ SPELLINGS: dict[str, Callable[..., Any]] = {
     "conj": np.conj,
     "real": np.real,
     "imag": np.imag,
-    "erf": special.erf,
-    "erfc": special.erfc,
-    "erfcx": special.erfcx,
-    "erfinv": special.erfinv,
-    "erfcinv": special.erfcinv,
-    "ndtr": special.ndtr,
-    "ndtri": special.ndtri,
-    "log_ndtr": special.log_ndtr,
-    "dawson": special.dawsn,
-    "expint": special.expi,
-    "exp1": special.exp1,
-    "fresnel_sin": lambda x: special.fresnel(x)[0],
-    "fresnel_cos": lambda x: special.fresnel(x)[1],
-    "sin_integral": lambda x: special.sici(x)[0],
-    "cos_integral": lambda x: special.sici(x)[1],
-    "spence": special.spence,
-    "hyp0f1": lambda x, b: special.hyp0f1(b, x),
+    "erf": _of_scipy("erf"),
+    "erfc": _of_scipy("erfc"),
+    "erfcx": _of_scipy("erfcx"),
+    "erfinv": _of_scipy("erfinv"),
+    "erfcinv": _of_scipy("erfcinv"),
+    "ndtr": _of_scipy("ndtr"),
+    "ndtri": _of_scipy("ndtri"),
+    "log_ndtr": _of_scipy("log_ndtr"),
+    "dawson": _of_scipy("dawsn"),
+    "expint": _of_scipy("expi"),
+    "exp1": _of_scipy("exp1"),
+    "fresnel_sin": lambda x: scipy.special.fresnel(x)[0],
+    "fresnel_cos": lambda x: scipy.special.fresnel(x)[1],
+    "sin_integral": lambda x: scipy.special.sici(x)[0],
+    "cos_integral": lambda x: scipy.special.sici(x)[1],
+    "spence": _of_scipy("spence"),
+    "hyp0f1": lambda x, b: scipy.special.hyp0f1(b, x),
     "hyp1f1": _through_balls(ball_bessel.KERNELS["hyp1f1"]),
     "hyp2f1": _through_balls(ball_bessel.KERNELS["hyp2f1"]),
-    "gamma": special.gamma,
-    "lgamma": special.gammaln,
-    "digamma": special.digamma,
+    "gamma": _of_scipy("gamma"),
+    "lgamma": _of_scipy("gammaln"),
+    "digamma": _of_scipy("digamma"),
     "polygamma": _through_balls(ball_gamma.KERNELS["polygamma"]),
-    "zeta": special.zeta,
-    "igamma": special.gammainc,
-    "igammac": special.gammaincc,
+    "zeta": _of_scipy("zeta"),
+    "igamma": _of_scipy("gammainc"),
+    "igammac": _of_scipy("gammaincc"),
     "gamma_density": _in_float64(_gamma_density),
-    "betainc": special.betainc,
+    "betainc": _of_scipy("betainc"),
     "beta_density": _in_float64(_beta_density),
-    "bessel_i": lambda x, order: special.iv(order, x),
+    "bessel_i": lambda x, order: scipy.special.iv(order, x),
     "bessel_i_scaled": _bessel_i_scaled,
-    "bessel_j": lambda x, order: special.jv(order, x),
-    "bessel_k": lambda x, order: special.kv(order, x),
-    "bessel_k_scaled": lambda x, order: special.kve(order, x),
-    "bessel_y": lambda x, order: special.yv(order, x),
+    "bessel_j": lambda x, order: scipy.special.jv(order, x),
+    "bessel_k": lambda x, order: scipy.special.kv(order, x),
+    "bessel_k_scaled": lambda x, order: scipy.special.kve(order, x),
+    "bessel_y": lambda x, order: scipy.special.yv(order, x),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from gradproof.domains.ball64 import Ball64, all_finite, known, sub
 from gradproof.domains.entrywise64 import kernel_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from gradproof.domains.eigen_places import nearest, values_near
 from gradproof.ir.shapes import joint_shape
@@ -113,7 +113,7 @@ def _expm(a: Array) -> Array:
 def _sqrtm(a: Array) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a matrix without a root has NaN for one
-        return np.asarray(linalg.sqrtm(a))
+        return np.asarray(scipy.linalg.sqrtm(a))
 
 
 def _eigh(a: Array, anchors: Array) -> tuple[Array, Array]:

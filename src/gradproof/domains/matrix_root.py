@@ -7,8 +7,8 @@ from typing import Any
 
 import flint
 import numpy as np
+import scipy
 from flint import acb, arb
-from scipy import linalg
 
 from gradproof.domains.flint_matrix import from_flint, is_complex, to_flint, unknown
 from gradproof.ir.types import Array
@@ -50,7 +50,7 @@ def _approximate(a: Array) -> Array | None:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a matrix has no root is found out below
-        rough = linalg.sqrtm(values)
+        rough = scipy.linalg.sqrtm(values)
     if not np.isfinite(rough).all():
         return None
     if not is_complex(a):

@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from gradproof.fixes.verify import rounded_gradient
 from gradproof.frameworks import framework as _framework
@@ -15,15 +15,29 @@ from gradproof.frontends.attachment import Attachment, Policy, Receiver
 from gradproof.frontends.check.request import Checked, Request
 from gradproof.frontends.jax.attach import attach as attach_jax
 from gradproof.frontends.library.model import SweptLibrary
+from gradproof.frontends.record.attaching import attach_on_import
 from gradproof.frontends.tensorflow.attach import attach as attach_tensorflow
 from gradproof.frontends.torch.attach import attach as attach_torch
 from gradproof.frontends.unserved import imported
 from gradproof.frontends.written_with import BY_PACKAGE, packages_of
 from gradproof.ir.capture import Capture
 from gradproof.ir.program import Program
+from gradproof.ir.span import Span
 from gradproof.modes.model import LackingMode, Mode
 from gradproof.modes.rows import gradient_alone
-from gradproof.tape.attach import attach as attach_tapes
+
+
+def attach_tapes(receiver: Receiver, policy: Policy) -> Attachment:
+    """To the tapes of this process, once it has any: to load them and SciPy, whose functions they know, takes long."""
+
+    def begin() -> tuple[Any, Callable[[], None]]:
+        begun: tuple[Any, Callable[[], None]] = importlib.import_module("gradproof.tape.attach").begin(
+            receiver, policy
+        )
+        return begun
+
+    return attach_on_import("numpy", begin, lambda key: cast(Span, key), package="gradproof.tape")
+
 
 # Each can be attached before its framework is imported, and imports nothing of it until then.
 _ATTACH = (attach_tapes, attach_tensorflow, attach_jax, attach_torch)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradproof.tape.place import here
+from gradproof.frontends.record.place import here
 from gradproof.tape.record import Origin, Record
 from gradproof.tape.state import STATE, note_leave, roots_of
 

@@ -1,52 +1,49 @@
-"""Attaching to the tapes of this process: every gradient they compute is handed on."""
+"""Listening to the tapes of this process: every gradient they compute is handed on."""
 
 from __future__ import annotations
 
 import traceback
-from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock
 
-from gradproof.frontends.attachment import Attachment, Policy, Receiver, Skipped
-from gradproof.ir.span import Span
+from gradproof.frontends.attachment import Policy, Receiver
+from gradproof.frontends.record.sites import Sites
 from gradproof.tape.announce import LISTENERS, Finished
 from gradproof.tape.capture import to_captures, unread
-from gradproof.tape.programs import FRAMEWORK, UNKNOWN_PLACE
+from gradproof.tape.programs import UNKNOWN_PLACE
 
 
-def attach(receiver: Receiver, policy: Policy) -> Attachment:
-    """Hand on the calls that the policy wants; the tapes record in any case."""
-    executions: Counter[Span] = Counter()
-    skipped: Counter[Span] = Counter()
-    failures: list[str] = []
-    counting = Lock()  # several threads may execute one line
+@dataclass(eq=False)
+class _Observer:
+    """Hands on the calls that the policy wants; the tapes record in any case."""
 
-    def listen(finished: Finished) -> None:
-        span = finished.proof.span or UNKNOWN_PLACE
-        with counting:
-            executions[span] += 1
-            occurrence = executions[span]
-            if not policy(occurrence):
-                skipped[span] += 1
-                return
+    receiver: Receiver
+    sites: Sites
+    failures: list[str] = field(default_factory=list)
+
+    def listen(self, finished: Finished) -> None:
+        site, is_wanted = self.sites.begin(finished.proof.span or UNKNOWN_PLACE)
+        if not is_wanted:
+            return
+        occurrence = site.executions
         try:
-            receiver(
+            self.receiver(
                 lambda: to_captures(finished, occurrence), lambda reason: unread(finished, reason, occurrence)
             )
         except Exception:
-            failures.append(traceback.format_exc())
+            self.failures.append(traceback.format_exc())
 
-    LISTENERS.append(listen)
-    return Attachment(
-        FRAMEWORK,
-        partial(_remove, listen),
-        lambda: [Skipped(span, n) for span, n in skipped.items()],
-        lambda: list(failures),
-        recount=executions.clear,
-    )
+    def recount(self) -> None:
+        self.sites.recount()
 
 
-def _remove(listen: Callable[[Finished], None]) -> None:
-    if listen in LISTENERS:
-        LISTENERS.remove(listen)
+def begin(receiver: Receiver, policy: Policy) -> tuple[_Observer, Callable[[], None]]:
+    observer = _Observer(receiver, Sites(policy))
+    LISTENERS.append(observer.listen)
+    return observer, partial(_remove, observer)
+
+
+def _remove(observer: _Observer) -> None:
+    if observer.listen in LISTENERS:
+        LISTENERS.remove(observer.listen)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidInput
+from gradproof.frontends.record.place import Place, here
 from gradproof.ir.shapes import joint_shape
 from gradproof.ir.span import Span
 from gradproof.tape.array import Array
 from gradproof.tape.functions._operands import converted
 from gradproof.tape.lowering import RecordTracer, lowered
-from gradproof.tape.place import Place, here
 from gradproof.tape.record import CONSTANT, CUSTOM, ITEM, LEAF, Origin, Record, ancestors, constant
 from gradproof.tape.state import STATE, scope
 from gradproof.tape.structure import flatten, map_leaves, unflatten

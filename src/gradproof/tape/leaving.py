@@ -16,9 +16,9 @@ from gradproof.engine.refine import entry_count
 from gradproof.engine.run import Policy, run
 from gradproof.errors import GradproofError
 from gradproof.frontends.check.request import Left
+from gradproof.frontends.record.place import span_of
 from gradproof.ir.program import Program
 from gradproof.ir.types import Array
-from gradproof.tape.place import span_of
 from gradproof.tape.program import build
 from gradproof.tape.proof import Proof
 from gradproof.tape.record import ancestors

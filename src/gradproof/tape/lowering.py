@@ -11,12 +11,12 @@ import numpy as np
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.errors import InvalidInput, NotSupported
+from gradproof.frontends.record.place import Place
 from gradproof.ir.program import OPAQUE, Phase
 from gradproof.ops import Arithmetic
 from gradproof.tape.functions import LOWERINGS
 from gradproof.tape.functions._kinds import COMPLEX
 from gradproof.tape.functions._operands import converted
-from gradproof.tape.place import Place
 from gradproof.tape.record import CALL, CUSTOM, ITEM, Record, TapeToken, ancestors, constant
 
 

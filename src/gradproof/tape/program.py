@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.record.place import span_of
 from gradproof.ir.program import Builder, Program
 from gradproof.tape.lowering import lowered, value_of
-from gradproof.tape.place import span_of
 from gradproof.tape.record import CONSTANT, CUSTOM, ITEM, LEAF, Record, ancestors
 
 

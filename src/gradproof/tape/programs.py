@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradproof.frontends.record.place import span_of
 from gradproof.ir import types
 from gradproof.ir.capture import CallRun, Capture, RuleRuns, Scope
 from gradproof.ir.capture import Source as CapturedSource
@@ -14,7 +15,6 @@ from gradproof.ir.program import prune
 from gradproof.ir.span import Span
 from gradproof.tape.custom import USES, CustomUse, Upstream
 from gradproof.tape.lowering import lowered
-from gradproof.tape.place import span_of
 from gradproof.tape.program import Built, build, meaning
 from gradproof.tape.record import CUSTOM, Record, ancestors
 from gradproof.tape.target import row_of, weighted_sum

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.record.place import Place
 from gradproof.ir.program import Phase
-from gradproof.tape.place import Place
 
 LEAF = "input"  # a Variable or a watched array
 CONSTANT = "constant"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.frontends.record.place import Place, here
 from gradproof.ir import types
 from gradproof.tape.array import Array
-from gradproof.tape.place import Place, here
 from gradproof.tape.plain import require_plain
 from gradproof.tape.record import CALL, ITEM, Origin, Record, TapeCall, constant
 from gradproof.tape.state import STATE, note_leave

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradproof.tape.place import Place, here
+from gradproof.frontends.record.place import Place, here
 from gradproof.tape.record import LEAF, Record, TapeToken, ancestors
 
 

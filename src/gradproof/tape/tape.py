@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any
 
 from gradproof.errors import InvalidInput, TapeMisused
+from gradproof.frontends.record.place import here, names_of_arguments, span_of
 from gradproof.tape.array import Array
 from gradproof.tape.call import TapeGradientCall, differentiate, differentiate_each
-from gradproof.tape.place import here, names_of_arguments, span_of
 from gradproof.tape.record import LEAF, Record, TapeToken
 from gradproof.tape.state import STATE, TapeExit
 from gradproof.tape.structure import flatten, flatten_like, map_leaves, names, unflatten

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradproof.errors import InvalidInput, TapeMisused
+from gradproof.frontends.record.place import here
 from gradproof.ir import types
 from gradproof.tape.array import Array
-from gradproof.tape.place import here
 from gradproof.tape.plain import require_plain
 from gradproof.tape.record import LEAF, Record
 from gradproof.tape.state import STATE

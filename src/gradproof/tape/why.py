@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from gradproof.frontends.record.place import assigns_to_an_entry, rebinds_its_operand, span_of
 from gradproof.ir.program import OPAQUE
 from gradproof.tape.array import Array
 from gradproof.tape.lowering import lowered
 from gradproof.tape.missing import Missing
-from gradproof.tape.place import assigns_to_an_entry, rebinds_its_operand, span_of
 from gradproof.tape.record import LEAF, Origin, Record, TapeToken, ancestors
 from gradproof.tape.state import TapeExit, roots_of
 from gradproof.tape.variable import Variable

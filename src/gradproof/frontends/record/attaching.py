@@ -35,11 +35,12 @@ def attach_on_import(
     crashed: Callable[[Follower, BaseException], Crash | None] = lambda observer, error: None,
     ended: Callable[[Follower], None] = lambda observer: None,
     remarked: Callable[[Follower], Sequence[str]] = lambda observer: (),
+    package: str = "",
 ) -> Attachment:
     """`begin` runs when the framework is there; it returns the observer and what takes its hooks out again.
 
-    `place` says where a call site is. What the observer learns when the program has ended is asked of `tried`,
-    `crashed` and `remarked`.
+    With `package` that is awaited, where the framework alone computes no gradients. `place` says where a call site
+    is. What the observer learns when the program has ended is asked of `tried`, `crashed` and `remarked`.
     """
     observers: list[Follower] = []
     failures: list[str] = []
@@ -54,7 +55,7 @@ def attach_on_import(
         observers.append(observer)
         undo.append(remove)
 
-    undo.append(on_import(install, framework))
+    undo.append(on_import(install, package or framework))
 
     def remove() -> None:
         while undo:

@@ -23,7 +23,7 @@ _FOLDER = os.path.dirname
 _LIBRARIES = tuple(
     folder + os.sep
     for folder in {
-        _FOLDER(_FOLDER(os.path.abspath(__file__))),  # gradproof
+        _FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__)))),  # gradproof
         _FOLDER(_FOLDER(os.path.abspath(numpy.__file__))),  # NumPy, and what is installed beside it: SciPy
         sysconfig.get_paths()["stdlib"],
     }
