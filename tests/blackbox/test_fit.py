@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradproof.blackbox import fit
-from gradproof.blackbox.fit import Fit, Samples, best, fits
+from gradproof.blackbox.fit import Equations, Fit, Samples, best, fits
 
 STEPS = np.array(sorted([0.0, *(s * 1.7**-k for k in range(12) for s in (1, -1))], key=abs))
 
@@ -54,9 +54,9 @@ def test_what_is_left_over_far_above_the_noise_of_small_steps_refuses_a_window()
 
 
 def test_a_window_that_contradicts_a_smaller_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(inside: Samples, width: float, noise: float) -> list[Fit]:
+    def told(inside: Samples, width: float, wanted: Equations) -> list[Fit]:
         slope = 1.0 if width < 0.1 else 2.0
-        return [Fit(slope, 1e-3, 0.01 * (2 - width), 0.0, width, 1, noise, slope)]
+        return [Fit(slope, 1e-3, 0.01 * (2 - width), 0.0, width, 1, 1e-3, slope)]
 
     monkeypatch.setattr(fit, "_of_window", told)
     found = fits(samples(np.exp, 1e-3, 1), 1e-3)

@@ -4,11 +4,17 @@ A window is the point and all values within some distance of it. Through each, p
 degree are fitted. Their slopes at the point have an error made of noise, told by what the polynomial leaves
 over, and of bias, told by what the next higher degrees would change. A window is refused where its rest is
 larger than the noise that small steps show, and where its slope contradicts that of a smaller window.
+
+Noise may be independent from value to value, or wander: counts of samples (a Monte Carlo estimate with fixed random
+numbers) differ the more, the farther apart they are asked. Then not the values, but what they change by over the
+root of the way is alike everywhere, and the polynomials go through these changes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradproof.blackbox.grid import Floats
 
@@ -25,6 +31,8 @@ RIVALS = 2.0  # times the smallest bar: estimates that should agree with the bes
 # Of a bar in deviations, by degrees of freedom: Student's distribution at 0.5 %.
 CONFIDENCE = {1: 63.7, 2: 9.9, 3: 5.8, 4: 4.6, 5: 4.0, 6: 3.7, 8: 3.4, 12: 3.1}
 LEAST_CONFIDENCE = 3.0
+ROUNDED = 0.75  # of the spacing of a grid: what is left over beyond it is no rounding
+SHOWN = 15.0  # by which the logarithm of its likelihood has to exceed: only then noise is independent
 
 
 @dataclass(frozen=True)
@@ -61,15 +69,43 @@ class Samples:
         kept = (size <= width) & ~tread
         return Samples(self.steps[kept], self.values[kept], self.rounding[kept])
 
+    def along(self) -> "Samples":
+        """The same from left to right."""
+        order = np.argsort(self.steps)
+        return Samples(self.steps[order], self.values[order], self.rounding[order])
+
+
+@dataclass(frozen=True)
+class Equations:
+    """What the polynomials over a window should meet, each with noise of one size and independent of the others."""
+
+    powers: Floats  # one column for each coefficient
+    values: Floats
+    slope: int  # the column of the first power
+    noise: float
+    floor: float  # the least noise that is possible
+    near: NDArray[np.bool_]  # those close to the point, and how far they may stray
+    strays: Floats
+
 
 def fits(samples: Samples, noise: float) -> list[Fit]:
-    """All polynomials that are not refused, from the smallest window to the largest one that is none."""
+    """All polynomials that are not refused, beneath noise that is independent, or else wanders."""
+    found = _of_windows(samples, lambda inside, width: _of_values(inside, width, noise))
+    winner = best(found)
+    speed = 0.0 if winner is None else wandering(samples.within(winner.width), winner)
+    if not speed:
+        return found
+    return _of_windows(samples, lambda inside, width: _of_changes(inside, width, speed)) or found
+
+
+def _of_windows(samples: Samples, equations: Callable[[Samples, float], Equations]) -> list[Fit]:
+    """From the smallest window to the largest one that is none."""
     found: list[Fit] = []
     for width in widths_of(samples):
         inside = samples.within(width)
-        if len(inside.steps) < MIN_POINTS:
-            continue
-        found += [fit for fit in _of_window(inside, width, noise) if agrees(fit, found)]
+        if len(inside.steps) >= MIN_POINTS:
+            wanted = equations(inside, width)
+            found += [fit for fit in _of_window(inside, width, wanted) if agrees(fit, found)]
     return found
 
 
@@ -94,35 +130,78 @@ def agrees(fit: Fit, smaller: list[Fit]) -> bool:
     return all(abs(fit.slope - other.slope) <= fit.error + other.error for other in smaller)
 
 
-def _of_window(inside: Samples, width: float, noise: float) -> list[Fit]:
-    n = len(inside.steps)
+def wandering(inside: Samples, fit: Fit) -> float:
+    """How much values change by noise over a step of one, where it is not shown to be alike at all steps; else 0."""
+    inside = inside.along()
+    floor = _floor(inside)
+    if not fit.noise > ROUNDED * floor / GRID_NOISE:
+        return 0.0
+    t = inside.steps / fit.width
+    powers = np.vander(t, fit.degree + 1)
+    rest = inside.values - powers @ np.linalg.lstsq(powers, inside.values, rcond=None)[0]
+    changes, gaps = np.diff(rest) ** 2 + 2 * floor**2, np.diff(t)
+    alike, growing = np.mean(changes), np.mean(changes / gaps)
+    shown = (len(gaps) * np.log(growing / alike) + np.sum(np.log(gaps))) / 2
+    return 0.0 if shown > SHOWN else float(np.sqrt(growing / fit.width))
+
+
+def _of_values(inside: Samples, width: float, noise: float) -> Equations:
+    """Independent noise: every value is one of the polynomial."""
     t = inside.steps / width
-    # Values around the point itself tell of noise; only those further out carry a degree.
-    top = min(MAX_DEGREE, n - 2, int(np.sum(abs(t) >= NEAREST)))
-    q, r = np.linalg.qr(np.vander(t, top + 1, increasing=True))
-    share = np.linalg.inv(r)[1]  # what each orthogonal part adds to the slope
-    origin = inside.values[int(np.argmin(abs(t)))]
-    parts = q.T @ (inside.values - origin)
+    near = abs(t) < NEAREST
+    values = inside.values - inside.values[int(np.argmin(abs(t)))]
+    powers = np.vander(t, _highest_degree(t) + 1, increasing=True)
+    strays = STRAY * np.maximum(noise, inside.rounding[near])
+    return Equations(powers, values, 1, noise, _floor(inside), near, strays)
+
+
+def _of_changes(inside: Samples, width: float, speed: float) -> Equations:
+    """Noise that wanders: every change is one of the polynomial, with a noise that grows with the root of its gap."""
+    inside = inside.along()
+    t = inside.steps / width
+    noise = speed * float(np.sqrt(width))
+    deviation = np.sqrt(np.diff(t) + 2 * (_floor(inside) / noise) ** 2)
+    powers = np.diff(np.vander(t, _highest_degree(t) + 1, increasing=True)[:, 1:], axis=0)
+    near = np.zeros(len(deviation), bool)
+    changes = np.diff(inside.values)
+    return Equations(powers / deviation[:, None], changes / deviation, 0, noise, 0.0, near, changes[near])
+
+
+def _floor(inside: Samples) -> float:
+    """The noise of single values that rounding alone makes."""
+    return GRID_NOISE * float(np.sqrt(np.mean(inside.rounding**2)))
+
+
+def _highest_degree(t: Floats) -> int:
+    """Values around the point itself tell of noise; only those further out carry a degree."""
+    return min(MAX_DEGREE, len(t) - 2, int(np.sum(abs(t) >= NEAREST)))
+
+
+def _of_window(inside: Samples, width: float, wanted: Equations) -> list[Fit]:
+    q, r = np.linalg.qr(wanted.powers)
+    share = np.linalg.inv(r)[wanted.slope]  # what each orthogonal part adds to the slope
+    parts = q.T @ wanted.values
     slopes = np.cumsum(share * parts)
     gains = np.sqrt(np.cumsum(share**2))
-    rests = (inside.values - origin)[:, None] - np.cumsum(q * parts, axis=1)
-    near = abs(t) < NEAREST
-    floor = GRID_NOISE * float(np.sqrt(np.mean(inside.rounding**2)))
+    rests = wanted.values[:, None] - np.cumsum(q * parts, axis=1)
+    near, noise = wanted.near, wanted.noise
+    origin = inside.values[int(np.argmin(abs(inside.steps)))]
     scale = float(abs(inside.values - origin).max()) / width
     found = []
-    for degree in range(1, top - 1):
-        free = n - degree - 1
-        left = float(np.sqrt(np.sum(rests[:, degree] ** 2) / free))
-        if left > LEFT_OVER * max(noise, floor):
+    for column in range(wanted.slope, len(slopes) - 2):
+        degree = column - wanted.slope + 1
+        free = len(inside.steps) - degree - 1
+        left = float(np.sqrt(np.sum(rests[:, column] ** 2) / free))
+        if left > LEFT_OVER * max(noise, wanted.floor):
             continue
-        sigma, spread = max(left, floor, LEAST_NOISE * noise), float(gains[degree]) / width
-        if (abs(rests[near, degree]) > STRAY * np.maximum(max(noise, sigma), inside.rounding[near])).any():
+        sigma, spread = max(left, wanted.floor, LEAST_NOISE * noise), float(gains[column]) / width
+        if (abs(rests[near, column]) > np.maximum(wanted.strays, STRAY * sigma)).any():
             continue
-        bias = BIAS_SAFETY * abs(float(slopes[degree + 2] - slopes[degree])) / width
-        wider = float(np.hypot(gains[degree], gains[degree + 2]) / np.sqrt(2)) / width
+        bias = BIAS_SAFETY * abs(float(slopes[column + 2] - slopes[column])) / width
+        wider = float(np.hypot(gains[column], gains[column + 2]) / np.sqrt(2)) / width
         bar = confidence(free) * sigma * wider
         found.append(
-            Fit(float(slopes[degree]) / width, sigma * spread, bar, bias, width, degree, sigma, scale)
+            Fit(float(slopes[column]) / width, sigma * spread, bar, bias, width, degree, sigma, scale)
         )
     return found
 
