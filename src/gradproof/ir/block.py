@@ -38,7 +38,7 @@ class Gathered:
 
     def copied(self, into: Array) -> Gathered:
         """With the arrays as they are now, whatever becomes of them, in memory that has room for them."""
-        room, start, raws = memoryview(into), 0, []
+        room, start, raws = into.data, 0, []
         for raw in self.raws:
             raws.append(room[start : start + len(raw)])
             raws[-1][:] = raw
