@@ -26,6 +26,7 @@ from torch import nn
 
 from gradproof.audit.budget import every
 from gradproof.audit.session import Session
+from gradproof.cluster.beginning import hold_memory
 from gradproof.deferred.examine import judge_all, opened
 from gradproof.deferred.keeping import keeper_in
 from gradproof.deferred.model import Ended
@@ -135,6 +136,7 @@ def main(units: int) -> None:
     for batch in BATCHES:
         steps(units, batch)
     step, by_computing = training_step(units), []
+    hold_memory()  # as `gradproof examine` does
     for jobs in (1, 2):
         with tempfile.TemporaryDirectory() as base:
             folder = os.path.join(base, "kept")

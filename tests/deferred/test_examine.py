@@ -149,8 +149,8 @@ def test_a_worker_that_is_lost_costs_nothing(tmp_path: Path) -> None:
     work = opened(str(kept))
     assert [step.n_done for step in judge_all(work)] == [3]
     assert [gradient.occurrence for gradient in joined(work).gradients] == [1, 2, 10]
-    memory = (kept / "main" / "lost").read_text()
-    assert memory == "as usual"  # a process that gives memory back at once takes twice as long
+    # A process that gives memory back at once takes up to twice as long.
+    assert int((kept / "main" / "lost").read_text()) < 1000
 
 
 def test_several_processes_make_the_report_of_one(tmp_path: Path) -> None:

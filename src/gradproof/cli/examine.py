@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from gradproof.cli import output
 from gradproof.cli.quiet import QUIET
+from gradproof.cluster.beginning import hold_memory
 from gradproof.cluster.workers import demand_cluster, memory_of_each
 from gradproof.deferred.examine import Advance, PartWork, judge_all, opened
 from gradproof.deferred.joined import joined
@@ -44,6 +45,7 @@ def execute(given: argparse.Namespace) -> int:
         raise InvalidInput("--jobs is a whole number from 1 on")
     paths, fix = output.writable_paths(given), output.writable_path(given.fix)
     os.environ.update(QUIET | os.environ)
+    hold_memory()
     work = opened(given.folder)
     unread = [text for one in work for text in one.unread]
     for text in unread:

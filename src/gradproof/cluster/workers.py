@@ -80,13 +80,12 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
 
-    settings = {"distributed.scheduler.allowed-failures": LOSSES, "distributed.admin.low-level-log-length": 0}
-    with dask.config.set({**settings, _BEFORE_START: _before_start(dask.config.get(_BEFORE_START, {}))}):
+    with dask.config.set(_SETTINGS):
         if scheduler is None:
             cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
                 memory_limit=memory_of_each(jobs), scheduler_kwargs={"dashboard_address": _ANY_PORT},
-                preload=[*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.deaf"],
+                preload=[*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.beginning"],
             )  # fmt: skip
             with cluster, Client(cluster) as client:
                 yield client
@@ -102,12 +101,13 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 
 _ANY_PORT = "127.0.0.1:0"  # of a scheduler's own pages: the usual one may be another cluster's
-_BEFORE_START = "distributed.nanny.pre-spawn-environ"
-
-
-def _before_start(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """What Dask sets before it starts a process, but for giving memory back at once: that makes arrays dear."""
-    return {name: value for name, value in environment.items() if not name.startswith("MALLOC_")}
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": LOSSES,
+    "distributed.admin.low-level-log-length": 0,
+    "distributed.admin.tick.interval": "1s",  # what follows is for Dask's own pages, which nobody sees
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.profile.enabled": False,
+}
 
 
 def _there(

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Thread
 
+import numpy as np
+
 from gradproof import __version__
 from gradproof.audit.draw import drawn
 from gradproof.audit.settings import Settings
@@ -23,11 +25,13 @@ from gradproof.internal_error import fault_reason
 from gradproof.ir.block import Gathered
 from gradproof.ir.capture import Capture
 from gradproof.ir.pack import gather
+from gradproof.ir.types import Array
 from gradproof.options import Options
 from gradproof.render.snippet import MOST_SOURCE
 
 ALONE = "main"  # the subfolder of a program of one process
 MOST_COPIED = 1 << 28  # bytes that the program lends us twice: what is larger is written from where it stands
+MOST_HELD = 1 << 26  # bytes that are held for the next copy: new memory takes longer than what goes into it
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK")  # which one a launcher has started
 
 
@@ -45,6 +49,7 @@ class FolderKeeper:
     )  # whose text is there, and whose is still to be written
     _table: ClassTable = field(init=False)
     _writer: _WritingThread | None = None
+    _room: Array = field(default_factory=partial(np.empty, 0, np.uint8))
 
     def __post_init__(self) -> None:
         self._table = ClassTable(lambda file: self._files.setdefault(file, False))
@@ -81,12 +86,18 @@ class FolderKeeper:
         if call.n_bytes > MOST_COPIED:
             self._put(call, texts)
         else:
-            writer = _WritingThread(partial(self._put, call.copied(), texts))
+            writer = _WritingThread(partial(self._put, call.copied(self._room_for(call.n_bytes)), texts))
             try:
                 writer.start()
                 self._writer = writer
             except RuntimeError:  # at its very end a program can start no thread any more
                 writer.run()
+
+    def _room_for(self, n_bytes: int) -> Array:
+        room = self._room if self._room.nbytes >= n_bytes else np.empty(n_bytes, np.uint8)
+        if n_bytes <= MOST_HELD:
+            self._room = room
+        return room
 
     def wait(self) -> None:
         """Until what is under way is on the disk."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from gradproof.errors import UnreadableCapture
 from gradproof.ir.check_sum import check_sum
+from gradproof.ir.types import Array
 
 MAGIC = b"GRADPRF2"
 ALIGN = 64
@@ -35,9 +36,9 @@ class Gathered:
         """Of the arrays."""
         return sum(aligned(len(raw)) for raw in self.raws)
 
-    def copied(self) -> Gathered:
-        """With the arrays as they are now, whatever becomes of them."""
-        room, start, raws = memoryview(bytearray(self.n_bytes)), 0, []
+    def copied(self, into: Array) -> Gathered:
+        """With the arrays as they are now, whatever becomes of them, in memory that has room for them."""
+        room, start, raws = into.data, 0, []
         for raw in self.raws:
             raws.append(room[start : start + len(raw)])
             raws[-1][:] = raw
