@@ -114,8 +114,9 @@ def _whole(case: Case) -> Diagnostic:
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
-            f"All of `{target}` that depends on `{name}` goes through numbers that left {framework} here. Plain numbers "
-            f"do not know what they were computed from: for {framework} `{target}` is a constant, whose gradient is 0."
+            f"All of `{target}` that depends on `{name}` goes through numbers that left {framework} here. Plain "
+            f"numbers do not know what they were computed from: for {framework} `{target}` is a constant, and its "
+            "gradient is 0."
         ),
         fix=Fix(f"leave out `{first.how}` and use the tensor itself"),
     )
