@@ -13,6 +13,7 @@ from gradproof.engine.derive import derive
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.ir.program import Builder
 from gradproof.judge.judge import Evidence, judge
+from gradproof.judge.unknown import NO_NUMBER_GIVEN
 from gradproof.judge.verdict import Verdict
 from gradproof.ops import TABLE
 from gradproof.options import Options
@@ -190,3 +191,22 @@ def test_a_target_without_a_value_has_no_correct_gradient() -> None:
     (found,) = judge(Evidence(build.build([y]), (x,), (np.array(2.0),)), Options())
     assert found.verdict is Verdict.UNVERIFIED
     assert found.reason is not None and "`log` has no value" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("chosen", "verdict"), [([np.nan, np.nan], Verdict.UNDEFINED), ([np.nan, 3.0], Verdict.UNVERIFIED)]
+)
+def test_nan_that_is_written_down_is_no_gap_in_the_data(chosen: list[float], verdict: Verdict) -> None:
+    def f(m: Any, x: Any) -> Any:
+        condition = m.constant(np.array([True, True]))
+        return total(m, m.mul(m.select(condition, m.constant(np.array(chosen)), m.constant(np.zeros(2))), x))
+
+    (judgement,) = judge_own(program_of(f, [1.0, 2.0]))
+    assert judgement.verdict is verdict
+
+
+def test_no_reference_is_computed_for_a_nan_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradproof.judge.judge.find_reference", lambda *given: pytest.fail("computed"))
+    (judgement,) = judge_own(program_of(lambda m, x: total(m, m.tanh(x)), [np.nan, 1.0]))
+    assert judgement.verdict is Verdict.UNVERIFIED
+    assert judgement.reason == NO_NUMBER_GIVEN

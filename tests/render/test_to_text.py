@@ -9,7 +9,7 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
 from gradproof.diagnosis.report import BudgetLine, Report, Unchecked
 from gradproof.diagnosis.words import columns
 from gradproof.ir.span import Span
-from gradproof.judge.judge import NO_NUMBER_GIVEN
+from gradproof.judge.unknown import NO_NUMBER_GIVEN
 from gradproof.judge.verdict import Verdict
 from gradproof.render.budget_text import bar
 from gradproof.render.line import cut, cut_middle

@@ -40,8 +40,9 @@ from gradproof.ir.types import Array
 from gradproof.judge.by_facts import undecided
 from gradproof.judge.call import JudgedCall, judge_call, unjudged
 from gradproof.judge.compare import Comparison
-from gradproof.judge.judge import NO_NUMBER_GIVEN, Judgement
+from gradproof.judge.judge import Judgement
 from gradproof.judge.policy import allowed
+from gradproof.judge.unknown import NO_NUMBER_GIVEN
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 

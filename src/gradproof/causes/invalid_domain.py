@@ -30,7 +30,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradproof.causes._evidence import Rows, subject
+from gradproof.causes._evidence import Rows, observed_text, subject
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
 from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
 from gradproof.causes._rounding import proven_ball
@@ -44,6 +44,7 @@ from gradproof.diagnosis.flow import Place, value_at
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
+from gradproof.judge.unknown import nan_chosen
 from gradproof.judge.verdict import Verdict
 
 _FIX_DATA = "look where the number comes from: a gap in the data, or an update with a gradient like this one"
@@ -63,6 +64,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield from _from_the_run(case, found)
     elif case.stands_alone and case.irregular.singular is not None:
         yield from _beside(case, case.irregular.singular)
+    elif case.verdict is Verdict.UNDEFINED and (choice := _nan_chosen(case)) is not None:
+        yield _from_a_choice(case, choice)
     elif case.lacks_a_value and case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
         yield from _from_exact_arithmetic(case)
 
@@ -190,6 +193,34 @@ def _beside(case: Case, singular: Singular) -> Iterator[Diagnostic]:
         ),
         fix=Fix("keep the argument inside the domain, or hold what has no neighbours fixed"),
         op=node.op,
+    )
+
+
+def _nan_chosen(case: Case) -> Node | None:
+    program = case.capture.program
+    choice = None if program is None else nan_chosen(program)
+    return None if choice is None or choice.span is None else choice
+
+
+def _from_a_choice(case: Case, choice: Node) -> Diagnostic:
+    """Somebody has written NaN down for arguments like these, as a library does for a variance of one number."""
+    assert choice.span is not None
+    target, index = case.capture.target, (0,) * len(case.source.shape)
+    return Diagnostic(
+        kind="invalid-domain",
+        severity="error",
+        certainty="proven",
+        headline=f"NaN is chosen for a value here, so `{target}` has no gradient",
+        primary=Annotation(choice.span, "gives NaN for these arguments"),
+        subject=subject(case, index),
+        evidence=((words.framework_name(case.capture.framework), observed_text(case, index)),),
+        why=(
+            f"{capital(line_of(choice.span))} is written to give NaN for arguments like these: it is not defined for "
+            f"them, as a variance is not for a single number. `{target}` is computed from it and has no value here, "
+            "and a function without a value has no slope."
+        ),
+        fix=Fix("keep the arguments where the function is defined, or use one that is defined there"),
+        op=choice.op,
     )
 
 

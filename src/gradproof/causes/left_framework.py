@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gradproof.causes._evidence import observed_text, subject
+from gradproof.causes._evidence import comparison_rows, observed_text, subject
 from gradproof.causes._lost import lost
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
 from gradproof.causes._source import line_of, replaced_span, text_of
@@ -40,6 +40,8 @@ from gradproof.engine.refine import Enclosure
 from gradproof.frameworks import framework as language
 from gradproof.ir.capture import Break
 from gradproof.ir.surroundings import Cut, LostPart
+from gradproof.judge.cut_off import is_cut_off
+from gradproof.judge.verdict import Verdict
 
 _NUMPY = re.compile(r"\b(np|numpy)\.")
 
@@ -48,6 +50,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if case.detour.uncut is not None:
         yield _part(case, case.detour.uncut)
     yield from lost(case, "left-framework", _possible)
+    if case.verdict is Verdict.WRONG and is_cut_off(case.capture, case.index):
+        yield _whole(case)
     missing = broken(case, "left-framework")
     if missing is None:
         return
@@ -91,6 +95,30 @@ def _possible(case: Case, part: LostPart) -> Diagnostic:
             f"The source mentions what depends on `{name}` where these numbers come from, and for {framework} they are "
             "a constant. If they were computed from it, the gradient lacks their part."
         ),
+    )
+
+
+def _whole(case: Case) -> Diagnostic:
+    """No other way is left: what a framework returns then is zero, and no part of the gradient."""
+    assert case.capture.around.uncut is not None
+    name, target, cuts = case.source.name, case.capture.target, _each_place(case.capture.around.uncut.cuts)
+    first, framework = cuts[0], words.framework_name(case.capture.framework)
+    returned = first.back if first.back != first.left else None
+    return Diagnostic(
+        kind="left-framework",
+        severity="error",
+        certainty="measured",
+        headline=f"the gradient for `{name}` is 0 because `{first.how}` turns a value into plain numbers",
+        primary=None if first.left is None else Annotation(first.left, "plain numbers from here on"),
+        secondary=() if returned is None else (Annotation(returned, "come back as a constant"),),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            f"All of `{target}` that depends on `{name}` goes through numbers that left {framework} here. Plain "
+            f"numbers do not know what they were computed from: for {framework} `{target}` is a constant, and its "
+            "gradient is 0."
+        ),
+        fix=Fix(f"leave out `{first.how}` and use the tensor itself"),
     )
 
 

@@ -2,11 +2,13 @@
 
 What it finds
     A gradient call in a loop whose target was computed from the target of an earlier execution of the same line; or
-    a gradient that was added to one of an earlier step, after that one had been used for an update.
+    a gradient that was added to one of an earlier step, after that one had been used for an update; or gradients that
+    were set back before any update had used them.
 
 Why it spoils a gradient
     The gradient of a running total is the sum of the gradients of all steps so far. It is right for the total, but
-    each update then repeats all earlier ones, and the work grows with every step.
+    each update then repeats all earlier ones, and the work grows with every step. Gradients that are set back too
+    early are gone when the optimizer comes to use them, and nothing is learnt.
 
 Example
     with tf.GradientTape(persistent=True) as tape:
@@ -30,15 +32,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradproof.causes._evidence import comparison_rows, subject
+from gradproof.causes._missing import broken, diagnose
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.ir.capture import Stale
+from gradproof.ir.capture import Break, Stale
 from gradproof.judge.verdict import Verdict
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    emptied = broken(case, "stale-accumulation")
+    if emptied is not None:
+        yield from _emptied(case, emptied)
+        return
     if case.source.stale is not None and case.verdict is not Verdict.CORRECT:
         yield _kept(case, case.source.stale)
         return
@@ -62,6 +69,21 @@ def find(case: Case) -> Iterator[Diagnostic]:
             "sum over all steps since. Each update repeats the earlier ones, and every step takes longer."
         ),
         fix=Fix("start a new total and a new tape in every step"),
+    )
+
+
+def _emptied(case: Case, missing: Break) -> Iterator[Diagnostic]:
+    """Set back between the call and the update, by an optimizer or a module."""
+    name = case.source.name
+    return diagnose(
+        case,
+        missing,
+        headline=f"the gradient for `{name}` is gone when the optimizer steps",
+        why=(
+            "The gradients were computed and then set back, before the optimizer had used them. Nothing has changed "
+            f"`{name}` in between, and the step finds no gradient in any of its parameters: it learns nothing."
+        ),
+        fix=Fix("set the gradients back before they are computed, or after the step: not in between"),
     )
 
 

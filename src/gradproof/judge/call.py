@@ -15,6 +15,7 @@ from gradproof.ir.program import ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.judge.branch_cuts import with_cuts_open
 from gradproof.judge.by_facts import misshapen, missing, undecided
+from gradproof.judge.cut_off import by_detour
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.policy import by_policy
 from gradproof.judge.searched import by_search
@@ -41,8 +42,11 @@ def judge_call(capture: Capture, options: Options, which: Collection[int] | None
     """Judge every gradient of a call; of those that are not among `which`, only the facts are looked at."""
     options = options.under(capture.run.policy)
     meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
-    judgements = enumerate(by_search(meant, _judgements(meant, options, which)))
-    return JudgedCall(meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in judgements))
+    found = by_search(meant, _judgements(meant, options, which))
+    whole = [by_detour(meant, k, judgement, options) for k, judgement in enumerate(found)]
+    return JudgedCall(
+        meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in enumerate(whole))
+    )
 
 
 def unjudged(capture: Capture, k: int) -> Judgement:

@@ -23,12 +23,17 @@ from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
-from gradproof.judge.unknown import all_finite, has_finite_value, has_infinity, has_unknown, is_nan_given
+from gradproof.judge.unknown import (
+    NO_NUMBER_GIVEN,
+    has_finite_value,
+    has_infinity,
+    is_nan_given,
+    unknown_number,
+    without_number,
+)
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
-NO_NUMBER_GIVEN = "an input of the function is NaN or infinite"
-NAN_GIVEN = "a constant of the function is NaN: it is no number, or stands for a branch that did not run"
 NO_VALUE = "the target itself is not finite: `{op}` has no value here, and zero times no value is no number"
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
@@ -262,10 +267,9 @@ def _verdict(
 def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict, str | None] | None:
     """Where the function has no derivative: the sides of a tie differ, or nothing nearby tends to one."""
     sides = reference.sides
-    if not has_finite_value(evidence) and not all_finite(evidence):
-        return Verdict.UNVERIFIED, NO_NUMBER_GIVEN
-    if not has_finite_value(evidence) and has_unknown(evidence):
-        return Verdict.UNVERIFIED, NAN_GIVEN
+    unknown = unknown_number(evidence)
+    if not has_finite_value(evidence) and unknown is not None:
+        return without_number(evidence, unknown)
     if sides is not None and sides.fact == "cannot tell":
         return Verdict.UNVERIFIED, sides.reason
     if sides is not None and sides.fact in ("kink", "jump"):
@@ -273,10 +277,8 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
         if mask is not None and mask.any():
             word = "jumps" if sides.fact == "jump" else "has different slopes on its sides"
             return Verdict.UNDEFINED, f"the function {word} at this point"
-    if reference.oracles[k] == "none" and not all_finite(evidence):
-        return Verdict.UNVERIFIED, NO_NUMBER_GIVEN
-    if reference.oracles[k] == "none" and has_unknown(evidence):
-        return Verdict.UNVERIFIED, NAN_GIVEN
+    if reference.oracles[k] == "none" and unknown is not None:
+        return Verdict.UNVERIFIED, unknown
     if reference.oracles[k] == "none" and reference.limit is not None and has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:

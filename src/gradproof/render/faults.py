@@ -9,7 +9,7 @@ from gradproof.diagnosis.diagnostic import SEVERITIES, Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import capped_list, count, ordinal
 from gradproof.ir.span import Span
-from gradproof.judge.judge import NO_NUMBER_GIVEN
+from gradproof.judge.unknown import NO_NUMBER_GIVEN
 from gradproof.judge.verdict import Verdict
 from gradproof.render.sentence import name
 

@@ -46,9 +46,12 @@ class _Refused(Exception):
     """What cannot be shown to have no effect."""
 
 
-def effect_of(function: Any) -> str | None:
-    """Why a function cannot be shown to have no effects; None if it can."""
-    return _reason(lambda checker: checker.callable(function, "the function"))
+def effect_of(function: Any, ours: Sequence[str] = ()) -> str | None:
+    """Why a function cannot be shown to have no effects; None if it can.
+
+    `ours` are arguments that it is given a thing of ours for, which it may write into.
+    """
+    return _reason(lambda checker: checker.callable(function, "the function"), ours)
 
 
 def effect_of_block(statements: Sequence[ast.stmt], names: Mapping[str, Any]) -> str | None:
@@ -60,9 +63,9 @@ def effect_of_block(statements: Sequence[ast.stmt], names: Mapping[str, Any]) ->
     return _reason(lambda checker: checker.body(statements, NameScope(outside, set()), is_block=True))
 
 
-def _reason(check: Callable[[_Checker], None]) -> str | None:
+def _reason(check: Callable[[_Checker], None], ours: Sequence[str] = ()) -> str | None:
     try:
-        check(_Checker())
+        check(_Checker(ours))
     except _Refused as refused:
         return str(refused)
     except RecursionError:
@@ -73,7 +76,8 @@ def _reason(check: Callable[[_Checker], None]) -> str | None:
 class _Checker:
     """Walks through code; raises `_Refused` where an effect is possible."""
 
-    def __init__(self) -> None:
+    def __init__(self, ours: Sequence[str]) -> None:
+        self._ours = frozenset(ours)
         self._seen: set[int] = set()  # functions that are shown, or are being looked at further out
 
     def callable(self, function: Any, what: str) -> None:
@@ -189,7 +193,7 @@ class _Checker:
             if not (isinstance(owner, ast.Name) and scope.holds_only(owner.id, _CONTAINERS)):
                 raise _refusal(target, f"`{ast.unparse(target)}` is written")
             self.visit(target.slice, scope)
-        elif not isinstance(target, ast.Name):
+        elif not (isinstance(target, ast.Name) or self._is_of_ours(target)):
             raise _refusal(target, f"`{ast.unparse(target)}` is written")
 
     def _functiondef(self, node: ast.FunctionDef, scope: NameScope) -> None:
@@ -238,11 +242,15 @@ class _Checker:
             self.visit(function.value, scope)
             owner = function.value
             made_here = isinstance(owner, ast.Name) and scope.holds_only(owner.id, _CONTAINERS)
-            if function.attr in METHODS or self._is_tape(function, scope):
+            if function.attr in METHODS or self._is_tape(function, scope) or self._is_of_ours(function):
                 return None
             if made_here and function.attr in CONTAINER_METHODS:
                 return None
         raise _refusal(function, f"`{ast.unparse(function)}` is not known to have no effects")
+
+    def _is_of_ours(self, node: ast.expr) -> bool:
+        """`ctx.scale` and `ctx.save_for_backward`."""
+        return isinstance(node, ast.Attribute) and getattr(node.value, "id", None) in self._ours
 
     def _is_tape(self, function: ast.Attribute, scope: NameScope) -> bool:
         owner = function.value

@@ -33,7 +33,7 @@ METHODS = _words("""
     numpy item tolist astype sum mean prod std var min max argmin argmax reshape ravel flatten transpose conj
     dot copy any all cumsum cumprod round clip squeeze repeat trace diagonal swapaxes nonzero get_shape as_list
     value read_value format join split strip upper lower startswith endswith replace items keys values get index
-    count
+    count detach cpu contiguous clone new_tensor type_as unsqueeze view size dim numel
 """)
 """Methods of numbers, arrays, tensors, text and containers that leave the object as it is."""
 
@@ -89,6 +89,18 @@ _JAX = (
 _JAX_ITSELF = _words("grad value_and_grad vjp jvp jacfwd jacrev hessian linearize vmap checkpoint tree_map")
 
 # Functions of NumPy that write: into their argument, a file, or a setting of the process.
+_TORCH = _words("""
+    from_numpy tensor as_tensor zeros ones full zeros_like ones_like empty_like stack cat where exp log sin cos tanh
+    sigmoid sqrt abs sum mean maximum minimum matmul
+""")
+_SCIPY = (
+    "scipy.special",
+    "scipy.signal",
+    "scipy.ndimage",
+    "scipy.linalg",
+    "scipy.fft",
+    "scipy.spatial.distance",
+)
 _NUMPY_EXCEPT = _words("""
     save savez savez_compressed savetxt put copyto place putmask fill_diagonal put_along_axis seterr seterrcall
     setbufsize set_printoptions set_string_function memmap fromfile load loadtxt genfromtxt shuffle printoptions
@@ -111,6 +123,10 @@ def is_harmless(function: Any) -> bool:
         return True
     module, name = str(getattr(function, "__module__", None) or ""), str(getattr(function, "__name__", ""))
     if isinstance(function, BuiltinFunctionType) and module in (math.__name__, "cmath"):
+        return True
+    if isinstance(function, BuiltinFunctionType) and module == "torch":
+        return name in _TORCH
+    if module.startswith(_SCIPY):
         return True
     if module.split(".")[0] == "numpy":
         return name not in _NUMPY_EXCEPT and not module.startswith(

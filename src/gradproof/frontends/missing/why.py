@@ -21,6 +21,8 @@ _NO_RULE = re.compile(r"gradient registry has no entry for: (\w+)")
 
 def find_break(call: GradientCall, k: int) -> Break:
     """The reason for source `k`: the first that the run shows, from the plainest to the most general."""
+    if call.emptied is not None:
+        return call.emptied
     return dialect_of(call.framework).said(call, k, _FlowOfData(call, call.sources[k], k).reason())
 
 

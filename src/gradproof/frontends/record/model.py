@@ -274,6 +274,7 @@ class GradientCall:
     differences: Differences | None = None
     policy: str | None = None  # the dtype of fewest digits that the program's own policy computes in
     overwritten: Break | None = None  # where numbers were changed that the backward pass goes on with
+    emptied: Break | None = None  # where the program took its gradients away before they were used
     doubt: str | None = None  # why what was recorded may not be what ran
     framework: str = "tensorflow"
     replica: int = 0  # of a strategy that runs several in one process

@@ -19,7 +19,7 @@ from gradproof.frontends.torch.library import database
 from gradproof.frontends.torch.lower import LOWERINGS, TABLE
 from gradproof.frontends.torch.lower._decomposed import DecomposedOp, _value
 from gradproof.frontends.torch.record.arrays import array_of
-from gradproof.frontends.torch.record.mode import _referred, tensors_in
+from gradproof.frontends.torch.record.mode import referred, tensors_in
 from gradproof.ir.program import Builder
 from gradproof.ir.types import Array
 
@@ -93,7 +93,7 @@ class _Census(TorchDispatchMode):  # type: ignore[misc]
         if func.namespace not in ("aten", "prims") or (name.endswith("_") and not name.endswith("__")):
             return func(*args, **kwargs)
         tensors: list[Any] = []
-        attrs: dict[str, Any] = {"args": _referred(args, tensors), "kwargs": _referred(kwargs, tensors)}
+        attrs: dict[str, Any] = {"args": referred(args, tensors), "kwargs": referred(kwargs, tensors)}
         if "as_strided" in name and tensors:
             attrs["layouts"] = {0: (tensors[0].storage_offset(), tensors[0].stride())}
         given = [array_of(tensor) for tensor in tensors]  # before the op, which may write into them

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradproof.frontends.after.sandbox import sandbox
 from gradproof.frontends.record.model import OpEvent
 from gradproof.frontends.torch.record.arrays import array_of, tensor_of
 from gradproof.frontends.torch.record.mode import tensors_in, writes
 from gradproof.frontends.torch.record.observation import unobserved
+from gradproof.frontends.torch.record.outside import FUNCTION, forward_again, may_be_differentiated_again
 from gradproof.frontends.torch.record.recorder import Ref
 from gradproof.ir import types
 from gradproof.ir.types import Array
@@ -25,15 +27,22 @@ _FLOATS = ("float64", "float32", "float16", "bfloat16")
 def kernel_of(event: OpEvent, output: int) -> TorchKernel | None:
     """The op of an event as a function; None if running it again could be noticed, or is not a matter of numbers.
 
-    An op of the program's own is its code, which may have effects: it is not run again.
+    An op of the program's own is its code, which may have effects: it is not run again. The forward of a function is
+    where it was shown to have none.
     """
     function = _function(event.op)
-    if function is None or writes(function)[0] or torch.Tag.nondeterministic_seeded in function.tags:
+    if FUNCTION not in event.attrs and not _is_pure(function):
         return None
     known = all(types.is_discrete(value.dtype) or value.dtype in _FLOATS for value in event.inputs)
     if not known or event.outputs[output].dtype not in _FLOATS or "args" not in event.attrs:
         return None
     return TorchKernel(event, output)
+
+
+def _is_pure(function: Any) -> bool:
+    return function is not None and not (
+        writes(function)[0] or torch.Tag.nondeterministic_seeded in function.tags
+    )
 
 
 def _function(op: str) -> Any:
@@ -97,9 +106,20 @@ class TorchKernel:
     def _outputs(self, tensors: Sequence[Any]) -> list[Any]:
         args, kwargs = (_filled(self.event.attrs[name], tensors) for name in ("args", "kwargs"))
         try:
+            if FUNCTION in self.event.attrs:
+                return [self._of_function(args, any(one.requires_grad for one in tensors))]
             return list(tensors_in(_function(self.event.op)(*args, **kwargs)))
-        except (RuntimeError, TypeError, NotImplementedError) as error:
+        except Exception as error:
             raise ValueError(str(error)) from error  # outside what the op accepts: it has no value there
+
+    def _of_function(self, args: Sequence[Any], has_graph: bool) -> Any:
+        """A result of a function of the user's; with a graph by its own rule, where that has no effects either."""
+        function: Any = self.event.attrs[FUNCTION]
+        if has_graph and not may_be_differentiated_again(function):
+            raise ValueError("its rule may have effects")
+        with sandbox():
+            made = function.apply(*args) if has_graph else forward_again(function, *args)
+        return list(tensors_in(made))[int(str(self.event.attrs["output"]))]
 
 
 RECORDS: tuple[type[Any], ...] = (TorchKernel, Ref)

@@ -19,7 +19,7 @@ from gradproof.frontends.record.model import Value
 from gradproof.frontends.torch.lower._resampled import OURS
 from gradproof.frontends.torch.lower._transposed import confirmed
 from gradproof.frontends.torch.record.arrays import array_of, tensor_of
-from gradproof.frontends.torch.record.mode import _referred, tensors_in, writes
+from gradproof.frontends.torch.record.mode import referred, tensors_in, writes
 from gradproof.frontends.torch.record.recorder import Ref
 
 MOST_OPS = 2_000  # of one decomposition
@@ -101,7 +101,7 @@ class _Tracer(TorchDispatchMode):  # type: ignore[misc]
         if writes(func)[0] or self._count > MOST_OPS:
             raise NotImplementedError(f"{func} in {self._op}")
         tensors: list[Any] = []
-        attrs = {"args": _referred(args, tensors), "kwargs": _referred(kwargs, tensors)}
+        attrs = {"args": referred(args, tensors), "kwargs": referred(kwargs, tensors)}
         if "as_strided" in str(func) and tensors:
             attrs["layouts"] = {0: (tensors[0].storage_offset(), tensors[0].stride())}
         result = func(*args, **kwargs)

@@ -276,7 +276,7 @@ class Finish:
             outputs=tuple(map(self.value, raw.outputs)),
             rule=result_of(code_of(getattr(raw.function, self.rule_name, None))),
             library=raw.library,
-            left=tuple(map(self.value, left_in(raw.id, self.recorder))),
+            left=() if raw.is_run_again else tuple(map(self.value, left_in(raw.id, self.recorder))),
         )
 
     def leaves(self) -> Iterator[Exit]:

@@ -57,6 +57,11 @@ class Leftovers:
             if run.accumulates and grad is not None:
                 self.marks[key] = LeftoverMark(leaf, grad, grad._version, _bytes_sum(leaf))
 
+    def is_as_computed(self, key: int, leaf: Any) -> bool:
+        """Whether the leaf has the numbers that it had when its gradient was computed."""
+        mark = self.marks.get(key)
+        return mark is not None and mark.leaf is leaf and _bytes_sum(leaf) == mark.bytes_sum
+
     def confirmed(self, key: int) -> bool:
         """Whether the leaf was updated once more with what was left there."""
         mark = self.marks.get(key)

@@ -59,7 +59,7 @@ class Ear(TorchDispatchMode):  # type: ignore[misc]
         compiler = recorder.hush()
         try:
             tensors: list[Any] = []
-            attrs: dict[str, Any] = {"args": _referred(args, tensors), "kwargs": _referred(kwargs, tensors)}
+            attrs: dict[str, Any] = {"args": referred(args, tensors), "kwargs": referred(kwargs, tensors)}
             name = name_of(func)
             if "as_strided" in name and tensors:
                 attrs["layouts"] = {0: (tensors[0].storage_offset(), tensors[0].stride())}
@@ -142,15 +142,15 @@ def tensors_in(structure: Any) -> Iterator[Any]:
             yield from tensors_in(item)
 
 
-def _referred(structure: Any, tensors: list[Any]) -> Any:
+def referred(structure: Any, tensors: list[Any]) -> Any:
     """The structure with a `Ref` for every tensor; the tensors are appended in their order."""
     if isinstance(structure, torch.Tensor):
         tensors.append(structure)
         return Ref(len(tensors) - 1)
     if isinstance(structure, list | tuple):
-        return tuple(_referred(item, tensors) for item in structure)
+        return tuple(referred(item, tensors) for item in structure)
     if isinstance(structure, dict):
-        return {key: _referred(item, tensors) for key, item in structure.items()}
+        return {key: referred(item, tensors) for key, item in structure.items()}
     return structure
 
 

@@ -23,6 +23,7 @@ from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_t
 from gradproof.frontends.torch.record import transforms
 from gradproof.frontends.torch.record.batched import as_jacobians, as_rows
 from gradproof.frontends.torch.record.compiled import CompiledCode
+from gradproof.frontends.torch.record.emptied import Emptied
 from gradproof.frontends.torch.record.engine import Engine
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.finish import Finish
@@ -60,6 +61,7 @@ class TorchObservation:
         self._compiled = CompiledCode(self.recorder, self.note_failure)
         self._calls = WholeCalls()
         self._lost = Lost(self._deliver_silently, self._guarded)
+        self._emptied = Emptied(self.recorder.leftovers, self._deliver_silently, self._guarded)
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
         self._lingered = 0.0
         self._lingers_since: float | None = None
@@ -129,6 +131,7 @@ class TorchObservation:
         """The program has ended: nothing more will show what became of gradients that were waited with."""
         self._guarded(self._resolve)
         self._guarded(self._lost.close)
+        self._guarded(self._emptied.close)
 
     def note_failure(self) -> str:
         """Keep the exception being handled: nothing of it may reach the program."""
@@ -186,6 +189,9 @@ class TorchObservation:
         ):  # for nobody's tensors, it is a part of another
             for one in self._calls.beside(call):
                 self._deliver(one)
+        if run.error is None and run.accumulates and not (run.inputs or run.is_inside):
+            finish.read_all()
+            self._emptied.await_step(call, list(run.leaves.values()))
 
     def _deliver(self, call: GradientCall) -> None:
         try:

@@ -72,6 +72,7 @@ class TorchScope:
     complete: bool = False
     runs_what_it_is_given: bool = False  # as a checkpoint does: a `detach` in there means what it says
     library: str | None = None  # the package whose code it is, if it is not the user's
+    is_run_again: bool = False  # its forward left PyTorch, and is one op that can be computed again
 
 
 @dataclass(slots=True, eq=False)

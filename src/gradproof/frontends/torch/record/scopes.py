@@ -12,8 +12,10 @@ import torch
 
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.torch.record.custom_ops import is_traced, traced_as, written_as
+from gradproof.frontends.torch.record.facts import left_in
 from gradproof.frontends.torch.record.memory import PASS_ON, Cell
-from gradproof.frontends.torch.record.mode import tensors_in
+from gradproof.frontends.torch.record.mode import referred, tensors_in
+from gradproof.frontends.torch.record.outside import FUNCTION, may_run_again, op_of
 from gradproof.frontends.torch.record.recorder import TorchRecorder, TorchScope, numbers
 from gradproof.frontends.torch.record.traced_lines import places_of
 from gradproof.frontends.torch.record.transforms import plain
@@ -86,29 +88,40 @@ class Scopes:
             result = original(cls, *args, **kwargs)
             try:
                 with recorder.silence():
-                    self._close(scope, list(tensors_in(result)))
+                    self._close(scope, list(tensors_in(result)), cls, args)
             except Exception:
                 self._failed()
             return result
         finally:
             recorder.scopes.remove(scope)
 
-    def _close(self, scope: TorchScope, results: list[Any]) -> None:
-        scope.outputs = tuple(self._output(scope, tensor) for tensor in results)
+    def _close(self, scope: TorchScope, results: list[Any], cls: Any, args: Any) -> None:
+        given = referred(args, [])
+        if any(left_in(scope.id, self._recorder)) and may_run_again(cls, given):
+            scope.is_run_again = True
+        again = {FUNCTION: cls, "args": given, "kwargs": {}} if scope.is_run_again else {}
+        scope.outputs = tuple(
+            self._output(scope, tensor, again and {**again, "output": k}) for k, tensor in enumerate(results)
+        )
         scope.complete = True
         for tensor in results:
             if tensor.requires_grad and tensor.grad_fn is not None:
                 self._recorder.nodes[tensor.grad_fn] = scope.id
 
-    def _output(self, scope: TorchScope, tensor: Any) -> Cell:
-        """What the function returned, as a value of its own: it has the function's rule for a history."""
+    def _output(self, scope: TorchScope, tensor: Any, again: dict[str, Any]) -> Cell:
+        """What the function returned, as a value of its own: it has the function's rule for a history.
+
+        Where that left PyTorch, `again` says how it is computed from what the function was given.
+        """
         recorder, tensor = self._recorder, plain(tensor)
         with torch.no_grad():
             known = recorder.memory.candidates(tensor)
             given = known[-1] if known else recorder.memory.read(tensor)
             made = recorder.memory.made(tensor, bool(tensor.requires_grad))
             made.leaf = None
-        recorder.emit(PASS_ON, (given,), made)
+        recorder.emit(
+            *((op_of(again[FUNCTION]), scope.inputs) if again else (PASS_ON, (given,))), made, again
+        )
         return made
 
 
