@@ -79,14 +79,15 @@ def _judgements(capture: Capture, options: Options, which: Collection[int] | Non
         )
         judged = dict(zip(reached, judge(evidence, options)))
         judged = {k: _of_another_shape(capture.sources[k], found) for k, found in judged.items()}
-    return [_if_seen(capture, k, judged.get(k) or unjudged(capture, k)) for k in range(len(capture.sources))]
+    return [
+        _if_seen(capture, k, judged[k]) if k in judged else unjudged(capture, k)
+        for k in range(len(capture.sources))
+    ]
 
 
 def _if_seen(capture: Capture, k: int, judgement: Judgement) -> Judgement:
-    if capture.sources[k].unseen:
-        return replace(judgement, verdict=Verdict.UNVERIFIED, reason=capture.failure or UNSEEN)
-    partly = _partly_out_of_sight(capture, k)
-    return judgement if partly is None else replace(judgement, verdict=Verdict.UNVERIFIED, reason=partly)
+    hidden = capture.failure or UNSEEN if capture.sources[k].unseen else _partly_out_of_sight(capture, k)
+    return judgement if hidden is None else replace(judgement, verdict=Verdict.UNVERIFIED, reason=hidden)
 
 
 def _fitting(source: Source) -> Array | None:
@@ -105,14 +106,15 @@ def _of_another_shape(source: Source, judgement: Judgement) -> Judgement:
 def _is_reached(capture: Capture, k: int) -> bool:
     """Whether the record leads from a source to the target.
 
-    A framework that returns a gradient other than zero has found a way. If the record has none, it is the record
-    that is incomplete, and nothing may be concluded from it. Our own tape records everything.
+    A framework that returns a gradient other than zero, or fails on its way, has found one. If the record has none,
+    it is the record that is incomplete, and nothing may be concluded from it. Our own tape records everything.
     """
     source, program = capture.sources[k], capture.program
     if source.node is None or program is None or _of_whole_numbers(source) is not None:
         return False
     is_own = not framework(capture.framework).returns_none
-    if is_own or source.observed is None or not np.any(source.observed):
+    nothing = capture.run.exception is None if source.observed is None else not np.any(source.observed)
+    if is_own or nothing:
         return True
     return source.node in ancestors(program, program.outputs)
 
@@ -126,12 +128,13 @@ def _of_whole_numbers(source: Source) -> str | None:
 
 def _partly_out_of_sight(capture: Capture, k: int) -> str | None:
     """Why a gradient is not decided although ops lead to the target: numbers take another way beside them."""
-    program, node = capture.gradient_program, capture.sources[k].node
+    program, node, forward = capture.gradient_program, capture.sources[k].node, capture.program
     left = [scope for scope in capture.rules.scopes if scope.left and scope.results]
-    if program is None or node is None or not left:
+    if program is None or node is None or forward is None or not left:
         return None
-    moving = descendants(program, [node]) | {node}
-    found = next((scope for scope in left if moving & set(scope.left) and moving & set(scope.outputs)), None)
+    moving = {id for id in (node, *descendants(program, [node])) if not program[id].is_discrete}
+    used = ancestors(forward, forward.outputs)
+    found = next((scope for scope in left if moving & set(scope.left) and used & set(scope.outputs)), None)
     return (
         None
         if found is None
@@ -143,15 +146,18 @@ def _partly_out_of_sight(capture: Capture, k: int) -> str | None:
 
 
 def _forward_out_of_sight(capture: Capture) -> str | None:
-    """Why a gradient cannot be judged: the forward of a custom gradient has left the framework."""
+    """Why a gradient cannot be judged: the forward of a custom gradient has left the framework, or is a constant."""
     program = capture.gradient_program
     if program is None:
         return None
     for scope in capture.rules.scopes:
         start = {id for id in scope.inputs if not program[id].is_discrete}
-        if scope.results and start and not descendants(program, start) & set(scope.outputs):
+        if scope.results is None or (scope.inputs and not start):
+            continue
+        if scope.outputs and not descendants(program, start) & set(scope.outputs):
             return (
-                f"the forward of `{scope.name}` is computed outside {framework(capture.framework).title}, so that "
-                "there is nothing its hand-written gradient could be compared with"
+                f"the forward of `{scope.name}` is computed outside {framework(capture.framework).title} or without "
+                "its arguments, so that there is nothing its hand-written gradient could be compared with; that of a "
+                "constant is 0"
             )
     return None

@@ -188,3 +188,80 @@ def outside(x):
     assert row.verdict.value == "unverified"
     assert row.reason is not None
     assert row.reason.startswith("the forward of `outside` is computed outside TensorFlow")
+
+
+IN_PARTS = """
+import numpy as np
+from tensorflow.python.eager import record
+
+@tf.custom_gradient
+def beside(x):
+    return tf.constant(np.sin(x.numpy())), lambda up: up * tf.cos(x)
+
+@tf.custom_gradient
+def partly(x):
+    s = np.sin(x.numpy())
+    return s + x ** 2, lambda up: up * (tf.cos(x) + 2.0 * x)
+
+@tf.custom_gradient
+def looked_at(x):
+    if np.any(x.numpy() > 100.0):
+        print("large", x.numpy())
+    return x ** 2, lambda up: up * 2.0 * x
+
+@tf.custom_gradient
+def constant(x):
+    return 2.1, lambda up: up * 2.2
+
+def told(x):
+    z = x * x
+    y = tf.constant(x.numpy() ** 2)
+    record.record_operation("Told", [y], [z], lambda up: [3.0 * up])
+    return y
+
+with tf.GradientTape() as tape:
+    tape.watch(a)
+    y = tf.reduce_sum(beside(a) + a)
+tape.gradient(y, a)
+with tf.GradientTape() as tape:
+    tape.watch(a)
+    y = tf.reduce_sum(partly(a))
+tape.gradient(y, a)
+with tf.GradientTape() as tape:
+    tape.watch(a)
+    y = tf.reduce_sum(looked_at(a))
+tape.gradient(y, a)
+with tf.GradientTape() as tape:
+    tape.watch(a)
+    y = tf.reduce_sum(told(a) + a)
+tape.gradient(y, a)
+with tf.GradientTape() as tape:
+    tape.watch(a)
+    y = tf.reduce_sum(constant(a))
+tape.gradient(y, a)
+"""
+
+
+def test_what_a_forward_computes_elsewhere_leaves_its_rule_without_a_measure(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + IN_PARTS, encoding="utf-8")
+    rows = audited(script)[0].gradients
+    assert [row.verdict.value for row in rows] == [*["unverified"] * 2, "correct", *["unverified"] * 2]
+    assert "that of a constant is 0" in str(rows[-1].reason)
+
+
+def test_where_the_way_to_a_source_was_not_seen_and_fails_nothing_is_proven(tmp_path: Path) -> None:
+    body = """
+from tensorflow.python.eager import record
+with tf.GradientTape() as tape:
+    tape.watch(a)
+    record.record_operation("Told", [b], [a], lambda up: [])
+try:
+    tape.gradient(b, a)
+except tf.errors.InternalError:
+    pass
+"""
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + body, encoding="utf-8")
+    (row,) = audited(script)[0].gradients
+    assert (row.verdict.value, row.reference) == ("missing", None)

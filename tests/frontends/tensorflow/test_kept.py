@@ -140,3 +140,24 @@ def test_an_inner_tapes_results_are_freed_while_the_outer_is_open() -> None:
             assert freed() is None
         outer.gradient(z, x)
     assert [one.api for one in received] == ["gradient", "gradient"]
+
+
+@tf.function
+def squared_and_moved(x: Any) -> Any:
+    return x * x, x + 1.0
+
+
+def test_what_a_function_took_and_gave_is_freed_while_the_tape_is_open() -> None:
+    received: list[Any] = []
+    w = tf.Variable(3.0)
+    squared_and_moved(tf.constant([1.0]))  # what tracing it leaves behind is TensorFlow's
+    with observe(receiver=received.append):
+        with tf.GradientTape() as tape:
+            x = tf.constant([2.0])
+            square, moved = squared_and_moved(x)
+            y = square * w
+            freed = [weakref.ref(one) for one in (x, moved)]
+            del x, moved
+            assert [one() is None for one in freed] == [True, True]
+        tape.gradient(y, w)
+    assert [event.op for event in received[0].events].count("Mul") >= 2  # the one inside, too

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from gradproof.frontends.record.model import Exit, OpEvent
+from gradproof.frontends.record.source import Place, span_of
 from gradproof.ir.span import Span
 from gradproof.ir.syntax import statement_around, tree_of
 from gradproof.ir.types import Array
@@ -73,7 +74,24 @@ def is_only_shown(leave: Exit) -> bool:
     return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in _SHOWING
 
 
-def is_computed_with(span: Span) -> bool:
+class Read(Protocol):
+    """Numbers that were read, and the custom gradient whose forward was running."""
+
+    scope: int | None
+    places: tuple[Place, ...]
+
+
+R = TypeVar("R", bound=Read)
+
+
+def left_in(scope: int, reads: Iterable[R]) -> Iterator[R]:
+    """What the forward of a custom gradient goes on with outside, as NumPy does; looks at numbers are none."""
+    for one in reads:
+        if one.scope == scope and one.places and _is_computed_with(span_of(one.places[0])):
+            yield one
+
+
+def _is_computed_with(span: Span) -> bool:
     """Whether what was read at a place is given a name or returned: more than a look at it."""
     return isinstance(_statement(span), ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
 

@@ -25,6 +25,8 @@ Mode = Literal["eager", "graph", "xla", "parts"]  # in parts: compiled functions
 
 NO_TENSOR = -1  # the id where there is no tensor; numbers of ours that stand for tensors are smaller
 NOT_COMPUTED = "it was not computed"  # why a tensor of a graph has no value: nothing that ran needed it
+# A scope that the program told the tapes itself, without a function that they could hear.
+RECORDED: Literal["recorded"] = "recorded"
 RETURN_OP = "gradproof.Return"  # joins a function's own tensors to those its caller received; an identity
 
 
@@ -103,7 +105,7 @@ class CustomScope:
 
     id: int
     name: str
-    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through"]
+    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through", "recorded"]
     parent: int | None
     span: Span | None
     definition: Span | None

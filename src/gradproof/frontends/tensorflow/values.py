@@ -36,17 +36,16 @@ NOT_NUMBERS = "a {} holds no numbers"
 
 
 def value_of(tensor: Any, originals: Mapping[int, int] | None = None) -> Value:
-    """A tensor as a record that reads its numbers on demand; `originals` renames stand-ins of variables."""
+    """A tensor as a record that reads its numbers on demand; `originals` renames stand-ins."""
+    identity = (originals or {}).get(tensor._id, tensor._id)
     if isinstance(tensor, UnknownTensor):
-        return Value(tensor._id, tensor.dtype.name, None, unknown=tensor.reason)
-    if originals and tensor._id in originals:
-        return Value(originals[tensor._id], "resource", (), unknown=NOT_NUMBERS.format("resource"))
+        return Value(identity, tensor.dtype.name, None, unknown=tensor.reason)
     dtype = tensor.dtype.base_dtype.name
     if isinstance(tensor, Remembered) and tensor.array is None and dtype not in _NO_NUMBERS:
-        return Value(tensor._id, dtype, shape_of(tensor), unknown="its numbers were not kept")
+        return Value(identity, dtype, shape_of(tensor), unknown="its numbers were not kept")
     if dtype in _NO_NUMBERS:
-        return Value(tensor._id, dtype, shape_of(tensor), unknown=NOT_NUMBERS.format(dtype))
-    return Value(tensor._id, dtype, shape_of(tensor), _reader(tensor))
+        return Value(identity, dtype, shape_of(tensor), unknown=NOT_NUMBERS.format(dtype))
+    return Value(identity, dtype, shape_of(tensor), _reader(tensor))
 
 
 def optional_value_of(tensor: Any) -> Value | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from tensorflow.python.eager import record
@@ -12,8 +13,9 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import custom_gradient, gradients_util
 from tensorflow.python.util import nest
 
+from gradproof.frontends.record.model import RECORDED
 from gradproof.frontends.record.patches import Patch, wrap
-from gradproof.frontends.record.source import user_places
+from gradproof.frontends.record.source import is_users, user_places
 from gradproof.frontends.tensorflow.eager.hand_written import definition_of, library_of, line_of_rule
 from gradproof.frontends.tensorflow.eager.listening import run_pullback
 from gradproof.frontends.tensorflow.eager.recorder import RawPullback, RawScope, numbers
@@ -71,8 +73,11 @@ class Customs:
 
     def _record(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """`record_operation`: the moment a custom gradient tells the tapes its inputs, outputs and rule."""
-        caller = sys._getframe(2).f_code
-        if caller.co_filename.endswith("custom_gradient.py") and len(args) == 4:
+        frame = sys._getframe(2)
+        caller = frame.f_code
+        if is_users(caller.co_filename):
+            args = self._by_hand(frame, *args)
+        elif caller.co_filename.endswith("custom_gradient.py") and len(args) == 4:
             op_type, outputs, inputs, rule = args
             if caller.co_name == "_graph_mode_decorator" and self._traced.scopes:
                 rule = self._traced_rule(self._traced.scopes[-1], rule)
@@ -85,6 +90,21 @@ class Customs:
                 rule = scope.rule = self._observed_rule(scope, rule)
             args = (op_type, outputs, inputs, rule)
         return original(*args, **kwargs)
+
+    def _by_hand(self, frame: FrameType, op: str, *given: Any) -> tuple[Any, ...]:
+        """What a program told the tapes itself: how its outputs came about was not seen, only their rule."""
+        if self._recorder.quiet or not self._recorder.collections or len(given) != 3:
+            return (op, *given)
+        outputs, inputs, rule = given
+        took, gave = tuple(map(remembered, inputs)), tuple(map(remembered, outputs))
+        parent = self._recorder.scopes[-1].id if self._recorder.scopes else None
+        scope = RawScope(
+            next(numbers), op, RECORDED, parent, user_places(frame), rule, took, gave,
+            complete=True, rule=rule, written=rule,
+        )  # fmt: skip
+        for collection in self._recorder.collections:
+            collection.scopes.append(scope)
+        return op, outputs, inputs, self._observed_rule(scope, rule)
 
     def _traced_rule(self, scope: TracedScope, rule: Callable[..., Any]) -> Callable[..., Any]:
         """The rule of a custom gradient as a tape inside a graph calls it."""

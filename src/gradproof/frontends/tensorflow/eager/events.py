@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from gradproof.frontends.exits.evidence import left_in
 from gradproof.frontends.record.model import (
+    RECORDED,
     RETURN_OP,
     CustomScope,
     FunctionCall,
@@ -18,7 +20,7 @@ from gradproof.frontends.record.model import (
 )
 from gradproof.frontends.record.source import span_of
 from gradproof.frontends.tensorflow.eager.hand_written import definition_of, library_of, line_of_rule
-from gradproof.frontends.tensorflow.eager.recorder import RawEvent, RawInner, RawPullback, RawScope
+from gradproof.frontends.tensorflow.eager.recorder import RawEvent, RawInner, RawLeave, RawPullback, RawScope
 from gradproof.frontends.tensorflow.eager.rule_matching import match_pullbacks
 from gradproof.frontends.tensorflow.traced.autograph import own_spans
 from gradproof.frontends.tensorflow.traced.functions import Expansion, FunctionRun, expand
@@ -168,8 +170,8 @@ class EventProgram:
             )
         )
 
-    def add_scopes(self, raws: Iterable[RawScope]) -> None:
-        self.scopes += [_scope(raw) for raw in raws]
+    def add_scopes(self, raws: Iterable[RawScope], leaves: Sequence[RawLeave]) -> None:
+        self.scopes += [_scope(raw, left_in(raw.id, leaves)) for raw in raws]
 
     def add_inner(self, raws: Iterable[RawInner]) -> None:
         for raw in raws:
@@ -193,7 +195,9 @@ class EventProgram:
             )
 
 
-def _scope(raw: RawScope) -> CustomScope:
+def _scope(raw: RawScope, left: Iterable[RawLeave]) -> CustomScope:
+    # Between what was recorded by hand there may be anything.
+    outside = raw.inputs if raw.kind == RECORDED else tuple(one.tensor for one in left)
     return CustomScope(
         raw.id,
         raw.name,
@@ -207,4 +211,5 @@ def _scope(raw: RawScope) -> CustomScope:
         raw.complete,
         line_of_rule(raw.written),
         library_of(raw.function, raw.written) if raw.kind == "custom_gradient" else None,
+        tuple(value_of(tensor) for tensor in outside),
     )

@@ -177,7 +177,7 @@ def program_of(
     program.produced.update(value.id for event in before for value in event.outputs)
     for raw in in_order(collection.events):
         program.add_raw(raw, call_id)
-    program.add_scopes(collection.scopes)
+    program.add_scopes(collection.scopes, collection.leaves)
     program.add_inner(collection.inner)
     program.add_pullbacks(collection.pullbacks, collection.events)
     return program

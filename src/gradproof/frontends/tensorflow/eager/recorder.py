@@ -106,6 +106,7 @@ class RawLeave:
     tensor: Any
     places: tuple[Place, ...]
     tapes: tuple[int, ...]
+    scope: int | None = None  # the custom gradient whose forward was running
 
 
 @dataclass(eq=False)
@@ -195,7 +196,7 @@ class Recorder(threading.local):
             user_places(sys._getframe(2)),
             () if stopped and run is None else tuple(self.recording),
             tuple(self.within),
-            self.scopes[-1].id if self.scopes else None,
+            self._scope(),
             self.pullbacks[-1].id if self.pullbacks else None,
         )
         how = (
@@ -213,8 +214,13 @@ class Recorder(threading.local):
         self.idle = 0 if self.collections else self.idle + 1
         return event
 
+    def _scope(self) -> int | None:
+        return self.scopes[-1].id if self.scopes else None
+
     def leave(self, how: str, tensor: Any, frame: FrameType) -> None:
-        leave = RawLeave(next(numbers), how, remembered(tensor), user_places(frame), tuple(self.recording))
+        leave = RawLeave(
+            next(numbers), how, remembered(tensor), user_places(frame), tuple(self.recording), self._scope()
+        )
         for collection in self.collections:
             collection.leaves.append(leave)
 

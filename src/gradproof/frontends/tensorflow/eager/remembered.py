@@ -14,7 +14,7 @@ from tensorflow.python.framework import dtypes, indexed_slices
 from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.framework.tensor_shape import TensorShape
 
-_WITHOUT_NUMBERS = frozenset({dtypes.resource, dtypes.variant})
+WITHOUT_NUMBERS = frozenset({dtypes.resource, dtypes.variant})
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +49,7 @@ def remembered(thing: Any) -> Any:
     """In the place of a tensor, or of one made of several; what lies on another device, and text, stay as they are."""
     if isinstance(thing, tf_ops.EagerTensor):
         dtype = thing.dtype
-        if dtype in _WITHOUT_NUMBERS:
+        if dtype in WITHOUT_NUMBERS:
             return Remembered(thing._id, dtype, thing._shape_tuple(), None)
         if dtype == dtypes.string or "CPU" not in thing.backing_device:
             return thing

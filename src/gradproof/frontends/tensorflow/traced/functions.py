@@ -11,10 +11,12 @@ from typing import Any
 from tensorflow.python.eager import context
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
+from gradproof.frontends.record.local_names import local_names
 from gradproof.frontends.record.model import Mode
 from gradproof.frontends.record.source import Place, is_users, short_name, user_places
 from gradproof.frontends.tensorflow.eager.listening import Listener
 from gradproof.frontends.tensorflow.eager.recorder import numbers
+from gradproof.frontends.tensorflow.eager.remembered import WITHOUT_NUMBERS, remembered
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 from gradproof.frontends.tensorflow.traced.earlier_traces import graphs, unseen_gradients
 from gradproof.frontends.tensorflow.traced.feeds import Feeds, divert
@@ -44,13 +46,19 @@ class FunctionRun:
     feeds: Feeds
     places: tuple[Place, ...]
     mode: Mode
-    names: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, int] = field(default_factory=dict)
     outputs: tuple[Any, ...] = ()
     draws: Draws | None = None
     baked: tuple[Baked, ...] = ()
     after: Mapping[int, Any] = field(default_factory=dict)
     symbols: tuple[Any, ...] = ()  # of a session: what the arguments stand for in its graph
     expansion: Expansion | None = None
+
+    def kept(self, tensor: Any) -> Any:
+        """What is kept of what went in or came out: nothing could stand for an iterator or a table."""
+        return (
+            remembered(tensor) if tensor._id in self.held or tensor.dtype not in WITHOUT_NUMBERS else tensor
+        )
 
 
 @dataclass(eq=False)
@@ -110,6 +118,7 @@ class Functions:
             recorder.run = None  # nobody may have listened
         run.outputs = tuple(outputs or ())
         self._conclude(function, run)
+        run.args, run.outputs = tuple(map(run.kept, run.args)), tuple(map(run.kept, run.outputs))
         if occurrence:
             self._emit(run, self._gradients_in(function))
         return outputs
@@ -173,15 +182,15 @@ class Functions:
             self._observation.note_failure()
 
 
-def variables_by_name(frame: FrameType | None) -> dict[str, Any]:
-    """The variables that have a name in the user's code from which a function is called, innermost first."""
-    found: dict[str, Any] = {}
+def variables_by_name(frame: FrameType | None) -> dict[str, int]:
+    """The handles of variables that have a name in the user's code that calls a function, innermost first."""
+    found: dict[str, int] = {}
     while frame is not None:
         if is_users(frame.f_code.co_filename):
-            for names in (frame.f_locals, frame.f_globals):
+            for names in (local_names(frame), frame.f_globals):
                 for name, thing in list(names.items()):
                     if name not in found and issubclass(type(thing), BaseResourceVariable):
-                        found[name] = thing
+                        found[name] = thing.handle._id
         frame = frame.f_back
     return found
 
@@ -225,7 +234,7 @@ def _expand(run: FunctionRun, traces: Traces, draws: Draws | None) -> Expansion:
         traces.wanted, run.feeds.elements, on_frame, None if draws is None else draws.draw
     )
     symbols = run.graph.outputs[: len(run.outputs)]
-    known = {symbol._id: output for symbol, output in zip(symbols, run.outputs)}
+    known = {symbol._id: standins.tensor(output) for symbol, output in zip(symbols, run.outputs)}
     failure = None
     outputs: Sequence[Any] = ()
     try:

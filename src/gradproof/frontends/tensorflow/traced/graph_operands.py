@@ -43,18 +43,18 @@ def source_in(
     actual = source if found is None else found
     variable = replace(variable_of(actual), id=identity)
     if actual is not source or name.isidentifier():
-        name = _outer_name(name, actual, run) or name
+        name = _outer_name(name, identity, run) or name
     held = run.held.get(identity)
     # What the function was not given it cannot have changed.
     value = variable_value(actual) if held is None else value_of(held)
     return Operand(name, replace(value, id=identity), variable)
 
 
-def _outer_name(name: str, variable: Any, run: FunctionRun) -> str | None:
+def _outer_name(name: str, variable: int, run: FunctionRun) -> str | None:
     """What the caller of the function calls a variable: a parameter of a traced function stands for many."""
-    if run.names.get(name) is variable:
+    if run.names.get(name) == variable:
         return name
-    return next((outer for outer, value in run.names.items() if value is variable), None)
+    return next((outer for outer, handle in run.names.items() if handle == variable), None)
 
 
 def _handle_in(frame: Frame, handle: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from gradproof.frontends.record.local_names import local_names
 from gradproof.frontends.record.source import argument, call_at, names_of, span_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.grad_reads import grad_reads, reads_beside, reads_over
@@ -152,7 +153,7 @@ def _not_required(run: EngineRun, made_of: Mapping[int, Cell], read: Any) -> Ite
     if run.error is not None or grad_reads(file).expects_none:
         return
     for name in sorted(reads_beside(file, run.frame.f_lineno)):
-        tensor = run.frame.f_locals.get(name)
+        tensor = local_names(run.frame).get(name)
         if not isinstance(tensor, torch.Tensor) or isinstance(tensor, torch.nn.Parameter):
             continue
         if not tensor.requires_grad and tensor.grad is None and read(tensor).id in made_of:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradproof.frontends.record.local_names import local_names
 from gradproof.frontends.record.model import OpEvent, Value
 from gradproof.frontends.record.source import (
     Place,
@@ -111,7 +112,7 @@ def _packed(frame: FrameType | None) -> Iterator[Any]:
 
 
 def _value(frame: FrameType, name: str) -> Any:
-    return frame.f_locals.get(name, frame.f_globals.get(name))
+    return local_names(frame).get(name, frame.f_globals.get(name))
 
 
 def _listed(frame: FrameType | None) -> Iterator[tuple[Any, Place]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.frontends.exits.evidence import is_computed_with, is_only_shown
+from gradproof.frontends.exits.evidence import is_only_shown
 from gradproof.frontends.record.model import RETURN_OP, Exit, FunctionCall, Mode, Raised, Value
 from gradproof.frontends.record.source import span_of, users_place
 from gradproof.frontends.torch.record.asked import is_plain
@@ -92,14 +92,6 @@ def raised_of(run: EngineRun, recorder: TorchRecorder) -> Raised | None:
         recorder.nodes[one] for one, rule in run.nodes.items() if not rule.done and one in recorder.nodes
     ]
     return Raised(None if place is None else span_of(place), max(waiting, default=None))
-
-
-def left_in(scope: int, recorder: TorchRecorder) -> Iterator[Cell]:
-    """What the forward of a function goes on with outside of PyTorch, as NumPy does; looks at numbers are none."""
-    own = [one for one in recorder.leaves if one.scope == scope and one.places]
-    for one in own:
-        if not types.is_discrete(one.cell.dtype) and is_computed_with(span_of(one.places[0])):
-            yield one.cell
 
 
 def freed_of(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
+from gradproof.frontends.exits.evidence import left_in
 from gradproof.frontends.record.model import (
     CustomScope,
     Exit,
@@ -27,7 +28,6 @@ from gradproof.frontends.torch.record.facts import (
     followed,
     freed_of,
     going_back,
-    left_in,
     made_of,
     mode_of,
     policy_of,
@@ -276,7 +276,9 @@ class Finish:
             outputs=tuple(map(self.value, raw.outputs)),
             rule=result_of(code_of(getattr(raw.function, self.rule_name, None))),
             library=raw.library,
-            left=() if raw.is_run_again else tuple(map(self.value, left_in(raw.id, self.recorder))),
+            left=()
+            if raw.is_run_again
+            else tuple(self.value(one.cell) for one in left_in(raw.id, self.recorder.leaves)),
         )
 
     def leaves(self) -> Iterator[Exit]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from gradproof.frontends.record.local_names import local_names
 from gradproof.frontends.record.model import OpEvent, Value
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.memory import Cell, Memory
@@ -102,7 +103,7 @@ def taken_from_outside(frame: FrameType, call: ast.Call | None) -> list[Any]:
     """The tensors that a function given to a transform finds outside itself: `v` in `lambda x: x * v`."""
     inner = call.func if call is not None and isinstance(call.func, ast.Call) else call
     of = inner.args[0] if inner is not None and inner.args else None
-    around = {**frame.f_globals, **frame.f_locals}
+    around = {**frame.f_globals, **local_names(frame)}
     if isinstance(of, ast.Lambda):
         names = {one.id for one in ast.walk(of.body) if isinstance(one, ast.Name)}
         names -= {one.arg for one in ast.walk(of.args) if isinstance(one, ast.arg)}

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from gradproof.frontends.record.local_names import local_names
 from gradproof.frontends.record.source import is_users
 
 MOST_FRAMES = 16
@@ -49,14 +50,14 @@ def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
 
 
 def _scopes(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
-    seen: set[int] = set()
+    seen: list[Mapping[str, Any]] = []
     n_frames = 0
     while frame is not None and n_frames < MOST_FRAMES:
         if is_users(frame.f_code.co_filename):
             n_frames += 1
-            for scope in (frame.f_locals, frame.f_globals):
-                if id(scope) not in seen:
-                    seen.add(id(scope))
+            for scope in (local_names(frame), frame.f_globals):
+                if all(scope is not one for one in seen):
+                    seen.append(scope)
                     yield scope
         frame = frame.f_back
 

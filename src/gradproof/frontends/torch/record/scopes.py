@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
+from gradproof.frontends.exits.evidence import left_in
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.torch.record.custom_ops import is_traced, traced_as, written_as
-from gradproof.frontends.torch.record.facts import left_in
 from gradproof.frontends.torch.record.memory import PASS_ON, Cell
 from gradproof.frontends.torch.record.mode import referred, tensors_in
 from gradproof.frontends.torch.record.outside import FUNCTION, may_run_again, op_of
@@ -97,7 +97,7 @@ class Scopes:
 
     def _close(self, scope: TorchScope, results: list[Any], cls: Any, args: Any) -> None:
         given = referred(args, [])
-        if any(left_in(scope.id, self._recorder)) and may_run_again(cls, given):
+        if any(left_in(scope.id, self._recorder.leaves)) and may_run_again(cls, given):
             scope.is_run_again = True
         again = {FUNCTION: cls, "args": given, "kwargs": {}} if scope.is_run_again else {}
         scope.outputs = tuple(
