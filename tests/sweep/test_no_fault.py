@@ -96,6 +96,7 @@ def test_an_error_of_a_rounding_beside_a_derivative_of_zero_is_none() -> None:
         _find(observed=0.0, expected=1e-8, value=1e-6)
     )  # beside its value it is not small
     assert not is_below_a_rounding(_find(observed=float("nan"), expected=0.0))
+    assert not is_below_a_rounding(_find(observed=0.0, expected=0.3, value=float("inf")))
 
 
 def test_what_roundings_of_the_input_explain_is_no_fault() -> None:

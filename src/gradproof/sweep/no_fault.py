@@ -91,9 +91,10 @@ def is_below_a_rounding(find: Find) -> bool:
     """Whether a gradient is zero but for what roundings of the value make, for an argument of ordinary size.
 
     The variance of two numbers does not depend on their weights: such a zero is known to no relative precision. Nor is
-    the slope of x / |x|, which the rounded exponents of a norm make another number than zero.
+    the slope of x / |x|, which the rounded exponents of a norm make another number than zero. A value that the library
+    has lost to infinity says nothing about roundings.
     """
-    if find.observed is None or find.value is None or not np.isfinite(find.observed):
+    if find.observed is None or find.value is None or not np.isfinite([find.observed, find.value]).all():
         return False
     size = max(float(np.abs(find.sample.arrays[find.source]).max(initial=0.0)), 1.0)
     bound = OF_THE_VALUE * float(np.finfo(find.dtype).eps) * abs(find.value) / size
