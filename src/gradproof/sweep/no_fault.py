@@ -112,8 +112,11 @@ def _rounded_samples(sample: OpCall) -> Iterator[OpCall]:
 
 
 def _rounded(x: Array, rng: np.random.Generator) -> Array:
-    """Each number with its last digit changed: below the normal numbers that is a larger share of it."""
-    signs = rng.choice([-1.0, 1.0], x.shape)
+    """Each number with its last digit changed: below the normal numbers that is a larger share of it.
+
+    As many up as down, or equal numbers might stay equal.
+    """
+    signs = rng.permutation(np.resize(rng.permutation([-1.0, 1.0]), x.size)).reshape(x.shape)
     step = np.maximum(np.abs(x) * np.finfo(x.dtype).eps, np.where(x == 0, 0.0, np.spacing(np.abs(x))))
     return np.asarray(x + signs * step, dtype=x.dtype)
 
