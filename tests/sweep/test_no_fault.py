@@ -96,6 +96,7 @@ def test_an_error_of_a_rounding_beside_a_derivative_of_zero_is_none() -> None:
         _find(observed=0.0, expected=1e-8, value=1e-6)
     )  # beside its value it is not small
     assert not is_below_a_rounding(_find(observed=float("nan"), expected=0.0))
+    assert not is_below_a_rounding(_find(observed=0.0, expected=0.3, value=float("inf")))
 
 
 def test_what_roundings_of_the_input_explain_is_no_fault() -> None:
@@ -176,3 +177,14 @@ def test_an_op_that_draws_at_one_point_has_no_finds_at_another(monkeypatch: pyte
 
     monkeypatch.setattr("gradproof.sweep.one_op.tried", first_is_impure)
     assert swept(library, op, plan)["faults"] == []
+
+
+def test_equal_numbers_are_rounded_apart() -> None:
+    """As the variance of equal numbers, whose slope is zero there and nowhere beside it."""
+    find = replace(_find(x=np.full(3, 0.6)), observed=1e-33, expected=0.0, dtype="float64")
+    doubts = Doubts(
+        planted.library(),
+        lambda sample: sample.arrays["x"] - sample.arrays["x"].mean(),
+        lambda sample: None,
+    )
+    assert doubts.reason(replace(find, value=0.0)) == AS_GOOD

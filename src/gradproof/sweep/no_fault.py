@@ -91,9 +91,10 @@ def is_below_a_rounding(find: Find) -> bool:
     """Whether a gradient is zero but for what roundings of the value make, for an argument of ordinary size.
 
     The variance of two numbers does not depend on their weights: such a zero is known to no relative precision. Nor is
-    the slope of x / |x|, which the rounded exponents of a norm make another number than zero.
+    the slope of x / |x|, which the rounded exponents of a norm make another number than zero. A value that the library
+    has lost to infinity says nothing about roundings.
     """
-    if find.observed is None or find.value is None or not np.isfinite(find.observed):
+    if find.observed is None or find.value is None or not np.isfinite([find.observed, find.value]).all():
         return False
     size = max(float(np.abs(find.sample.arrays[find.source]).max(initial=0.0)), 1.0)
     bound = OF_THE_VALUE * float(np.finfo(find.dtype).eps) * abs(find.value) / size
@@ -111,8 +112,11 @@ def _rounded_samples(sample: OpCall) -> Iterator[OpCall]:
 
 
 def _rounded(x: Array, rng: np.random.Generator) -> Array:
-    """Each number with its last digit changed: below the normal numbers that is a larger share of it."""
-    signs = rng.choice([-1.0, 1.0], x.shape)
+    """Each number with its last digit changed: below the normal numbers that is a larger share of it.
+
+    As many up as down, or equal numbers might stay equal.
+    """
+    signs = rng.permutation(np.resize(rng.permutation([-1.0, 1.0]), x.size)).reshape(x.shape)
     step = np.maximum(np.abs(x) * np.finfo(x.dtype).eps, np.where(x == 0, 0.0, np.spacing(np.abs(x))))
     return np.asarray(x + signs * step, dtype=x.dtype)
 
