@@ -3,7 +3,7 @@
 What it finds
     A gradient call in a loop behind which more ops stand at each later execution, in proportion to the number of
     steps; or one that failed because its way leads through a step whose record is gone; or a persistent tape that
-    stays open around a loop and is asked in every round.
+    stays open around a loop and is asked in every round; or tensors of earlier steps that are kept, graph and all.
 
 Why it spoils a gradient
     The recorded computation reaches back through all earlier steps. Time and memory grow until the program fails, and
@@ -32,7 +32,7 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.ir.surroundings import OpenRecord
+from gradproof.ir.surroundings import KeptGraphs, OpenRecord
 
 MIN_ROUNDS = 4
 
@@ -51,6 +51,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
             fix=Fix("cut the history where a step begins"),
         )
         return
+    graphs = case.capture.around.kept
+    if graphs is not None:
+        yield _held(case, graphs)
     kept = case.capture.around.open_tape
     if kept is not None and _grows(kept.held):
         yield _around_a_loop(case, kept)
@@ -83,6 +86,34 @@ def _grows(held: Sequence[int]) -> bool:
         and max(steps) <= 2 * min(steps)
         and held[-1] >= 2 * held[1]
     )
+
+
+def _held(case: Case, graphs: KeptGraphs) -> Diagnostic:
+    """The gradient is right: what is kept has no part in it."""
+    name, call = graphs.name, Annotation(case.capture.call, "has gone through these graphs before")
+    steps = ", ".join(f"{execution:,}" for execution in graphs.executions)
+    return Diagnostic(
+        kind="graph-grows",
+        severity="warning",
+        certainty="measured",
+        headline=f"`{name}` keeps the graphs of steps that are over",
+        primary=call if graphs.span is None else Annotation(graphs.span, "kept as a tensor, with its graph"),
+        secondary=() if graphs.span is None else (call,),
+        subject=f"what `{name}` holds",
+        evidence=(
+            ("graphs of", f"executions {steps} of line {case.capture.call.line}, seen at {_turn(case)}"),
+        ),
+        why=(
+            f"A tensor that is computed from parameters holds the graph it was computed by. `{name}` keeps such "
+            "tensors of one step after the other, and memory grows with the number of steps. The gradient itself is "
+            "right."
+        ),
+        fix=Fix("keep the number alone: `.item()`, or `.detach()` for a tensor"),
+    )
+
+
+def _turn(case: Case) -> str:
+    return f"execution {case.capture.run.occurrence:,}"
 
 
 def _around_a_loop(case: Case, kept: OpenRecord) -> Diagnostic:

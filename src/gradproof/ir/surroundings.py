@@ -56,6 +56,15 @@ class OpenRecord:
     held: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class KeptGraphs:
+    """What a program keeps in a name, or a list: tensors with the graphs of earlier executions of a gradient call."""
+
+    name: str
+    span: Span | None  # where something is put into it
+    executions: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Differences:
     """What a check of the program's own got for a gradient by finite differences, with which step, by its name.
@@ -154,6 +163,7 @@ class Surroundings:
     mode_gaps: tuple[ModeGap, ...] = ()
     history: History | None = None
     open_tape: OpenRecord | None = None
+    kept: KeptGraphs | None = None
     differences: Differences | None = None
     uncut: Uncut | None = None  # where a part of the target left the framework and came back
     lost: tuple[LostPart, ...] = ()

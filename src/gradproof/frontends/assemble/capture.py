@@ -147,6 +147,7 @@ def _with_program(
         ),
         around=Surroundings(
             open_tape=OpenRecord(call.tape.entered, call.tape.held) if call.tape.held else None,
+            kept=call.kept,
             differences=call.differences,
         ),
         copies=copies,

@@ -16,7 +16,7 @@ import numpy as np
 from gradproof.frontends.record.value import Value as Value
 from gradproof.ir.capture import Break, Stale
 from gradproof.ir.span import Span
-from gradproof.ir.surroundings import Baked, Differences
+from gradproof.ir.surroundings import Baked, Differences, KeptGraphs
 from gradproof.ir.types import Array
 
 Phase = Literal["forward", "backward"]
@@ -280,6 +280,7 @@ class GradientCall:
     doubt: str | None = None  # why what was recorded may not be what ran
     framework: str = "tensorflow"
     replica: int = 0  # of a strategy that runs several in one process
+    kept: KeptGraphs | None = None  # tensors with graphs that are over
     is_rest: bool = False  # its sources are those that a call gave nothing to, where others got a gradient
 
     @property

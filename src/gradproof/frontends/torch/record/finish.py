@@ -120,6 +120,7 @@ class Finish:
             freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
             overwritten=overwritten(run, self.recorder, events),
+            kept=self.recorder.gone_through.held(run, named, span),
             doubt=doubt,
             unseen=frozenset() if doubt is None else frozenset(cell.id for cell in run.targets),
             framework="torch",
@@ -230,10 +231,7 @@ class Finish:
         for first, *later in versions.values():
             yield from self.hooks.behind({first.id}, 0)
             for cell in later:
-                yield self._event_of_ours(0, MOVED, first, cell)
-
-    def _event_of_ours(self, index: int, op: str, given: Cell, made: Cell) -> OpEvent:
-        return OpEvent(index, op, (self.value(given),), (self.value(made),), {}, None, (), "forward")
+                yield OpEvent(0, MOVED, (self.value(first),), (self.value(cell),), {}, None, (), "forward")
 
     def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
         self.places[raw.index] = index

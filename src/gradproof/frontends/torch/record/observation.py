@@ -180,6 +180,7 @@ class TorchObservation:
         self.recorder.freed |= dict.fromkeys(finish.made - self.recorder.freed.keys(), (run.first, call.span))
         if run.error is None:
             self.recorder.leftovers.after(run)
+            self.recorder.gone_through.note(run)
         if run.held:
             self._waiting = finish.waiting(call)
         if not run.create_graph:  # what comes out of it goes into a call that nobody knows yet

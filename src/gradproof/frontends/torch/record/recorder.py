@@ -15,6 +15,7 @@ import torch
 from torch._C._dynamo.eval_frame import set_eval_frame
 
 from gradproof.frontends.record.source import Place, is_users
+from gradproof.frontends.torch.record.kept import GoneThrough
 from gradproof.frontends.torch.record.leftover import Leftovers
 from gradproof.frontends.torch.record.memory import DETACH, PASS_ON, Cell, Memory, is_leaf
 from gradproof.frontends.torch.record.traced_lines import places_of
@@ -135,6 +136,7 @@ class TorchRecorder(threading.local):
         self.legacy_batches = 0  # of the older `vmap` that are under way
         self.opaque: list[Any] | None = None  # runs of the engine inside one, told when it is over
         self.leftovers = Leftovers()
+        self.gone_through = GoneThrough()
         self.freed: dict[int, tuple[int, Any]] = {}  # values whose graph a call has freed: when, and where
         self.previous = 0  # the event at which the previous gradient call began
         self.hidden_in: str | None = None  # an op that has run others where nobody hears them
