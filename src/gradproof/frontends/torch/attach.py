@@ -30,7 +30,9 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
         observation = TorchObservation(deliver, policy)
         return observation, observation.install()
 
-    return attach_on_import("torch", begin, _place, crashed=_crashed, ended=_ended)
+    return attach_on_import(
+        "torch", begin, _place, crashed=_crashed, ended=_ended, remarked=lambda one: one.unstepped.remarks()
+    )
 
 
 def _ended(observation: TorchObservation) -> None:

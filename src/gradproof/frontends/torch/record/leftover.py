@@ -31,7 +31,7 @@ class LeftoverMark:
         """The leaf was changed since then, and its gradient was not."""
         if self.leaf.grad is not self.grad or self.grad._version != self.version:
             return False
-        return _bytes_sum(self.leaf) != self.bytes_sum
+        return bytes_sum(self.leaf) != self.bytes_sum
 
 
 @dataclass(eq=False)
@@ -55,12 +55,12 @@ class Leftovers:
         for key, leaf in run.leaves.items():
             grad = leaf.grad
             if run.accumulates and grad is not None:
-                self.marks[key] = LeftoverMark(leaf, grad, grad._version, _bytes_sum(leaf))
+                self.marks[key] = LeftoverMark(leaf, grad, grad._version, bytes_sum(leaf))
 
     def is_as_computed(self, key: int, leaf: Any) -> bool:
         """Whether the leaf has the numbers that it had when its gradient was computed."""
         mark = self.marks.get(key)
-        return mark is not None and mark.leaf is leaf and _bytes_sum(leaf) == mark.bytes_sum
+        return mark is not None and mark.leaf is leaf and bytes_sum(leaf) == mark.bytes_sum
 
     def confirmed(self, key: int) -> bool:
         """Whether the leaf was updated once more with what was left there."""
@@ -68,7 +68,7 @@ class Leftovers:
         return mark is not None and mark.was_used
 
 
-def _bytes_sum(leaf: Any) -> int:
+def bytes_sum(leaf: Any) -> int:
     """Tells whether numbers have changed, without a copy of them."""
     plain = leaf.detach()
     is_there = plain.device.type == "cpu" and plain.layout == torch.strided and plain.is_contiguous()

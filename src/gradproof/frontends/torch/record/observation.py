@@ -33,6 +33,7 @@ from gradproof.frontends.torch.record.lost import Lost, lost_leaves
 from gradproof.frontends.torch.record.mode import Ear, push_below, take_out
 from gradproof.frontends.torch.record.recorder import TorchRecorder
 from gradproof.frontends.torch.record.scopes import Scopes
+from gradproof.frontends.torch.record.unstepped import Unstepped
 from gradproof.frontends.torch.record.waiting import Waiting
 from gradproof.frontends.torch.record.whole_calls import WholeCalls
 
@@ -62,6 +63,7 @@ class TorchObservation:
         self._calls = WholeCalls()
         self._lost = Lost(self._deliver_silently, self._guarded)
         self._emptied = Emptied(self.recorder.leftovers, self._deliver_silently, self._guarded)
+        self.unstepped = Unstepped()
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
         self._lingered = 0.0
         self._lingers_since: float | None = None
@@ -86,6 +88,7 @@ class TorchObservation:
         )
         self._unhide = on_import(_hide_from_compiler, "torch._dynamo")
         self._unlisten = self._compiled.listen()
+        self.unstepped.listen()
         self._switch(True)
         _INSTALLED.append(self)
         return self.uninstall
@@ -122,6 +125,7 @@ class TorchObservation:
         self.tell_the_rest()
         self._unhide()
         self._unlisten()
+        self.unstepped.close()
         self._switch(False)
         if self._remove is not None:
             self._remove()
@@ -173,9 +177,8 @@ class TorchObservation:
             self._lost.add(lost)
         if run.create_graph:
             finish.rules.keep()
-        elif (
-            not self.recorder.within
-        ):  # what is differentiated once more, or runs inside, is no step that is over
+        elif not self.recorder.within:
+            # What is differentiated once more, or runs inside, is no step that is over.
             self.recorder.previous = run.first
         self.recorder.freed |= dict.fromkeys(finish.made - self.recorder.freed.keys(), (run.first, call.span))
         if run.error is None:
@@ -185,14 +188,14 @@ class TorchObservation:
             self._waiting = finish.waiting(call)
         if not run.create_graph:  # what comes out of it goes into a call that nobody knows yet
             self._settle()
-        if not run.held and (
-            call.sources or not run.is_inside
-        ):  # for nobody's tensors, it is a part of another
+        # For nobody's tensors, it is a part of another.
+        if not run.held and (call.sources or not run.is_inside):
             for one in self._calls.beside(call):
                 self._deliver(one)
         if run.error is None and run.accumulates and not (run.inputs or run.is_inside):
             finish.read_all()
             self._emptied.await_step(call, list(run.leaves.values()))
+            self.unstepped.note(run.leaves.values(), (source.name for source in call.sources))
 
     def _deliver(self, call: GradientCall) -> None:
         try:
