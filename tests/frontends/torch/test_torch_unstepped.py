@@ -12,6 +12,8 @@ torch = pytest.importorskip("torch")
 from tests.frontends.torch.seen import audited
 from torch.optim import optimizer as optimizers
 
+import gradproof
+
 pytestmark = pytest.mark.torch
 
 
@@ -95,3 +97,21 @@ def test_the_optimizers_are_left_as_they_were() -> None:
     before = dict(optimizers._global_optimizer_pre_hooks)
     audited(_layers_in_a_list)
     assert dict(optimizers._global_optimizer_pre_hooks) == before
+
+
+def test_hooks_of_the_program_go_on_while_ours_come_and_go() -> None:
+    """PyTorch walks through all hooks in a step, and ours may have been there before."""
+
+    def program() -> None:
+        with gradproof.watch():
+            net = torch.nn.Linear(2, 1)
+            unused = torch.nn.Parameter(torch.ones(2))
+            optimizer = torch.optim.SGD([*net.parameters(), unused], lr=0.1)
+            handle = optimizers.register_optimizer_step_pre_hook(lambda *given: seen.append(given))
+            for _ in range(2):
+                _step(optimizer, lambda: net(torch.ones(4, 2)).mean())
+            handle.remove()
+
+    seen: list[Any] = []
+    program()
+    assert len(seen) == 2

@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch.optim import optimizer as optimizers
 
 from gradproof.frontends.record.model import GradientCall, Operand
 from gradproof.frontends.record.patches import apply, wrap
 from gradproof.frontends.record.source import first_user_frame, span_of
 from gradproof.frontends.torch.record.leftover import Leftovers
+from gradproof.frontends.torch.record.steps import Steps
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
 
@@ -30,11 +30,12 @@ class Emptied:
 
     def __init__(
         self,
+        steps: Steps,
         leftovers: Leftovers,
         deliver: Callable[[GradientCall], None],
         guarded: Callable[[Callable[[], None]], None],
     ) -> None:
-        self._leftovers, self._deliver, self._guarded = leftovers, deliver, guarded
+        self._steps, self._leftovers, self._deliver, self._guarded = steps, leftovers, deliver, guarded
         self._call: GradientCall | None = None
         self._leaves: Mapping[int, Operand] = {}
         self._emptied_at: Span | None = None
@@ -45,11 +46,11 @@ class Emptied:
         self.close()
         got = zip(leaves, call.sources, call.observed)
         self._call, self._leaves = call, {id(leaf): source for leaf, source, seen in got if seen is not None}
-        handle = optimizers.register_optimizer_step_pre_hook(self._stepped)
+        leave = self._steps.listen(self._stepped)
         restore = apply(wrap(owner, name, self._emptying) for owner, name in _EMPTYING)
 
         def remove() -> None:
-            handle.remove()
+            leave()
             restore()
 
         self._remove = remove

@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torch.optim import optimizer as optimizers
-
 from gradproof.frontends.record.model import GradientCall, Operand
+from gradproof.frontends.torch.record.steps import Steps
 
 if TYPE_CHECKING:
     from gradproof.frontends.torch.record.finish import Finish
@@ -81,16 +80,19 @@ class Lost:
     """All calls that are waited with."""
 
     def __init__(
-        self, deliver: Callable[[GradientCall], None], guarded: Callable[[Callable[[], None]], None]
+        self,
+        steps: Steps,
+        deliver: Callable[[GradientCall], None],
+        guarded: Callable[[Callable[[], None]], None],
     ) -> None:
-        self._deliver, self._guarded = deliver, guarded
+        self._steps, self._deliver, self._guarded = steps, deliver, guarded
         self._calls: list[LostLeaves] = []
-        self._handle: Any = None
+        self._remove: Callable[[], None] | None = None
 
     def add(self, lost: LostLeaves) -> None:
         self._calls = [*self._calls, lost][-MOST_CALLS:]
-        if self._handle is None:
-            self._handle = optimizers.register_optimizer_step_pre_hook(self._stepped)
+        if self._remove is None:
+            self._remove = self._steps.listen(self._stepped)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._guarded(
@@ -112,6 +114,6 @@ class Lost:
             self._release()
 
     def _release(self) -> None:
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
+        if self._remove is not None:
+            self._remove()
+            self._remove = None

@@ -18,9 +18,9 @@ import torch
 
 from gradproof.frontends.record.model import GradientCall
 from gradproof.frontends.record.on_import import on_import
-from gradproof.frontends.record.patches import Patch, apply, wrap
+from gradproof.frontends.record.patches import apply, wrap
 from gradproof.frontends.record.sites import Policy, Site, Sites, by_powers_of_ten
-from gradproof.frontends.torch.record import transforms
+from gradproof.frontends.torch.record import autocasts, transforms
 from gradproof.frontends.torch.record.batched import as_jacobians, as_rows
 from gradproof.frontends.torch.record.compiled import CompiledCode
 from gradproof.frontends.torch.record.emptied import Emptied
@@ -33,6 +33,7 @@ from gradproof.frontends.torch.record.lost import Lost, lost_leaves
 from gradproof.frontends.torch.record.mode import Ear, push_below, take_out
 from gradproof.frontends.torch.record.recorder import TorchRecorder
 from gradproof.frontends.torch.record.scopes import Scopes
+from gradproof.frontends.torch.record.steps import Steps
 from gradproof.frontends.torch.record.unstepped import Unstepped
 from gradproof.frontends.torch.record.waiting import Waiting
 from gradproof.frontends.torch.record.whole_calls import WholeCalls
@@ -61,9 +62,10 @@ class TorchObservation:
         self._remove: Callable[[], None] | None = None
         self._compiled = CompiledCode(self.recorder, self.note_failure)
         self._calls = WholeCalls()
-        self._lost = Lost(self._deliver_silently, self._guarded)
-        self._emptied = Emptied(self.recorder.leftovers, self._deliver_silently, self._guarded)
-        self.unstepped = Unstepped()
+        self._steps = Steps()
+        self._lost = Lost(self._steps, self._deliver_silently, self._guarded)
+        self._emptied = Emptied(self._steps, self.recorder.leftovers, self._deliver_silently, self._guarded)
+        self.unstepped = Unstepped(self._steps)
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
         self._lingered = 0.0
         self._lingers_since: float | None = None
@@ -79,7 +81,7 @@ class TorchObservation:
                 *forward.patches(),
                 *self._calls.patches(),
                 *scopes.patches(),
-                *self._autocast_patches(),
+                *autocasts.patches(self.recorder),
                 *transforms.patches(self._transform),
                 *transforms.legacy_patches(self._legacy_batch),
                 *Hooks(self.recorder, self.note_failure).patches(),
@@ -88,23 +90,10 @@ class TorchObservation:
         )
         self._unhide = on_import(_hide_from_compiler, "torch._dynamo")
         self._unlisten = self._compiled.listen()
-        self.unstepped.listen()
+        self._steps.begin()
         self._switch(True)
         _INSTALLED.append(self)
         return self.uninstall
-
-    def _autocast_patches(self) -> list[Patch]:
-        """Inside an op nobody can tell whether autocast is on: it is off there."""
-
-        def entered(original: Any, cast: Any) -> Any:
-            self.recorder.autocasts += bool(cast._enabled)
-            return original(cast)
-
-        def left(original: Any, cast: Any, *args: Any) -> Any:
-            self.recorder.autocasts -= bool(cast._enabled)
-            return original(cast, *args)
-
-        return [wrap(torch.autocast, "__enter__", entered), wrap(torch.autocast, "__exit__", left)]
 
     def _thread(self, original: Any, thread: Any) -> Any:
         """A thread of the program is listened to like the program itself, as long as a call is wanted."""
@@ -125,7 +114,7 @@ class TorchObservation:
         self.tell_the_rest()
         self._unhide()
         self._unlisten()
-        self.unstepped.close()
+        self._steps.end()
         self._switch(False)
         if self._remove is not None:
             self._remove()

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.optim import optimizer as optimizers
 
 from gradproof.diagnosis.words import capped_list, count
 from gradproof.frontends.torch.record.leftover import bytes_sum
+from gradproof.frontends.torch.record.steps import Steps
 
 FEWEST_STEPS = 2  # of optimizers, since a parameter got its first gradient: one may be a trial
 MOST_NAMES = 3
@@ -37,21 +37,14 @@ class _Learning:
 
 
 class Unstepped:
-    """Listens to optimizers; `remarks` says which parameters none of them has come to."""
+    """Listens to the steps of optimizers; `remarks` says which parameters none of them has come to."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         self._learning: dict[int, _Learning] = {}
         self._stepped: set[int] = set()
         self._sizes: dict[int, int] = {}  # how many parameters each optimizer had when they were looked at
         self._n_steps = 0
-        self._handle: Any = None
-
-    def listen(self) -> None:
-        self._handle = optimizers.register_optimizer_step_pre_hook(self._step)
-
-    def close(self) -> None:
-        if self._handle is not None:
-            self._handle.remove()
+        steps.listen(self._step)
 
     def note(self, leaves: Iterable[Any], names: Iterable[str]) -> None:
         """Leaves that a call has given gradients to."""

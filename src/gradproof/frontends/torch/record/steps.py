@@ -1,0 +1,39 @@
+"""The steps of all optimizers: one hook, which stays while a program is observed.
+
+PyTorch walks through its hooks as it calls them: one that is taken out in a step would raise in the user's program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch.optim import optimizer as optimizers
+
+Listener = Callable[[Any, Any, Any], None]
+"""Is given an optimizer that is about to step, and its arguments."""
+
+
+class Steps:
+    """Hands each step on to those who listen now; they may come and go at any time."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+        self._handle: Any = None
+
+    def begin(self) -> None:
+        self._handle = optimizers.register_optimizer_step_pre_hook(self._step)
+
+    def end(self) -> None:
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        for listener in tuple(self._listeners):
+            listener(optimizer, args, kwargs)
