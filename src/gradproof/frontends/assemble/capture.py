@@ -13,13 +13,7 @@ from gradproof.engine.trace import Traced
 from gradproof.errors import GradproofError
 from gradproof.frontends.assemble import jacobians as rows
 from gradproof.frontends.assemble.program import Assembly
-from gradproof.frontends.assemble.rules import (
-    hidden_stops,
-    inner_of,
-    know_ends,
-    pullbacks_of,
-    scopes_of,
-)
+from gradproof.frontends.assemble.rules import hidden_stops, inner_of, know_ends, pullbacks_of, scopes_of
 from gradproof.frontends.assemble.view import View
 from gradproof.frontends.frozen.state import with_state
 from gradproof.frontends.missing.detours import placed
