@@ -37,6 +37,7 @@ ONE_THREAD = {
     "TF_NUM_INTEROP_THREADS": "1",
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "PYTHONDONTWRITEBYTECODE": "",  # an installed package is compiled, and a start of ours has to be like its
 }
 HEAD = """# What you wait for
 

@@ -23,6 +23,8 @@ def test_checking_a_numpy_function_imports_no_framework() -> None:
     code = (
         "import sys, numpy, gradproof\n"
         "assert not {'scipy', 'flint', 'rich'} & set(sys.modules)\n"
+        "import gradproof.cli.run\n"
+        "assert not {'scipy.special', 'scipy.linalg', 'gradproof.tape'} & set(sys.modules)\n"
         "print(gradproof.check(lambda x: x * x, 3.0).verdicts)\n"
         "assert not {'tensorflow', 'keras', 'jax', 'torch'} & set(sys.modules)\n"
     )

@@ -197,7 +197,7 @@ def report(case: Case, with_causes: bool = True) -> GradientReport:
     diagnostics = find_all(case, errors.append) if with_causes else ()
     if errors:
         case = _with_fault(case, errors[0])
-    if with_causes and case.options.fixes:
+    if diagnostics and case.options.fixes:
         case, diagnostics = _offered(case, diagnostics)
     diagnostics = tuple(with_sound_patch(one, case.sources) for one in with_notes(case, diagnostics))
     source, judgement, comparison = case.source, case.judgement, _measured(case.judgement)

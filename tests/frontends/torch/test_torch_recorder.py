@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 from tests.frontends.torch.seen import recorded
 
+from gradproof.frontends.exits.matching import Comebacks
 from gradproof.frontends.torch.record.memory import GATHER, WRITE
 from gradproof.frontends.torch.record.observation import observe
 
@@ -206,3 +207,23 @@ def test_a_function_of_the_users_that_was_held_on_to_before_is_seen_all_the_same
     thrice(x).sum().backward()  # and PyTorch's own code is back
     assert x.grad.item() == 3.0
     assert torch.autograd.Function.apply.__func__.__code__.co_filename.endswith("function.py")
+
+
+def test_a_number_that_depends_on_no_source_cannot_be_missed_in_a_gradient() -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def counts_its_steps() -> None:
+        optimizer = torch.optim.Adam([w])
+        for _ in range(2):
+            optimizer.zero_grad()
+            (w * w).sum().backward()
+            optimizer.step()
+
+    def reads_its_loss() -> None:
+        loss = (w * w).sum()
+        (loss / loss.item()).backward()
+
+    counting, reading = recorded(counts_its_steps)[-1], recorded(reads_its_loss)[-1]
+    assert counting.leaves
+    assert not Comebacks(counting).are_possible
+    assert Comebacks(reading).are_possible

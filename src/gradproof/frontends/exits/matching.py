@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.trace import Traced
+from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.assemble.lowering import Lowering
 from gradproof.frontends.exits.evidence import are_rare, is_handed_on
 from gradproof.frontends.exits.python_arithmetic import Retelling, may_read
+from gradproof.frontends.record.flow import descendants
 from gradproof.frontends.record.model import Exit, GradientCall, OpEvent, Value
 from gradproof.frontends.record.source import argument, call_at
 from gradproof.ir import types
@@ -65,14 +67,18 @@ class Comebacks:
     def are_possible(self) -> bool:
         """Whether it is worth looking: a tensor of this call was read, or NumPy may have read one."""
         spans = {span for event in self.call.events for span in event.stack if event.phase == "forward"}
-        return any(leave.value.id in self._known for leave in self.leaves) or any(map(_may_read, spans))
+        return any(leave.value.id in self._moving for leave in self.leaves) or any(map(_may_read, spans))
 
     @cached_property
-    def _known(self) -> set[int]:
-        """Everything that takes part in this call: a loss of the step before, which was printed, does not."""
-        ran = [value for e in (*self.call.older, *self.call.events) for value in (*e.inputs, *e.outputs)]
-        inside = [value for one in self.call.calls for value in (*one.inputs, *one.outputs)]
-        return {value.id for value in (*ran, *inside)} | {one.value.id for one in self.call.sources}
+    def _moving(self) -> set[int]:
+        """What may depend on a source: neither a loss of the step before, which was printed, nor the count of steps
+        that an optimizer reads can be missed in a gradient."""
+        events = sorted((*self.call.older, *self.call.events), key=lambda event: event.index)
+        role = dialect_of(self.call.framework).role
+        read = (value for event in events if role(event) in ("read", "gather") for value in event.outputs)
+        inside = (value for one in self.call.calls for value in (*one.inputs, *one.outputs))
+        sources = (one.value for one in self.call.sources)
+        return descendants(events, {value.id for value in (*sources, *read, *inside)})
 
     def connected(self, m: Lowering, nodes: Mapping[int, Any], event: OpEvent, value: Value) -> Traced | None:
         """What a constant that went into an op is, told by numbers that had left; None where nothing shows it."""

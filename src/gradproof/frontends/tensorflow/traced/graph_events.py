@@ -67,6 +67,7 @@ class _GraphEvents:
     raw: RawEvent | None
     phase_of: PhaseOf
     rules: dict[tuple[int, int], int] = field(default_factory=dict)
+    innermost: dict[int, dict[int, int]] = field(default_factory=dict)  # by graph and place
 
     def add_step(self, step: Step) -> None:
         program, raw = self.program, self.raw
@@ -177,11 +178,22 @@ class _GraphEvents:
 
     def _rule_at(self, frame: Frame | None, position: int) -> int | None:
         while frame is not None:
-            found = self._rules_around(frame, position)
-            if found:
-                return self._rule_id(frame, found[-1])
+            found = self._innermost(frame.graph).get(position)
+            if found is not None:
+                return self._rule_id(frame, found)
             position, frame = frame.parent_position, frame.parent
         return None
+
+    def _innermost(self, graph: Any) -> dict[int, int]:
+        """The innermost rule at each place of a graph."""
+        found = self.innermost.get(id(graph))
+        if found is None:
+            notes = self.program.traces.peek(graph)
+            rules = list(enumerate(notes.rules if notes else []))
+            widest_first = sorted(rules, key=lambda one: one[1].first - one[1].last)
+            found = {place: i for i, rule in widest_first for place in range(rule.first, rule.last)}
+            self.innermost[id(graph)] = found
+        return found
 
     def _rules_around(self, frame: Frame, position: int) -> list[int]:
         """The rules around a place in one graph, innermost last."""
