@@ -126,12 +126,12 @@ def _(rng: np.random.Generator, f: Smooth) -> Function:
 
 def _stopped(step: Any, start: float, at: float, tolerance: float) -> Function:
     def turns(x: Any, m: Any, count: int | None = None) -> tuple[Any, int]:
-        value = start + 0 * x
-        for turn in range(count or 1000):
-            before, value = value, step(value, x, m)
+        value, done = start + 0 * x, 0
+        while done < (count or 1000):
+            before, value, done = value, step(value, x, m), done + 1
             if count is None and abs(value - before) <= tolerance:
                 break
-        return value, turn + 1
+        return value, done
 
     count = turns(at, math)[1]
     slope = slope_of(lambda x, m: turns(x, m, count)[0], at)
