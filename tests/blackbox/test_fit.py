@@ -68,7 +68,9 @@ def wandering_samples(seed: int) -> Samples:
     """A line beneath a random walk of deviation 0.01 over a step of one, on both sides of the point."""
     rng = np.random.default_rng(seed)
     steps = np.sort(STEPS)
-    walk = 0.01 * np.concatenate([[0.0], np.cumsum(rng.normal(size=len(steps) - 1) * np.sqrt(np.diff(steps)))])
+    walk = 0.01 * np.concatenate(
+        [[0.0], np.cumsum(rng.normal(size=len(steps) - 1) * np.sqrt(np.diff(steps)))]
+    )
     order = np.argsort(abs(steps), kind="stable")
     return Samples(steps[order], (steps + walk - walk[steps == 0])[order], np.full(len(steps), 1e-16))
 
