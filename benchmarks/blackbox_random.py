@@ -8,7 +8,8 @@ import importlib.metadata
 import time
 from collections.abc import Sequence
 
-import blackbox_noise_families  # noqa: F401  (its families register themselves)
+import blackbox_noise_families  # noqa: F401  (families register themselves)
+import blackbox_user_families  # noqa: F401
 import numpy as np
 from blackbox_families import FAMILIES, points
 from blackbox_functions import Function

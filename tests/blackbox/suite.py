@@ -7,7 +7,8 @@ from typing import Any
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
-import blackbox_noise_families  # noqa: F401  (its families register themselves)
+import blackbox_noise_families  # noqa: F401  (families register themselves)
+import blackbox_user_families  # noqa: F401
 from blackbox_families import FAMILIES, points
 from blackbox_functions import Function, functions, noise
 from blackbox_troubles import random_functions

@@ -62,3 +62,24 @@ def test_a_window_that_contradicts_a_smaller_one_is_refused(monkeypatch: pytest.
     found = fits(samples(np.exp, 1e-3, 1), 1e-3)
     assert found
     assert all(one.slope == 1.0 for one in found)
+
+
+def wandering_samples(seed: int) -> Samples:
+    """A line beneath a random walk of deviation 0.01 over a step of one, on both sides of the point."""
+    rng = np.random.default_rng(seed)
+    steps = np.sort(STEPS)
+    walk = 0.01 * np.concatenate(
+        [[0.0], np.cumsum(rng.normal(size=len(steps) - 1) * np.sqrt(np.diff(steps)))]
+    )
+    order = np.argsort(abs(steps), kind="stable")
+    return Samples(steps[order], (steps + walk - walk[steps == 0])[order], np.full(len(steps), 1e-16))
+
+
+def test_the_bar_reaches_the_slope_beneath_noise_that_wanders(monkeypatch: pytest.MonkeyPatch) -> None:
+    def held() -> float:
+        found = [best(fits(wandering_samples(seed), 1e-3)) for seed in range(60)]
+        return float(np.mean([one is None or abs(one.slope - 1) <= one.error for one in found]))
+
+    assert held() >= 0.97
+    monkeypatch.setattr(fit, "SHOWN", -np.inf)  # noise is always taken for independent
+    assert held() < 0.9

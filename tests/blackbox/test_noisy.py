@@ -145,3 +145,28 @@ def test_a_saturated_function_that_was_printed_has_no_slope_of_zero_with_a_tiny_
     found = derivative(lambda x: float(f"{math.tanh(x + 3.0):.3g}"), 0.65)
     true = 1.0 / math.cosh(3.65) ** 2
     assert found.status == "cannot tell" or abs(found.value - true) <= found.error
+
+
+@pytest.mark.parametrize("length", [0.3, 5.0, 300.0])
+def test_rounded_values_far_from_zero_are_asked_on_the_length_on_which_they_change(length: float) -> None:
+    """Steps are first taken as shares of x; beside a date in days the function changes on a millionth of it."""
+    at = 2460876.0
+    found = derivative(lambda x: round(math.sin((x - at) / length + 1), 5), at)
+    truth = math.cos(1.0) / length
+    assert found.status == "ok"
+    assert abs(found.value - truth) <= found.error < 0.05 * truth
+
+
+def test_counts_of_the_same_random_points_have_a_bar_that_reaches_the_slope() -> None:
+    """Neighbouring values share most of their noise, so that what a polynomial leaves over understates it."""
+    share = lambda x: 1 / (1 + math.exp(-x))
+    counted = lambda drawn: lambda x: float(np.searchsorted(drawn, share(x)) / len(drawn))
+    held, told = [], 0
+    for seed in range(40):
+        at = -1.5 + 0.075 * seed
+        found = derivative(counted(np.sort(np.random.default_rng(seed).random(20000))), at)
+        told += found.status == "ok"
+        truth = share(at) * (1 - share(at))
+        held.append(found.status == "cannot tell" or abs(found.value - truth) <= found.error)
+    assert np.mean(held) >= 0.95
+    assert told >= 15

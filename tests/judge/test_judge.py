@@ -158,6 +158,22 @@ def test_a_constant_rounded_to_sixteen_bits_is_not_a_wrong_rule() -> None:
     assert judgement.verdict is Verdict.INACCURATE
 
 
+def test_rounding_that_carries_a_mistake_over_the_tolerance_is_not_to_blame() -> None:
+    """The rule leaves out a factor, and is off by a hair less than what is allowed; rounding adds the hair."""
+    builder = Builder()
+    m = Tracer(builder, phase="forward")
+    x = np.linspace(0.5, 2.0, 200).astype(np.float32)
+    one = Traced(m, builder.input(x), x)
+    square = m.mul(one, one)
+    factor = m.literal(np.asarray(1 / (1 - 0.99997e-3), np.float32))
+    program = builder.build([m.sum(m.mul(m.mul(square, one), factor), axes=(0,)).id])
+    gradient = m.mul(m.literal(np.asarray(3.0, np.float32)), square)
+    recorded = builder.build([gradient.id])
+    evidence = Evidence(program, (one.id,), (np.asarray(gradient.value),), (gradient.id,), recorded)
+    (judgement,) = judge(evidence, Options())
+    assert judgement.verdict is Verdict.WRONG
+
+
 def test_digits_beside_the_path_do_not_excuse_a_rule() -> None:
     def computed(m: Any, x: Any) -> Any:
         place = m.truncate(m.mul(m.constant(np.float32(1.5)), m.constant(np.float32(0.75))))

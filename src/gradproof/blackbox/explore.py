@@ -173,6 +173,8 @@ def _flat_step(line: LadderLine, exponents: set[int]) -> tuple[float, bool]:
 def _downwards(line: LadderLine, exponents: set[int]) -> None:
     """Strides down while the two smallest steps disagree: the scale of the function may be far below."""
     lowest = max(least_exponent(line), LOWEST)
+    if line.grid is not None:
+        _above_the_flat(line, exponents)
     if not _settles(informative(line, exponents)) and line.grain > 0 and lowest < min(exponents) - 2:
         exponents.add(lowest)
     for stride in range((min(exponents) - lowest) // STRIDE):
@@ -180,6 +182,16 @@ def _downwards(line: LadderLine, exponents: set[int]) -> None:
         if _settles(pairs) or (stride >= STRIDES_INTO_NOISE and is_noise(pairs)):
             break
         exponents.add(min(exponents) - STRIDE)
+
+
+def _above_the_flat(line: LadderLine, exponents: set[int]) -> None:
+    """Halve the way from the last step that changes nothing to the first that does, while that one stands alone."""
+    while len(exponents) < MAX_PAIRS and not _settles(informative(line, exponents)):
+        pairs = ladder(line, exponents).both()
+        first = int(np.argmin(pairs.flat)) if len(pairs.steps) else 0
+        if first == 0 or pairs.exponents[first] - pairs.exponents[first - 1] <= 1:
+            return
+        exponents.add((pairs.exponents[first] + pairs.exponents[first - 1]) // 2)
 
 
 def _settles(pairs: Ladder) -> bool:

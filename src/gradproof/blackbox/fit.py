@@ -26,13 +26,13 @@ LEFT_OVER = 3.0  # times the noise of small steps: a rest so large is structure
 LEAST_NOISE = 0.5  # of the largest deviation among small steps
 BIAS_SAFETY = 2.0
 STRAY = 4.0  # times the noise: close to the point a single value so far off is no noise
-SAME = 1e-3  # of a distance: steps so close are one
+SAME = 1e-3  # of a distance, or of a window: steps so close are one
 RIVALS = 2.0  # times the smallest bar: estimates that should agree with the best
 # Of a bar in deviations, by degrees of freedom: Student's distribution at 0.5 %.
 CONFIDENCE = {1: 63.7, 2: 9.9, 3: 5.8, 4: 4.6, 5: 4.0, 6: 3.7, 8: 3.4, 12: 3.1}
 LEAST_CONFIDENCE = 3.0
 ROUNDED = 0.75  # of the spacing of a grid: what is left over beyond it is no rounding
-SHOWN = 15.0  # by which the logarithm of its likelihood has to exceed: only then noise is independent
+SHOWN = 10.0  # by which the logarithm of its likelihood has to exceed: only then noise is independent
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,10 @@ class Samples:
         kept = (size <= width) & ~tread
         return Samples(self.steps[kept], self.values[kept], self.rounding[kept])
 
-    def along(self) -> "Samples":
-        """The same from left to right."""
+    def along(self, width: float) -> "Samples":
+        """The same from left to right, with one for all that are no distance apart on this width."""
         order = np.argsort(self.steps)
+        order = order[np.diff(self.steps[order], prepend=-np.inf) > SAME * width]
         return Samples(self.steps[order], self.values[order], self.rounding[order])
 
 
@@ -132,17 +133,18 @@ def agrees(fit: Fit, smaller: list[Fit]) -> bool:
 
 def wandering(inside: Samples, fit: Fit) -> float:
     """How much values change by noise over a step of one, where it is not shown to be alike at all steps; else 0."""
-    inside = inside.along()
+    inside = inside.along(fit.width)
     floor = _floor(inside)
     if not fit.noise > ROUNDED * floor / GRID_NOISE:
         return 0.0
     t = inside.steps / fit.width
     powers = np.vander(t, fit.degree + 1)
     rest = inside.values - powers @ np.linalg.lstsq(powers, inside.values, rcond=None)[0]
-    changes, gaps = np.diff(rest) ** 2 + 2 * floor**2, np.diff(t)
+    # In units of the noise, since squares of what is very small are zero.
+    changes, gaps = (np.diff(rest) / fit.noise) ** 2 + 2 * (floor / fit.noise) ** 2, np.diff(t)
     alike, growing = np.mean(changes), np.mean(changes / gaps)
     shown = (len(gaps) * np.log(growing / alike) + np.sum(np.log(gaps))) / 2
-    return 0.0 if shown > SHOWN else float(np.sqrt(growing / fit.width))
+    return 0.0 if shown > SHOWN else fit.noise * float(np.sqrt(growing / fit.width))
 
 
 def _of_values(inside: Samples, width: float, noise: float) -> Equations:
@@ -157,7 +159,7 @@ def _of_values(inside: Samples, width: float, noise: float) -> Equations:
 
 def _of_changes(inside: Samples, width: float, speed: float) -> Equations:
     """Noise that wanders: every change is one of the polynomial, with a noise that grows with the root of its gap."""
-    inside = inside.along()
+    inside = inside.along(width)
     t = inside.steps / width
     noise = speed * float(np.sqrt(width))
     deviation = np.sqrt(np.diff(t) + 2 * (_floor(inside) / noise) ** 2)
@@ -178,6 +180,8 @@ def _highest_degree(t: Floats) -> int:
 
 
 def _of_window(inside: Samples, width: float, wanted: Equations) -> list[Fit]:
+    if len(wanted.values) < MIN_POINTS - 1 or not wanted.powers.any():
+        return []  # too few once those that are one were taken for one, or a value beyond all measure
     q, r = np.linalg.qr(wanted.powers)
     share = np.linalg.inv(r)[wanted.slope]  # what each orthogonal part adds to the slope
     parts = q.T @ wanted.values
@@ -190,7 +194,7 @@ def _of_window(inside: Samples, width: float, wanted: Equations) -> list[Fit]:
     found = []
     for column in range(wanted.slope, len(slopes) - 2):
         degree = column - wanted.slope + 1
-        free = len(inside.steps) - degree - 1
+        free = len(wanted.values) - column - 1
         left = float(np.sqrt(np.sum(rests[:, column] ** 2) / free))
         if left > LEFT_OVER * max(noise, wanted.floor):
             continue
@@ -210,7 +214,7 @@ def left_over(samples: Samples, width: float) -> tuple[float, int]:
     """What the polynomial of the highest degree leaves of the values of a window, and that degree."""
     inside = samples.within(width)
     t = inside.steps / width
-    degree = min(MAX_DEGREE, len(t) - 2, int(np.sum(abs(t) >= NEAREST)))
+    degree = _highest_degree(t)
     if degree < 1:
         return 0.0, 1
     powers = np.vander(t, degree + 1)

@@ -14,6 +14,7 @@ from gradproof.ir.program import Node, Program, descendants, prune
 from gradproof.ir.verify import describe
 from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.kinds import untested
+from gradproof.judge.mistake import excused
 from gradproof.judge.reference import Evidence, Reference
 from gradproof.ops import TABLE
 from gradproof.options import Options
@@ -25,7 +26,8 @@ ROUNDED_AWAY = 0.1
 def recorded_meaning(evidence: Evidence, reference: Reference, options: Options) -> list[Comparison | None]:
     """What the recorded gradient program would return in exact arithmetic, compared with the true gradient.
 
-    Within the tolerance, the rule is right and rounding is to blame; beyond it, more precision does not help.
+    Within the tolerance, the rule is right and rounding is to blame; beyond it, more precision does not help. A rule
+    to which more than half of the error is due is to blame however close to the tolerance it is.
     """
     recorded = evidence.recorded or (None,) * len(evidence.wrt)
     suspects = [
@@ -57,6 +59,7 @@ def _compared(
 ) -> dict[int, Comparison]:
     """What the program computes for some of the sources, in exact arithmetic, beside their true gradients."""
     dtype = _coarsest(evidence.program, evidence.wrt)
+    allowed = {k: _half_of(reference.comparisons[k], dtype, options) for k in outputs}
     found: list[Comparison] = []
     unknown = Unknown()
 
@@ -65,7 +68,7 @@ def _compared(
 
     def is_decided(enclosures: tuple[Enclosure, ...], result: Run) -> bool:
         found[:] = [
-            compare(exact.mid, _widened(reference.enclosures[k], exact), dtype, options)
+            compare(exact.mid, _widened(reference.enclosures[k], exact), dtype, allowed[k])
             for k, exact in zip(outputs, enclosures)
         ]
         unknown.see(enclosures, result)
@@ -81,6 +84,13 @@ def _compared(
         for k, comparison in zip(outputs, found)
         if comparison.outcome != "unbounded" or unknown.stays
     }
+
+
+def _half_of(comparison: Comparison | None, dtype: str, options: Options) -> Options:
+    """The tolerance for a rule: of an error hardly beyond it half, but for what rounded constants explain."""
+    assert comparison is not None
+    least = min(options.tolerance(dtype), max(comparison.relative_error / 2, excused()[dtype]))
+    return replace(options, tolerances={**options.tolerances, dtype: least})
 
 
 def rounded_in_the_dark(evidence: Evidence, k: int, comparison: Comparison) -> str | None:
