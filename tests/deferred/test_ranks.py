@@ -16,6 +16,7 @@ import pytest
 from gradproof.deferred.folder import parts_of
 from gradproof.deferred.keeping import keeper_in
 from gradproof.deferred.ranks import joined_ranks
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.disagreement import MOST_NAMED, between_ranks, between_replicas
 from gradproof.diagnosis.report import GradientReport, Report, Script
 from gradproof.ir.span import Span
@@ -57,6 +58,21 @@ def test_a_verdict_that_differs_is_named_with_its_ranks() -> None:
         "rank-1: something",
         "the ranks disagree on d loss / d w at train.py:7: correct on rank-0 and wrong on rank-1",
     )
+
+
+def test_a_fix_says_which_ranks_are_right_without_it() -> None:
+    fix = Fix("detach it", patch="-a\n+b", checked="the ops were run")
+    found = Diagnostic("straight-through", "error", "proven", "it departs", fix=fix)
+    equal = replace(found, fix=replace(fix, is_equal=True))
+    wrong = replace(WRONG, diagnostics=(found, equal))
+    reports = [("rank-0", Report((RIGHT,))), ("rank-1", Report((wrong,)))]
+    first, second = joined_ranks(reports).gradients[1].diagnostics
+    assert first.fix is not None and second == equal
+    assert first.fix.changes_meaning == (
+        "rank-0 may run this too: there this gradient is correct, and the change was not tried"
+    )
+    alike = [("rank-0", Report((wrong,))), ("rank-1", Report((wrong,)))]
+    assert joined_ranks(alike).gradients[1].diagnostics == (found, equal)
 
 
 def test_a_gradient_that_a_rank_lacks_is_named() -> None:

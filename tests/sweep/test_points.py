@@ -41,7 +41,9 @@ def test_a_sample_is_moved_as_a_whole_and_by_its_first_array_and_never_twice() -
 
 
 def test_a_plan_refuses_what_it_does_not_know() -> None:
-    assert plan_of("float32", "zeros,ties", 4, 20.0).points == ("zeros", "ties")
+    assert plan_of("float32", "zeros,ties", None, 20.0).points == ("zeros", "ties")
+    assert plan_of(None, None, None, 20.0) == Plan()
+    assert (plan_of(None, None, 3, 20.0).samples, plan_of(None, None, 3, 20.0).at_points) == (3, 3)
     with pytest.raises(InvalidInput, match="--points takes"):
         plan_of(None, "middle", 4, 20.0)
     with pytest.raises(InvalidInput, match="names none of the 2 ops"):

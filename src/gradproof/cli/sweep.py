@@ -40,7 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--points", metavar="LIST", help=f"of {', '.join((ORDINARY, *POINTS))}; all unless told"
     )
-    parser.add_argument("--samples", type=int, default=plan.samples, help="different calls of one op")
+    parser.add_argument(
+        "--samples",
+        type=int,
+        help=f"different calls of one op, each at all points; unless told {plan.samples}, the first at all",
+    )
     parser.add_argument(
         "--seconds", type=float, default=plan.seconds, help="of computing for one op in one dtype"
     )
@@ -60,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    if given.jobs < 1 or given.samples < 1:
+    if given.jobs < 1 or (given.samples or 1) < 1:
         raise InvalidInput("--jobs and --samples are whole numbers from 1 on")
     os.environ.update(QUIET | os.environ)
     plan = plan_of(given.dtypes, given.points, given.samples, given.seconds, given.order)

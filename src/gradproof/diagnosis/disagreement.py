@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.diagnosis.words import comma_list, ordinal
+from gradproof.judge.verdict import Verdict
 
 MOST_NAMED = 5  # disagreements that are told one by one
 
@@ -15,14 +17,50 @@ ByPart = Mapping[str, GradientReport]
 
 def between_ranks(reports: Sequence[tuple[str, Report]]) -> list[str]:
     """Gradients of the same place, execution and name whose verdicts differ between the ranks, or that a rank lacks."""
-    by_key: dict[tuple[object, ...], dict[str, GradientReport]] = {}
-    for name, report in reports:
-        for gradient in report.gradients:
-            key = gradient.call, gradient.occurrence, gradient.target, gradient.source
-            by_key.setdefault(key, {}).setdefault(name, gradient)
+    by_key = _by_key(reports)
     names = [name for name, _ in reports]
     verdicts = ({name: _verdict(same.get(name)) for name in names} for same in by_key.values())
     return _told("ranks", zip(map(_first, by_key.values()), verdicts))
+
+
+def told_of_others(reports: Sequence[tuple[str, Report]]) -> list[tuple[str, Report]]:
+    """The reports, whose fixes say where other ranks run the same lines and have a right gradient without them.
+
+    A fix is tried with the numbers of its own rank; where it is more than another way to write the same, it may make
+    the gradient of another one wrong.
+    """
+    by_key = _by_key(reports)
+
+    def told(gradient: GradientReport) -> GradientReport:
+        same = by_key[_key(gradient)]
+        right = [name for name, one in same.items() if one.verdict is Verdict.CORRECT]
+        if gradient.verdict is Verdict.CORRECT or not right:
+            return gradient
+        said = f"{comma_list(right)} may run this too: there this gradient is correct, and the change was not tried"
+        found = (_with_change(one, said) for one in gradient.diagnostics)
+        return replace(gradient, diagnostics=tuple(found))
+
+    return [(name, replace(report, gradients=tuple(map(told, report.gradients)))) for name, report in reports]
+
+
+def _with_change(diagnostic: Diagnostic, said: str) -> Diagnostic:
+    fix = diagnostic.fix
+    if fix is None or not fix.patch or fix.is_equal:
+        return diagnostic
+    meaning = "; ".join(filter(None, (fix.changes_meaning, said)))
+    return replace(diagnostic, fix=replace(fix, changes_meaning=meaning))
+
+
+def _key(gradient: GradientReport) -> tuple[object, ...]:
+    return gradient.call, gradient.occurrence, gradient.target, gradient.source
+
+
+def _by_key(reports: Sequence[tuple[str, Report]]) -> dict[tuple[object, ...], dict[str, GradientReport]]:
+    by_key: dict[tuple[object, ...], dict[str, GradientReport]] = {}
+    for name, report in reports:
+        for gradient in report.gradients:
+            by_key.setdefault(_key(gradient), {}).setdefault(name, gradient)
+    return by_key
 
 
 def between_replicas(gradients: Sequence[GradientReport]) -> list[str]:

@@ -31,12 +31,15 @@ class Plan:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in known.items()}
 
 
-def plan_of(dtypes: str | None, points: str | None, samples: int, seconds: float, order: int = 1) -> Plan:
-    """From what was written on the command line."""
+def plan_of(
+    dtypes: str | None, points: str | None, samples: int | None, seconds: float, order: int = 1
+) -> Plan:
+    """From what was written on the command line; calls whose number is told are all tried at all points."""
     return Plan(
         dtypes=_listed("--dtypes", dtypes, DTYPES),
         points=_listed("--points", points, (ORDINARY, *POINTS)),
-        samples=samples,
+        samples=samples or Plan.samples,
+        at_points=samples or Plan.at_points,
         seconds=seconds,
         order=order,
     )
