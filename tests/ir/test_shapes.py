@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradproof
-from gradproof.ir.shapes import joint_shape, jointly
+from gradproof.ir.shapes import fits, joint_shape, jointly
 
 MANY = (1,) * 38
 
@@ -38,3 +38,8 @@ def test_a_gradient_for_an_array_of_forty_axes_is_judged():
     (row,) = gradproof.check(lambda x: np.sum(np.where(x > 2.5, x * x, np.maximum(x, 0.5))), x).gradients
     assert row.verdict.value == "correct"
     assert np.ravel(row.reference).tolist() == [1.0, 1.0, 6.0]
+
+
+def test_what_fits_is_broadcast_to_the_whole_and_no_further() -> None:
+    assert fits((1, 3), (2, 3)) and fits((), (2,)) and fits((2, 3), (2, 3))
+    assert not fits((2, 3), (3,)) and not fits((2,), (2, 3))

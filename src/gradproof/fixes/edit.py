@@ -141,8 +141,9 @@ def with_a_name(
     `part` says what is to be named, however short.
     """
     statement = source.statement(expression)
-    parts = [one for one in ast.walk(syntax.expression(text)) if isinstance(one, ast.Call | ast.BinOp)]
-    count = Counter(map(ast.unparse, parts))
+    tree = syntax.expression(text)
+    parts = [one for one in ast.walk(tree) if isinstance(one, ast.Call | ast.BinOp)]
+    count = Counter(ast.get_source_segment(text, one) or "" for one in parts)
     again = [one for one in count if count[one] > 1 and len(one) >= LEAST_NAMED and one in text]
     again = [part] if part else again
     if not again or statement is None or not _runs_once(source, expression, statement):

@@ -93,22 +93,8 @@ class WideRegion:
             f"{indent}{word} = {self._spelled(self.language.cast, text, 'float64')}\n" for text, word in named
         ]
         after[before.lineno - 1 : before.lineno - 1] = casts
-        return diff(self.source, self._allowed(after), file)
-
-    def _allowed(self, lines: list[str]) -> list[str]:
-        """With the line that makes the framework use float64 at all, where one is needed."""
-        wanted = self.language.wide_setting.replace(f"{self.language.package}.", f"{self._package()}.")
-        if not wanted or any(wanted in line for line in lines):
-            return lines
-        imports = [one for one in self.source.tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
-        place = (imports[-1].end_lineno or 0) if imports else 0
-        needed = (
-            "" if _imports(self.source.tree, self.language.package) else f"import {self.language.package}\n"
-        )
-        return [*lines[:place], needed, f"\n{wanted}\n", *lines[place:]] if place else lines
-
-    def _package(self) -> str:
-        return _imports(self.source.tree, self.language.package) or self.language.package
+        after = with_setting(self.source, self.language, self.language.wide_setting, after)
+        return diff(self.source, after, file)
 
     def _wide(self, leaf: ast.expr) -> str:
         dtype = _narrowing(leaf)
@@ -223,6 +209,18 @@ def _spliced(segment: str, value: ast.expr, leaf: ast.expr, text: str) -> str:
     head, tail = lines[row].encode()[:start].decode(), lines[last].encode()[end:].decode()
     lines[row : last + 1] = [head + text + tail]
     return "\n".join(lines)
+
+
+def with_setting(source: ParsedSource, language: Framework, setting: str, lines: list[str]) -> list[str]:
+    """Lines of a file with a setting of the framework behind its imports, where one is needed."""
+    package = _imports(source.tree, language.package)
+    wanted = setting.replace(f"{language.package}.", f"{package or language.package}.")
+    if not wanted or any(wanted in line for line in lines):
+        return lines
+    imports = [one for one in source.tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    place = (imports[-1].end_lineno or 0) if imports else 0
+    needed = "" if package else f"import {language.package}\n"
+    return [*lines[:place], needed, f"\n{wanted}\n", *lines[place:]] if place else lines
 
 
 def _imports(tree: ast.Module, module: str) -> str:

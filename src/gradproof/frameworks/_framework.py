@@ -33,6 +33,7 @@ class Framework:
     cast: str = ""  # of {x} to {dtype}
     package: str = ""  # where its settings are
     wide_setting: str = ""  # without which it has no float64
+    wide_default: str = ""  # after which what names no dtype is float64
     rule_is_passed_kept: bool = (
         False  # whether a derivative rule gets what its forward kept as its first argument
     )

@@ -78,6 +78,7 @@ FRAMEWORK = Framework(
     cast="{x}.astype(jnp.{dtype})",
     package="jax",
     wide_setting='jax.config.update("jax_enable_x64", True)',
+    wide_default='jax.config.update("jax_enable_x64", True)',
     checker="test_util.check_grads",
     stop_gradient="jax.lax.stop_gradient",
     random="jax.random",

@@ -18,6 +18,14 @@ def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return (*first, *np.broadcast_shapes(*(shape[-_MOST_AXES:] for shape in shapes)))
 
 
+def fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an array of this shape is broadcast to the whole one, and no further."""
+    try:
+        return joint_shape(shape, whole) == whole
+    except ValueError:
+        return False
+
+
 def jointly(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, each in the shape that they have together."""
     shape = joint_shape(*map(np.shape, arrays))

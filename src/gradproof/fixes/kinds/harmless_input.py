@@ -21,10 +21,11 @@ from gradproof.fixes.verify import is_equal
 from gradproof.frameworks import framework
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors
-from gradproof.ir.shapes import joint_shape
+from gradproof.ir.shapes import fits
 from gradproof.ops import TABLE
 
 HARMLESS = 1.0  # inside the domain of every function with an edge at 0, and no root of a common denominator
+_INSIDE = {"asin": 0.0, "acos": 0.0, "atanh": 0.0}  # those with an edge at 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +92,13 @@ def _is_guilty(found: Nonfinite, node: Node) -> bool:
 
 def _apply(program: Program, guard: Guard) -> Program | None:
     argument, deciding = program[guard.op.inputs[guard.index]], program[guard.deciding]
-    if joint_shape(argument.shape, deciding.shape) != argument.shape:
+    if not fits(deciding.shape, argument.shape):
         return None
     if argument.op == "constant" and not argument.shape:  # a number of the formula, and no data
         return None
     next_id = max(node.id for node in program.nodes) + 1
     dtype = types.numpy_dtype(argument.dtype)
-    constant = Node(next_id, "constant", (), argument.dtype, (), value=np.asarray(HARMLESS, dtype))
+    constant = Node(next_id, "constant", (), argument.dtype, (), value=np.asarray(_harmless(guard), dtype))
     new = [constant]
     condition = deciding.id
     if guard.is_mask:
@@ -110,6 +111,10 @@ def _apply(program: Program, guard: Guard) -> Program | None:
     safe = Node(next_id + 1, "select", (condition, *sides), argument.dtype, argument.shape)
     inputs = (*guard.op.inputs[: guard.index], safe.id, *guard.op.inputs[guard.index + 1 :])
     return _in_order(program, guard.op, [*new, safe, replace(guard.op, inputs=inputs)])
+
+
+def _harmless(guard: Guard) -> float:
+    return _INSIDE.get(guard.op.op, HARMLESS)
 
 
 def _in_order(program: Program, op: Node, new: list[Node]) -> Program | None:
@@ -144,7 +149,8 @@ def guard_patch(guard: Guard, sources: Mapping[str, str], name: str) -> str:
     written = [ast.get_source_segment(source.text, part) or "" for part in (condition, argument)]
     if guard.is_mask:
         written[0] = f"{written[0]} != 0" if isinstance(condition, ast.Name) else f"({written[0]}) != 0"
-    sides = [written[1], str(HARMLESS)] if guard.is_kept_where_true else [str(HARMLESS), written[1]]
+    harmless = str(_harmless(guard))
+    sides = [written[1], harmless] if guard.is_kept_where_true else [harmless, written[1]]
     text = f"{alias}.where({', '.join([written[0], *sides])})"
     return named_before(source, argument, text, "safe", span.file, moved)
 
