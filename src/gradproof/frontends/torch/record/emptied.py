@@ -38,27 +38,29 @@ class Emptied:
         self._call: GradientCall | None = None
         self._leaves: Mapping[int, Operand] = {}
         self._emptied_at: Span | None = None
-        self._remove: Callable[[], None] | None = None
+        self._handle: Any = None
+        self._restore: Callable[[], None] = _nothing
 
     def await_step(self, call: GradientCall, leaves: Sequence[Any]) -> None:
         """`leaves` are the sources of a call; its numbers have been read."""
-        self.close()
+        self._forget()
+        if self._handle is None:
+            self._handle = optimizers.register_optimizer_step_pre_hook(self._stepped)
         got = zip(leaves, call.sources, call.observed)
         self._call, self._leaves = call, {id(leaf): source for leaf, source, seen in got if seen is not None}
-        handle = optimizers.register_optimizer_step_pre_hook(self._stepped)
-        restore = apply(wrap(owner, name, self._emptying) for owner, name in _EMPTYING)
-
-        def remove() -> None:
-            handle.remove()
-            restore()
-
-        self._remove = remove
+        self._restore = apply(wrap(owner, name, self._emptying) for owner, name in _EMPTYING)
 
     def close(self) -> None:
+        self._forget()
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+    def _forget(self) -> None:
+        """The hook on the steps stays: they are going through their hooks when this is called."""
         self._call, self._leaves, self._emptied_at = None, {}, None
-        if self._remove is not None:
-            self._remove()
-            self._remove = None
+        self._restore()
+        self._restore = _nothing
 
     def _emptying(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         frame = first_user_frame(sys._getframe(2))
@@ -67,6 +69,8 @@ class Emptied:
         return original(*args, **kwargs)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self._call is None:
+            return
         frame = first_user_frame(sys._getframe(1))
         stepped = None if frame is None else span_of((frame.f_code, frame.f_lasti))
         closure = [*args[1:], *kwargs.values()]  # the first is the optimizer itself
@@ -83,7 +87,7 @@ class Emptied:
             self._deliver(self._without(self._call, own, stepped))
         self._leaves = {key: source for key, source in self._leaves.items() if key not in own}
         if not self._leaves:
-            self.close()
+            self._forget()
 
     def _are_gone(self, parameters: Mapping[int, Any], own: set[int]) -> bool:
         is_unused = all(self._leftovers.is_as_computed(key, parameters[key]) for key in own)
@@ -98,6 +102,9 @@ class Emptied:
         label = label if self._emptied_at is not None else "this step finds none"
         why = Break("stale-accumulation", at, label, tuple(contributing))
         return replace(call, sources=sources, observed=(None,) * len(sources), emptied=why, is_rest=True)
+
+
+def _nothing() -> None: ...
 
 
 def _is_there(grad: Any, emptied_at: Span | None) -> bool:

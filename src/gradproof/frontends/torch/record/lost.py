@@ -93,14 +93,18 @@ class Lost:
             self._handle = optimizers.register_optimizer_step_pre_hook(self._stepped)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._guarded(
-            lambda: self._tell({id(p) for group in optimizer.param_groups for p in group["params"]})
-        )
+        """The hook stays when nothing is waited for any more: steps go through their hooks while this is called."""
+        if self._calls:
+            self._guarded(
+                lambda: self._tell({id(p) for group in optimizer.param_groups for p in group["params"]})
+            )
 
     def close(self) -> None:
         self._tell(None)
         self._calls = []
-        self._release()
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
 
     def _tell(self, stepped: Collection[int] | None) -> None:
         for lost in self._calls:
@@ -108,10 +112,3 @@ class Lost:
             if call is not None:
                 self._deliver(call)
         self._calls = [lost for lost in self._calls if any(tensor.grad is None for tensor in lost.tensors)]
-        if not self._calls:
-            self._release()
-
-    def _release(self) -> None:
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
