@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from gradproof.engine.decisions import Side, Sides
-from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, entry_count, has_value
+from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, entry_count
 from gradproof.engine.value_witness import misread
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported, TooDeep
 from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import boundless_step, known_in_balls, nonfinite, without_value
+from gradproof.judge.float64_limits import boundless_step, nonfinite, without_value
 from gradproof.judge.infinite import INFINITE_CONSTANT, INFINITE_TARGET, agree, is_infinite, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
@@ -23,19 +20,12 @@ from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
-from gradproof.judge.unknown import (
-    NO_NUMBER_GIVEN,
-    has_finite_value,
-    has_infinity,
-    is_nan_given,
-    unknown_number,
-    without_number,
-)
+from gradproof.judge.undefined import one_sided, undefined
+from gradproof.judge.unknown import NO_NUMBER_GIVEN, is_nan_given
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
 
 NO_VALUE = "the target itself is not finite: `{op}` has no value here, and zero times no value is no number"
-TOO_LARGE = "the true gradient is finite, but too large for a float64"
 MAX_INPUTS_ALONE = 32  # with more inputs than this, looking at each of them alone takes too long
 
 __all__ = ["Evidence", "Judgement", "judge"]
@@ -214,12 +204,14 @@ def _without_reference(observed: Array | None, reason: str) -> Judgement:
 def _judgement(k: int, evidence: Evidence, reference: Reference, meant: Comparison | None) -> Judgement:
     comparison = reference.comparisons[k]
     verdict, reason = _verdict(k, evidence, reference, meant)
-    one_sided = _one_sided(reference.sides, evidence.wrt[k], reference.enclosures[k])
-    if one_sided is None and reference.limit is not None and reference.limit.one_sided is not None:
-        below, above = reference.limit.one_sided
-        one_sided = np.asarray(below), np.asarray(above)
     return Judgement(
-        verdict, reference.oracles[k], reason, reference.enclosures[k], comparison, reference, one_sided
+        verdict,
+        reference.oracles[k],
+        reason,
+        reference.enclosures[k],
+        comparison,
+        reference,
+        one_sided(reference, k, evidence.wrt[k]),
     )
 
 
@@ -229,9 +221,9 @@ def _verdict(
     comparison = reference.comparisons[k]
     if comparison is None:
         return Verdict.MISSING, None
-    undefined = _undefined(k, evidence, reference)
-    if undefined is not None:
-        return undefined
+    without = undefined(k, evidence, reference)
+    if without is not None:
+        return without
     outcome = comparison.outcome
     if outcome == "within":
         op = without_value(evidence.program, reference.run)
@@ -262,48 +254,3 @@ def _verdict(
         # Unbounded at every precision: what was computed backwards breaks down here in exact arithmetic too.
         return Verdict.WRONG, None
     return Verdict.UNVERIFIED, "the recorded gradient program has no bounded meaning in exact arithmetic"
-
-
-def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict, str | None] | None:
-    """Where the function has no derivative: the sides of a tie differ, or nothing nearby tends to one."""
-    sides = reference.sides
-    unknown = unknown_number(evidence)
-    if not has_finite_value(evidence) and unknown is not None:
-        return without_number(evidence, unknown)
-    if sides is not None and sides.fact == "cannot tell":
-        return Verdict.UNVERIFIED, sides.reason
-    if sides is not None and sides.fact in ("kink", "jump"):
-        mask = sides.differing.get(evidence.wrt[k])
-        if mask is not None and mask.any():
-            word = "jumps" if sides.fact == "jump" else "has different slopes on its sides"
-            return Verdict.UNDEFINED, f"the function {word} at this point"
-    if reference.oracles[k] == "none" and unknown is not None:
-        return Verdict.UNVERIFIED, unknown
-    if reference.oracles[k] == "none" and reference.limit is not None and has_infinity(evidence):
-        return Verdict.UNVERIFIED, INFINITE_CONSTANT
-    if reference.oracles[k] == "none" and reference.limit is not None:
-        known = known_in_balls(evidence, k) if sides is None else np.False_
-        observed = evidence.observed[k]
-        if observed is not None and bool((known & ~np.isfinite(observed)).any()):
-            return Verdict.NONFINITE, TOO_LARGE
-        if bool(known.all()):
-            return Verdict.UNVERIFIED, TOO_LARGE
-        if reference.limit.kind != "undecided":
-            return Verdict.UNDEFINED, reference.limit.reason
-        if not has_value(reference.run):
-            return Verdict.UNVERIFIED, "exact arithmetic finds no value of the function at this point"
-        return Verdict.UNVERIFIED, reference.limit.reason
-    return None
-
-
-def _one_sided(sides: Sides | None, id: int, enclosure: Enclosure) -> tuple[Array, Array] | None:
-    """Slopes from below and from above for every entry of a source; equal where its entries have one slope."""
-    if sides is None or sides.fact not in ("kink", "jump"):
-        return None
-    own: list[Side] = [side for side in sides.slopes if side.input == id]
-    if not own:
-        return None
-    left, right = (np.array(np.real(enclosure.mid), np.float64) for _ in range(2))
-    for side in own:
-        left[side.index], right[side.index] = float(side.left.mid), float(side.right.mid)
-    return left, right

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradproof.diagnosis.exact_entry import measured
 from gradproof.ir.program import Program
 from gradproof.judge.float64_limits import in_balls
-from gradproof.judge.judge import TOO_LARGE, Judgement
+from gradproof.judge.judge import Judgement
+from gradproof.judge.undefined import TOO_LARGE
 
 
 def beyond_float64(program: Program, wrt: int, judgement: Judgement) -> dict[tuple[int, ...], str]:

@@ -295,3 +295,11 @@ def test_a_library_that_asks_in_a_rule_asks_for_its_own_arguments(tmp_path, monk
     reports = judged(lambda: jax.grad(lambda theta: root(theta, theta + 1.0))(jnp.float32(2.0)))
     assert {report.source for report in reports} == {"theta", "a", "b"}
     assert {report.verdict.value for report in reports} == {"correct"}
+
+
+def test_a_gradient_inside_a_loop_of_eager_code_stands_at_its_own_line():
+    def body(w, _):
+        return w - 0.1 * jax.grad(lambda v: jnp.sum(v**4))(w), None
+
+    (report,) = judged(lambda: jax.lax.scan(body, jnp.ones(2), None, length=2))
+    assert (report.call.line, report.source) == (body.__code__.co_firstlineno + 1, "w")

@@ -92,6 +92,7 @@ _SHAPE = ExplainedError(
 )
 _SHAPES = ("Shapes must be 1D sequences of concrete values", "Slice entries must be static integers")
 _PYTHONS = "The problem arose with the `"
+_MADE = re.compile(r"value was created on line (.+?):(\d+)(?::\d+)? \(")
 _FUNCTION = re.compile(r"\b(?:jnp|jax)\.")
 _NO_RULE = ExplainedError(
     "no-gradient-registered",
@@ -173,13 +174,15 @@ def explain(error: BaseException) -> Crash | None:
     if found is None:
         return None
     known, span = found
+    (first, label), *others = _places(error, span, known.label)
     return Crash(
         Diagnostic(
             kind=known.kind,
             severity="error",
             certainty="measured",
             headline=known.headline,
-            primary=Annotation(span, known.label),
+            primary=Annotation(first, label),
+            secondary=tuple(Annotation(*one) for one in others),
             why=known.why,
             fix=Fix(known.fix),
         )
@@ -194,7 +197,17 @@ def break_of(error: BaseException, call: Span) -> Break | None:
     place = users_place(error.__traceback__)
     span = call if place is None else span_of(place)
     words = {"headline": known.headline, "why": known.why, "remedy": known.fix}
-    return Break(known.kind, span, known.label, (), words)
+    (first, label), *others = _places(error, span, known.label)
+    return Break(known.kind, first, label, tuple(others), words)
+
+
+def _places(error: BaseException, span: Span, label: str) -> list[tuple[Span, str]]:
+    """The line that raised; before it the one that made what was kept, where JAX knows it."""
+    made = _MADE.search(str(error)) if isinstance(error, errors.UnexpectedTracerError) else None
+    at = None if made is None else Span(made[1], int(made[2]))
+    if at is None or (at.file, at.line) == (span.file, span.line):
+        return [(span, label)]
+    return [(at, "made here while this was traced, and kept"), (span, label)]
 
 
 def _kind(error: BaseException) -> ExplainedError | None:

@@ -10,11 +10,13 @@ from types import CodeType, FrameType
 from typing import Any
 
 from jax._src import api, core, pjit, tree_util
+from jax._src.interpreters import partial_eval as pe
 
 from gradproof.frontends.jax.observe.peel import ground
 from gradproof.frontends.record.source import MAX_STACK, Place, argument, call_at, is_users, span_of
 
 _API_FILE, _JIT_FILE = api.__file__, pjit.__file__
+_TRACING = (pe.__file__, "trace_to_jaxpr")
 # The functions that JAX's transformations return, by the name of their code, and what the user calls them.
 _RETURNED = {
     "value_and_grad.<locals>.value_and_grad_f": "grad",
@@ -52,7 +54,7 @@ def asked_by(frame: FrameType | None, traceable: Any) -> JaxAsked:
         code = frame.f_code
         if is_users(code.co_filename):
             places.append((code, frame.f_lasti))
-        elif code.co_filename == _JIT_FILE and code.co_name == "cache_miss":
+        elif _is_entrance(code):
             outside = len(places)
         elif not places and code.co_filename == _API_FILE and code.co_qualname in _RETURNED:
             # Of several, one around the other, the innermost has asked, unless a library in between asks by itself.
@@ -66,6 +68,11 @@ def asked_by(frame: FrameType | None, traceable: Any) -> JaxAsked:
     is_staged = not isinstance(ground(core.trace_ctx.trace), core.EvalTrace)
     kept = places[:outside] if is_staged else places
     return JaxAsked(api_name, tuple(kept[:MAX_STACK]), function, arguments, is_direct)
+
+
+def _is_entrance(code: CodeType) -> bool:
+    """Whether tracing begins here: of what `jit` compiles, or of the body of a loop in eager code."""
+    return (code.co_filename, code.co_name) in ((_JIT_FILE, "cache_miss"), _TRACING)
 
 
 _SEP = "/" if "/" in _API_FILE else "\\"

@@ -28,38 +28,25 @@ _EMPTYING = ((torch.optim.Optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"
 class Emptied:
     """The latest call whose gradients wait for an optimizer."""
 
-    def __init__(
-        self,
-        steps: Steps,
-        leftovers: Leftovers,
-        deliver: Callable[[GradientCall], None],
-        guarded: Callable[[Callable[[], None]], None],
-    ) -> None:
-        self._steps, self._leftovers, self._deliver, self._guarded = steps, leftovers, deliver, guarded
+    def __init__(self, steps: Steps, leftovers: Leftovers, deliver: Callable[[GradientCall], None]) -> None:
+        self._leftovers, self._deliver = leftovers, deliver
         self._call: GradientCall | None = None
         self._leaves: Mapping[int, Operand] = {}
         self._emptied_at: Span | None = None
-        self._remove: Callable[[], None] | None = None
+        self._restore: Callable[[], None] = _nothing
+        steps.listen(self._stepped)
 
     def await_step(self, call: GradientCall, leaves: Sequence[Any]) -> None:
         """`leaves` are the sources of a call; its numbers have been read."""
         self.close()
         got = zip(leaves, call.sources, call.observed)
         self._call, self._leaves = call, {id(leaf): source for leaf, source, seen in got if seen is not None}
-        leave = self._steps.listen(self._stepped)
-        restore = apply(wrap(owner, name, self._emptying) for owner, name in _EMPTYING)
-
-        def remove() -> None:
-            leave()
-            restore()
-
-        self._remove = remove
+        self._restore = apply(wrap(owner, name, self._emptying) for owner, name in _EMPTYING)
 
     def close(self) -> None:
         self._call, self._leaves, self._emptied_at = None, {}, None
-        if self._remove is not None:
-            self._remove()
-            self._remove = None
+        self._restore()
+        self._restore = _nothing
 
     def _emptying(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         frame = first_user_frame(sys._getframe(2))
@@ -68,10 +55,12 @@ class Emptied:
         return original(*args, **kwargs)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self._call is None:
+            return
         frame = first_user_frame(sys._getframe(1))
         stepped = None if frame is None else span_of((frame.f_code, frame.f_lasti))
         closure = [*args[1:], *kwargs.values()]  # the first is the optimizer itself
-        self._guarded(lambda: self._look(optimizer, stepped, computes_anew=any(closure)))
+        self._look(optimizer, stepped, computes_anew=any(closure))
 
     def _look(self, optimizer: Any, stepped: Span | None, computes_anew: bool) -> None:
         """With a closure the step computes the gradients itself, and what was there before is of no use to it."""
@@ -99,6 +88,9 @@ class Emptied:
         label = label if self._emptied_at is not None else "this step finds none"
         why = Break("stale-accumulation", at, label, tuple(contributing))
         return replace(call, sources=sources, observed=(None,) * len(sources), emptied=why, is_rest=True)
+
+
+def _nothing() -> None: ...
 
 
 def _is_there(grad: Any, emptied_at: Span | None) -> bool:

@@ -79,30 +79,21 @@ def lost_leaves(finish: Finish, call: GradientCall) -> LostLeaves | None:
 class Lost:
     """All calls that are waited with."""
 
-    def __init__(
-        self,
-        steps: Steps,
-        deliver: Callable[[GradientCall], None],
-        guarded: Callable[[Callable[[], None]], None],
-    ) -> None:
-        self._steps, self._deliver, self._guarded = steps, deliver, guarded
+    def __init__(self, steps: Steps, deliver: Callable[[GradientCall], None]) -> None:
+        self._deliver = deliver
         self._calls: list[LostLeaves] = []
-        self._remove: Callable[[], None] | None = None
+        steps.listen(self._stepped)
 
     def add(self, lost: LostLeaves) -> None:
         self._calls = [*self._calls, lost][-MOST_CALLS:]
-        if self._remove is None:
-            self._remove = self._steps.listen(self._stepped)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._guarded(
-            lambda: self._tell({id(p) for group in optimizer.param_groups for p in group["params"]})
-        )
+        if self._calls:
+            self._tell({id(one) for group in optimizer.param_groups for one in group["params"]})
 
     def close(self) -> None:
         self._tell(None)
         self._calls = []
-        self._release()
 
     def _tell(self, stepped: Collection[int] | None) -> None:
         for lost in self._calls:
@@ -110,10 +101,3 @@ class Lost:
             if call is not None:
                 self._deliver(call)
         self._calls = [lost for lost in self._calls if any(tensor.grad is None for tensor in lost.tensors)]
-        if not self._calls:
-            self._release()
-
-    def _release(self) -> None:
-        if self._remove is not None:
-            self._remove()
-            self._remove = None

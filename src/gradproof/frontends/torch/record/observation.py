@@ -62,9 +62,9 @@ class TorchObservation:
         self._remove: Callable[[], None] | None = None
         self._compiled = CompiledCode(self.recorder, self.note_failure)
         self._calls = WholeCalls()
-        self._steps = Steps()
-        self._lost = Lost(self._steps, self._deliver_silently, self._guarded)
-        self._emptied = Emptied(self._steps, self.recorder.leftovers, self._deliver_silently, self._guarded)
+        self._steps = Steps(self.note_failure)
+        self._lost = Lost(self._steps, self._deliver_silently)
+        self._emptied = Emptied(self._steps, self.recorder.leftovers, self._deliver_silently)
         self.unstepped = Unstepped(self._steps)
         self._waiting: Waiting | None = None  # a call that is told only when the program has gone on
         self._lingered = 0.0

@@ -15,9 +15,10 @@ Listener = Callable[[Any, Any, Any], None]
 
 
 class Steps:
-    """Hands each step on to those who listen now; they may come and go at any time."""
+    """Hands each step on to those who listen."""
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[], object]) -> None:
+        self._failed = failed
         self._listeners: list[Listener] = []
         self._handle: Any = None
 
@@ -29,11 +30,12 @@ class Steps:
             self._handle.remove()
             self._handle = None
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Returns what ends it."""
+    def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     def _step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        for listener in tuple(self._listeners):
-            listener(optimizer, args, kwargs)
+        for listener in self._listeners:
+            try:
+                listener(optimizer, args, kwargs)
+            except Exception:
+                self._failed()
