@@ -68,6 +68,7 @@ SHOWN = {
     "least-argument": "torch-not finite-entropy of a model's probabilities in a helper",
     "made-a-leaf": "torch-missing-requires",
     "new-tensor": "torch-missing-added in place",
+    "norm-at-zero": "jax-not finite-normalise zero vector",
     "one-shape": "numpy-not finite-a column less a row, beside an overflow",
     "other-formula": "tensorflow-not finite-likelihood with a sigmoid by hand in a graph",
     "own-functions": "torch-missing-a parameter by float",
