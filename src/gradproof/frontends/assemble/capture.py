@@ -199,7 +199,6 @@ def _jacobian(made: Assembly) -> Capture:
     reached = [source.node for source in sources if source.node is not None]
     if not reached:
         return _with_program(made, sources, whole, program)
-
     if made.call.api == "batch_jacobian" and y.shape[:1] != program[reached[0]].shape[:1]:
         raise GradproofError("a batch Jacobian needs a target and a source of as many examples")
 
