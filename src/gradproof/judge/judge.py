@@ -15,7 +15,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import boundless_step, known_in_balls, nonfinite, without_value
+from gradproof.judge.float64_limits import PARTLY, boundless_step, known_in_balls, nonfinite, without_value
 from gradproof.judge.infinite import INFINITE_CONSTANT, INFINITE_TARGET, agree, is_infinite, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
@@ -273,10 +273,10 @@ def _undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdic
     if reference.oracles[k] == "none" and reference.limit is not None and has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
-        known = known_in_balls(evidence, k) if sides is None else np.False_
+        known, large = known_in_balls(evidence, k) if sides is None else (np.False_, np.False_)
         observed = evidence.observed[k]
         if observed is not None and bool((known & ~np.isfinite(observed)).any()):
-            return Verdict.NONFINITE, TOO_LARGE
+            return Verdict.NONFINITE, TOO_LARGE if bool(large.any()) else PARTLY
         if bool(known.all()):
             return Verdict.UNVERIFIED, TOO_LARGE
         if reference.limit.kind != "undecided":
