@@ -198,6 +198,16 @@ def test_a_true_gradient_too_large_for_float64_is_still_a_number(returned: float
     assert found.reason is not None and "too large for a float64" in found.reason
 
 
+def test_an_entry_beside_one_without_a_derivative_is_not_called_too_large() -> None:
+    def angle(m: Any, x: Any) -> Any:
+        return m.acos(total(m, m.mul(x, m.literal(np.array([1.0, 0.0])))))
+
+    program = program_of(angle, [1.0, 0.0])
+    (found,) = judge(Evidence(program, program.inputs, (np.array([-np.inf, np.nan]),)), Options())
+    assert found.verdict is Verdict.NONFINITE
+    assert found.reason == "an entry that has a derivative is not finite; another entry has none"
+
+
 def test_a_target_without_a_value_has_no_correct_gradient() -> None:
     build = Builder()
     x = build.input(np.array(1.0))

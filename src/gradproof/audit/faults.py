@@ -96,12 +96,19 @@ def _with_suspicions(case: Case) -> Case:
                 case.rules, suspicions=tuple(Suspicion(scope, "second order") for scope in again.rules)
             ),
         )
-    if case.verdict is not Verdict.CORRECT or not case.capture.rules.scopes:
+    # What comes into a rule that ignores it may never have been computed, and is no number to show its mistake with.
+    is_lost = case.verdict is Verdict.WRONG and not case.rules.mistakes
+    if not (is_lost or case.verdict is Verdict.CORRECT) or not case.capture.rules.scopes:
         return case
     program = case.capture.program
     target = set() if program is None else {node.id for node in program.nodes}
     # A rule that is differentiated again took part in the target; otherwise it has to be in the gradient.
-    found = [s for s in suspicions(case.capture) if (case.reaching | target) & set(s.scope.results or ())]
+    found = [
+        one
+        for one in suspicions(case.capture)
+        if (case.reaching | target) & set(one.scope.results or ())
+        and (not is_lost or (one.kind == "ignores upstream" and one.scope.is_upstream_idle))
+    ]
     return replace(case, rules=replace(case.rules, suspicions=tuple(found)))
 
 

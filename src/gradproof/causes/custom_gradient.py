@@ -126,11 +126,14 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         )
         fix = "return the exact derivative of the forward"
     elif suspicion.kind == "ignores upstream":
-        fault, label = "ignores the gradient that comes in", "right only because 1 comes in"
-        why = (
-            "A rule has to multiply the gradient that comes in with its own slope. This one returns the slope alone. "
-            "Here 1 comes in and the result is right; wherever something else does, it is wrong."
-        )
+        fault = "ignores the gradient that comes in"
+        why = "A rule has to multiply the gradient that comes in with its own slope. This one returns the slope alone"
+        if case.verdict is Verdict.CORRECT:
+            label = "right only because 1 comes in"
+            why += ". Here 1 comes in and the result is right; wherever something else does, it is wrong."
+        else:
+            label = "the slope alone"
+            why += ", and what is computed behind it is lost. Here something else than 1 comes in."
         fix = "multiply by the gradient that comes in"
     else:
         fault, label = "is right, but its own derivative is not", "does not move with the inputs"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from gradproof.domains.ball import BallDomain
@@ -17,13 +19,17 @@ from gradproof.judge.verdict import Verdict
 from gradproof.ops.decide import LARGEST
 
 STEPS = frozenset({"floor", "ceil", "round", "truncate"})
+PARTLY = "an entry that has a derivative is not finite; another entry has none"
 BITS = 256  # a ball that is finite at this precision is a number, whatever its exponent
 
 
-def known_in_balls(evidence: Evidence, k: int) -> Array:
-    """Which entries of a gradient are numbers in exact arithmetic, be they too large for a float64."""
+def known_in_balls(evidence: Evidence, k: int) -> tuple[Array, Array]:
+    """Which entries of a gradient are numbers in exact arithmetic, and which of these are too large for a float64."""
     balls = in_balls(evidence.program, evidence.wrt[k])
-    return np.array([ball is not None for ball in balls.reshape(-1)], bool).reshape(balls.shape)
+    flat = balls.reshape(-1)
+    known = [ball is not None for ball in flat]
+    large = [ball is not None and bool(abs(ball) > sys.float_info.max) for ball in flat]
+    return np.array(known, bool).reshape(balls.shape), np.array(large, bool).reshape(balls.shape)
 
 
 def in_balls(program: Program, wrt: int) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from gradproof.engine.decisions import Side
 from gradproof.engine.refine import has_value
 from gradproof.ir.types import Array
-from gradproof.judge.float64_limits import known_in_balls
+from gradproof.judge.float64_limits import PARTLY, known_in_balls
 from gradproof.judge.infinite import INFINITE_CONSTANT
 from gradproof.judge.reference import Evidence, Reference
 from gradproof.judge.unknown import has_finite_value, has_infinity, unknown_number, without_number
@@ -34,10 +34,11 @@ def undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict
     if reference.oracles[k] == "none" and reference.limit is not None and has_infinity(evidence):
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
-        known = known_in_balls(evidence, k) if sides is None else np.False_
+        known, large = known_in_balls(evidence, k) if sides is None else (np.False_, np.False_)
         observed = evidence.observed[k]
-        if observed is not None and bool((known & ~np.isfinite(observed)).any()):
-            return Verdict.NONFINITE, TOO_LARGE
+        lost = np.False_ if observed is None else known & ~np.isfinite(observed)
+        if bool(lost.any()):
+            return Verdict.NONFINITE, TOO_LARGE if bool((lost & large).any()) else PARTLY
         if bool(known.all()):
             return Verdict.UNVERIFIED, TOO_LARGE
         if reference.limit.kind != "undecided":

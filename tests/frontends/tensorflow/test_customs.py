@@ -274,6 +274,36 @@ def test_a_rule_that_ignores_what_comes_in_is_told_where_one_comes_in(mode):
     assert _kinds(report) == [["custom-gradient"]]
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["function", "tape inside"])
+def test_a_rule_in_a_graph_that_ignores_what_was_never_computed_is_named(inside):
+    def four_times(x):
+        return 4.0 * slope_alone(x)
+
+    def step(x, f=four_times):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    with gradproof.watch() as report:
+        if inside:
+            tf.function(step)(tf.constant(0.5))
+        else:
+            step(tf.constant(0.5), lambda x: 4.0 * tf.function(slope_alone)(x))
+    assert _kinds(report) == [["custom-gradient"]]
+    (told,) = report.gradients[0].diagnostics
+    assert (told.severity, told.primary.span.line) == ("error", slope_alone_line())
+    assert "ignores" in told.headline and "result is right" not in told.why
+
+
+def slope_alone_line():
+    return next(
+        k
+        for k, line in enumerate(Path(__file__).read_text(encoding="utf-8").split("\n"), 1)
+        if "lambda upstream: tf.cos(x)" in line
+    )
+
+
 @pytest.mark.parametrize("mode", [lambda f: f, tf.function], ids=["eager", "function"])
 def test_a_gradient_that_comes_in_by_rows_is_not_taken_for_one_that_is_ignored(mode):
     table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])

@@ -74,14 +74,14 @@ def is_only_shown(leave: Exit) -> bool:
     return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in _SHOWING
 
 
-class PlainRead(Protocol):
+class NumbersRead(Protocol):
     """Numbers that were read, and the custom gradient whose forward was running."""
 
     scope: int | None
     places: tuple[Place, ...]
 
 
-R = TypeVar("R", bound=PlainRead)
+R = TypeVar("R", bound=NumbersRead)
 
 
 def left_in(scope: int, reads: Iterable[R]) -> Iterator[R]:
