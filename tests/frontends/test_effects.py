@@ -19,7 +19,7 @@ from gradproof.ir import syntax
 pytestmark = pytest.mark.tensorflow
 
 HEAD = """
-import io, math, os, random, threading, functools
+import io, math, os, random, threading, functools, types
 import numpy as np
 import tensorflow as tf
 v = tf.Variable(1.0); c = tf.constant([1.0, 2.0]); history = []; table = {}; handle = io.StringIO()
@@ -27,6 +27,11 @@ array = np.ones(3); names = [print, handle.write]; calls = {"f": handle.write}
 class Thing:
     def __add__(self, other): handle.write("x"); return other
 thing = Thing()
+ops = types.SimpleNamespace(sin=tf.sin, write=handle.write, scale=2.0)
+class Watching:
+    sin = tf.sin
+    def __getattribute__(self, name): handle.write(name); return tf.sin
+watching = Watching()
 def write(x): handle.write("x"); return x
 def pure(x): return tf.sin(x) * c
 def recursive(x, n=3): return x if n == 0 else recursive(tf.sin(x), n - 1)
@@ -50,6 +55,7 @@ HARMLESS = [
     "def f(x):\n    with tf.GradientTape() as t:\n        t.watch(x)\n        y = x * x\n    return t.gradient(y, x)",
     "f = lambda x: tf.nn.relu(x) if x.shape.rank else x.numpy().sum()",
     "f = functools.partial(pure)",
+    "def f(x): return ops.sin(x) * ops.scale",
     "f = traced",
     "f = by_hand",
 ]
@@ -57,6 +63,8 @@ HARMLESS = [
 EFFECTS = [
     ("def f(x): handle.write('a'); return x", "`handle` is of class StringIO"),
     ("def f(x): return write(x)", "`handle` is of class StringIO"),
+    ("def f(x): return ops.write(x)", "`ops.write` is not known"),
+    ("def f(x): return watching.sin(x)", "`watching` is of class Watching"),
     ("def f(x): history.append(1); return x", "`history.append`"),
     ("def f(x): table['a'] = 1; return x", "`table['a']` is written"),
     ("def f(x): global g; g = x; return x", "`global` is not followed"),

@@ -61,10 +61,20 @@ def _own_nodes(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def resolved(node: ast.expr, scope: NameScope) -> Any:
-    """What a name from outside, or a path of names from a module, stands for; `NOTHING` for anything else."""
+    """What a name from outside, or a path of names from a module or object, stands for; `NOTHING` for anything else."""
     if isinstance(node, ast.Name):
         return NOTHING if node.id in scope.bound else scope.outside(node.id)
     if isinstance(node, ast.Attribute):
         owner = resolved(node.value, scope)
-        return getattr(owner, node.attr, NOTHING) if inspect.ismodule(owner) else NOTHING
+        if inspect.ismodule(owner):
+            return getattr(owner, node.attr, NOTHING)
+        return _held(owner, node.attr)
     return NOTHING
+
+
+def _held(owner: Any, name: str) -> Any:
+    """What an object holds under a name, where no code runs to read it."""
+    kind = type(owner)
+    if inspect.isfunction(kind.__getattribute__) or hasattr(kind, name):
+        return NOTHING
+    return getattr(owner, "__dict__", {}).get(name, NOTHING)
