@@ -101,13 +101,7 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 
 _ANY_PORT = "127.0.0.1:0"  # of a scheduler's own pages: the usual one may be another cluster's
-_SETTINGS = {
-    "distributed.scheduler.allowed-failures": LOSSES,
-    "distributed.admin.low-level-log-length": 0,
-    "distributed.admin.tick.interval": "1s",  # what follows is for Dask's own pages, which nobody sees
-    "distributed.admin.system-monitor.interval": "10s",
-    "distributed.worker.profile.enabled": False,
-}
+_SETTINGS = {"distributed.scheduler.allowed-failures": LOSSES, "distributed.admin.low-level-log-length": 0}
 
 
 def _there(
