@@ -62,6 +62,15 @@ class ParsedSource:
             for node in own
         )
 
+    def function_at(self, line: int) -> ast.FunctionDef | None:
+        """The innermost function around a line."""
+        around = [
+            one
+            for one in ast.walk(self.tree)
+            if isinstance(one, ast.FunctionDef) and one.lineno <= line <= (one.end_lineno or one.lineno)
+        ]
+        return max(around, key=lambda one: one.lineno, default=None)
+
     def names(self, scope: ast.AST, name: str) -> list[ast.Name]:
         """Every use of a name inside a function, or a module with all its functions."""
         return [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name]

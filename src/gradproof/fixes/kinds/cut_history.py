@@ -27,6 +27,27 @@ def offer(fault: Fault) -> Iterator[Fix]:
         for name in _carried(source, loop, span.line):
             text = f"{name} = {stop.format(x=name)}"
             yield Fix(_TEXT, inserted(source, loop.body[0], text, call.file), "", _MEANING)
+    method = source.function_at(span.line) if span.file == call.file else None
+    if method is not None:
+        for name in _kept(method):
+            text = f"{name} = {stop.format(x=name)}"
+            yield Fix(_TEXT, inserted(source, _first(method), text, call.file), "", _MEANING)
+
+
+def _kept(method: ast.FunctionDef) -> list[str]:
+    """Attributes that a call of a method both reads and sets: what one step leaves in them the next goes on from."""
+    parts = [
+        one for one in ast.walk(method) if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+    ]
+    read = dict.fromkeys(ast.unparse(one) for one in parts if isinstance(one.ctx, ast.Load))
+    given = {ast.unparse(one) for one in parts if isinstance(one.ctx, ast.Store)}
+    return [name for name in read if name in given]
+
+
+def _first(method: ast.FunctionDef) -> ast.stmt:
+    """The statement that a method begins with, behind what it says of itself."""
+    body = method.body[1:] if ast.get_docstring(method, clean=False) is not None else []
+    return [*body, method.body[0]][0]
 
 
 def _carried(source: ParsedSource, loop: ast.For | ast.While, line: int) -> list[str]:

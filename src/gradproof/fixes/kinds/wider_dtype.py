@@ -31,7 +31,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     source = file.source
     whole = named(source)
     here = [one for one in whole if one.lineno == span.line]
-    function = _function(source, span.line)
+    function = source.function_at(span.line)
     inside = [one for one in whole if function is not None and source.scope(one) is function]
     words = {"on this line": here, "in this function": inside, "in this file": whole}
     seen: list[list[ast.expr]] = [[]]
@@ -63,16 +63,6 @@ def _widened(source: ParsedSource, part: ast.expr) -> str:
         return f"{ast.get_source_segment(source.text, part.value)}.{'float' if is_method else 'float32'}"
     quote = (ast.get_source_segment(source.text, part) or "'")[0]
     return f"{quote}float32{quote}"
-
-
-def _function(source: ParsedSource, line: int) -> ast.AST | None:
-    """The innermost function around a line."""
-    around = [
-        one
-        for one in ast.walk(source.tree)
-        if isinstance(one, ast.FunctionDef) and one.lineno <= line <= (one.end_lineno or one.lineno)
-    ]
-    return max(around, key=lambda one: one.lineno, default=None)
 
 
 FIX = FixKind(
