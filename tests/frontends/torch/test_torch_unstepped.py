@@ -10,9 +10,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tests.frontends.torch.seen import audited
-from torch.optim import optimizer as optimizers
-
-import gradproof
 
 pytestmark = pytest.mark.torch
 
@@ -91,27 +88,3 @@ def test_a_part_that_stands_still_is_noted() -> None:
 @pytest.mark.parametrize("program", [_two_optimizers, _changed_by_hand, _without_gradients])
 def test_what_somebody_uses_is_not_noted(program: Callable[[], None]) -> None:
     assert audited(program).notes == ()
-
-
-def test_the_optimizers_are_left_as_they_were() -> None:
-    before = dict(optimizers._global_optimizer_pre_hooks)
-    audited(_layers_in_a_list)
-    assert dict(optimizers._global_optimizer_pre_hooks) == before
-
-
-def test_hooks_of_the_program_go_on_while_ours_come_and_go() -> None:
-    """PyTorch walks through all hooks in a step, and ours may have been there before."""
-
-    def program() -> None:
-        with gradproof.watch():
-            net = torch.nn.Linear(2, 1)
-            unused = torch.nn.Parameter(torch.ones(2))
-            optimizer = torch.optim.SGD([*net.parameters(), unused], lr=0.1)
-            handle = optimizers.register_optimizer_step_pre_hook(lambda *given: seen.append(given))
-            for _ in range(2):
-                _step(optimizer, lambda: net(torch.ones(4, 2)).mean())
-            handle.remove()
-
-    seen: list[Any] = []
-    program()
-    assert len(seen) == 2
