@@ -10,7 +10,7 @@ import pytest
 
 from gradproof.domains.ieee import Ieee
 from gradproof.errors import InvalidProgram
-from gradproof.ops import TABLE, Arithmetic
+from gradproof.ops import TABLE, Arithmetic, convolution
 from gradproof.ops.pooling import max_pool
 
 from .test_linalg import arithmetics, assert_encloses, draw
@@ -80,6 +80,28 @@ def test_the_three_convolutions_are_one_sum_of_products(x_shape: Any, k_shape: A
     kernel = m.convolution_kernel(x, y, window=k_shape[:-2], **params)
     assert kernel.shape == k.shape
     assert np.vdot(kernel, k) == total
+
+
+@pytest.mark.parametrize("m", arithmetics())
+@pytest.mark.parametrize(("x_shape", "k_shape", "params"), CASES)
+def test_a_batch_in_pieces_gives_the_same(
+    m: Any, x_shape: Any, k_shape: Any, params: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, k = draw(x_shape, k_shape)
+    plain = Arithmetic(Ieee())
+    y = plain.convolution(x, k, **params)
+    back = plain.convolution_transposed(y, k, size=x_shape[2:], **params)
+    kernel = plain.convolution_kernel(x, y, window=k_shape[:-2], **params)
+    monkeypatch.setattr(convolution, "MOST_GATHERED", 1)
+    with m.domain.active():
+        data, outcome, weights = (m.literal(one) for one in (x, y, k))
+        found = (
+            m.convolution(data, weights, **params),
+            m.convolution_transposed(outcome, weights, size=x_shape[2:], **params),
+            m.convolution_kernel(data, outcome, window=k_shape[:-2], **params),
+        )
+    for one, expected in zip(found, (y, back, kernel)):
+        assert_encloses(m, one, expected)
 
 
 def test_data_that_do_not_fit_the_kernel_are_refused() -> None:

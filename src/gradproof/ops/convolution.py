@@ -10,11 +10,35 @@ factor out of the same sum of products; each is an op, and each is the pullback 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import reduce
+from operator import itemgetter
 from typing import Any
+
+import numpy as np
 
 from gradproof.errors import InvalidProgram
 from gradproof.ops._op import ANY, Sample, op
 from gradproof.ops.patches import Sizes, windows
+
+MOST_GATHERED = 1 << 21
+"""Numbers in the windows that are gathered at a time: 16 MB, which the C library keeps for the next.
+
+All windows of a layer are as many times its data as a window has places: gigabytes, of which each comes anew.
+"""
+
+
+def _by_pieces(m: Any, compute: Callable[..., Any], window: int, *xs: Any) -> list[Any]:
+    """What is computed of each piece of a batch; `window` is how many numbers are gathered for one of it."""
+    batch, step = xs[0].shape[0], max(1, MOST_GATHERED // max(1, window))
+    if step >= batch:
+        return [compute(*xs)]
+    pieces = (itemgetter(slice(k, k + step)) for k in range(0, batch, step))
+    return [compute(*(m.domain.lift(piece, x) for x in xs)) for piece in pieces]
+
+
+def _joined(m: Any, parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else m.domain.lift(lambda *vs: np.concatenate(vs), *parts)
 
 
 def _data_matrices(m: Any, x: Any, groups: int, geometry: dict[str, Any]) -> Any:
@@ -66,26 +90,41 @@ def _convolution(m: Any, x: Any, k: Any, groups: int = 1, **params: Any) -> Any:
         raise InvalidProgram(
             f"data of shape {tuple(x.shape)} do not fit a kernel of shape {tuple(k.shape)} in {groups} groups"
         )
-    geometry = _geometry(k.shape, params)
+    geometry, k_matrices = _geometry(k.shape, params), _kernel_matrices(m, k, groups)
     counts = windows(**geometry).counts(tuple(x.shape[2:]))
-    y = m.matmul(_data_matrices(m, x, groups, geometry), _kernel_matrices(m, k, groups))
-    y = m.transpose(
-        m.reshape(y, shape=(groups, x.shape[0], math.prod(counts), k.shape[-1] // groups)), order=(1, 0, 3, 2)
-    )
-    return m.reshape(y, shape=(x.shape[0], k.shape[-1], *counts))
+
+    def convolved(x: Any) -> Any:
+        y = m.matmul(_data_matrices(m, x, groups, geometry), k_matrices)
+        y = m.reshape(y, shape=(groups, x.shape[0], math.prod(counts), k.shape[-1] // groups))
+        return m.reshape(m.transpose(y, order=(1, 0, 3, 2)), shape=(x.shape[0], k.shape[-1], *counts))
+
+    gathered = x.shape[1] * math.prod((*counts, *geometry["window"]))
+    return _joined(m, _by_pieces(m, convolved, gathered, x))
 
 
 def _convolution_transposed(m: Any, y: Any, k: Any, size: Sizes, groups: int = 1, **params: Any) -> Any:
+    geometry = _geometry(k.shape, params)
     k_matrices = m.transpose(_kernel_matrices(m, k, groups), order=(0, 2, 1))
-    x = m.matmul(_result_matrices(m, y, groups), k_matrices)
-    shape = (y.shape[0], groups * k.shape[-2], *size)
-    return _from_data_matrices(m, x, shape, groups, _geometry(k.shape, params))
+    channels = groups * k.shape[-2]
+
+    def spread(y: Any) -> Any:
+        x = m.matmul(_result_matrices(m, y, groups), k_matrices)
+        return _from_data_matrices(m, x, (y.shape[0], channels, *size), groups, geometry)
+
+    gathered = channels * math.prod((*y.shape[2:], *geometry["window"]))
+    return _joined(m, _by_pieces(m, spread, gathered, y))
 
 
 def _convolution_kernel(m: Any, x: Any, y: Any, window: Sizes, groups: int = 1, **params: Any) -> Any:
-    data = m.transpose(_data_matrices(m, x, groups, {"window": tuple(window), **params}), order=(0, 2, 1))
-    k = m.transpose(m.matmul(data, _result_matrices(m, y, groups)), order=(1, 0, 2))
-    return m.reshape(k, shape=(*window, x.shape[1] // groups, y.shape[1]))
+    geometry = {"window": tuple(window), **params}
+
+    def correlated(x: Any, y: Any) -> Any:
+        data = m.transpose(_data_matrices(m, x, groups, geometry), order=(0, 2, 1))
+        k = m.transpose(m.matmul(data, _result_matrices(m, y, groups)), order=(1, 0, 2))
+        return m.reshape(k, shape=(*window, x.shape[1] // groups, y.shape[1]))
+
+    gathered = x.shape[1] * math.prod((*y.shape[2:], *window))
+    return reduce(m.add, _by_pieces(m, correlated, gathered, x, y))
 
 
 def _convolution_pullback(m: Any, i: int, gy: Any, y: Any, x: Any, k: Any, **params: Any) -> Any:
