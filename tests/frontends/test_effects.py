@@ -19,7 +19,7 @@ from gradproof.ir import syntax
 pytestmark = pytest.mark.tensorflow
 
 HEAD = """
-import io, math, os, random, threading, functools, types
+import io, math, os, random, threading, functools, types, scipy.linalg, scipy.ndimage
 import numpy as np
 import tensorflow as tf
 v = tf.Variable(1.0); c = tf.constant([1.0, 2.0]); history = []; table = {}; handle = io.StringIO()
@@ -63,6 +63,8 @@ HARMLESS = [
 EFFECTS = [
     ("def f(x): handle.write('a'); return x", "`handle` is of class StringIO"),
     ("def f(x): return write(x)", "`handle` is of class StringIO"),
+    ("def f(x): return scipy.ndimage.sobel(array, output=array)", "writes into an argument"),
+    ("def f(x): return scipy.linalg.inv(np.eye(2), overwrite_a=True)", "writes into an argument"),
     ("def f(x): return ops.write(x)", "`ops.write` is not known"),
     ("def f(x): return watching.sin(x)", "`watching` is of class Watching"),
     ("def f(x): history.append(1); return x", "`history.append`"),

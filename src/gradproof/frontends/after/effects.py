@@ -222,7 +222,7 @@ class _Checker:
 
     def _call(self, node: ast.Call, scope: NameScope) -> None:
         self._called(node.func, scope)
-        if any(keyword.arg in ("out", "file") for keyword in node.keywords):
+        if any(_is_written_into(keyword.arg or "") for keyword in node.keywords):
             raise _refusal(node, f"`{ast.unparse(node.func)}` writes into an argument")
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             self.visit(part, scope)
@@ -263,6 +263,11 @@ class _Checker:
             self.callable(value, f"`{ast.unparse(node)}`")
         except _Refused as refused:
             raise refused if str(refused).startswith("line ") else _refusal(node, str(refused)) from None
+
+
+def _is_written_into(keyword: str) -> bool:
+    """Whether an argument of this name is what a library writes into, or lets it write into another."""
+    return keyword in ("out", "output", "file") or keyword.startswith("overwrite")
 
 
 def _refusal(node: ast.AST, reason: str) -> _Refused:

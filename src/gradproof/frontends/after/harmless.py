@@ -88,7 +88,7 @@ _JAX = (
 )  # fmt: skip
 _JAX_ITSELF = _words("grad value_and_grad vjp jvp jacfwd jacrev hessian linearize vmap checkpoint tree_map")
 
-# Functions of NumPy that write: into their argument, a file, or a setting of the process.
+# Built-in functions of PyTorch that compute with what they are given, and modules of SciPy all of whose functions do.
 _TORCH = _words("""
     from_numpy tensor as_tensor zeros ones full zeros_like ones_like empty_like stack cat where exp log sin cos tanh
     sigmoid sqrt abs sum mean maximum minimum matmul
@@ -101,6 +101,8 @@ _SCIPY = (
     "scipy.fft",
     "scipy.spatial.distance",
 )
+
+# Functions of NumPy that write: into their argument, a file, or a setting of the process.
 _NUMPY_EXCEPT = _words("""
     save savez savez_compressed savetxt put copyto place putmask fill_diagonal put_along_axis seterr seterrcall
     setbufsize set_printoptions set_string_function memmap fromfile load loadtxt genfromtxt shuffle printoptions
