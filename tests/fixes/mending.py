@@ -52,7 +52,23 @@ class Outcome:
 
 def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     offered = _noted(monkeypatch)
-    return replace(_mended(source, folder, monkeypatch), offered=frozenset(offered))
+    with _settings_kept():
+        return replace(_mended(source, folder, monkeypatch), offered=frozenset(offered))
+
+
+@contextlib.contextmanager
+def _settings_kept() -> Iterator[None]:
+    """What a mended script has set for its whole process, as it was for those that come after it."""
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    default = None if torch is None else torch.get_default_dtype()
+    wide = None if jax is None else jax.config.jax_enable_x64
+    try:
+        yield
+    finally:
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.set_default_dtype(default or torch.float32)
+        if (jax := sys.modules.get("jax")) is not None:
+            jax.config.update("jax_enable_x64", bool(wide))
 
 
 def _noted(monkeypatch: pytest.MonkeyPatch) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gradproof.audit.changed_meaning import RAN, changed_gradient, seen
@@ -22,10 +22,6 @@ from gradproof.render.to_diff import applicable, held, hunks_of, patched_texts
 
 MOST_RUNS = 8  # of the changed script
 MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
-
-# A way may be cut, and an infinite slope be met, in several places of it; digits that are lost again elsewhere ask for
-# another change.
-_IN_SEVERAL_PLACES = (Verdict.MISSING, Verdict.NONFINITE)
 
 # Target, source, and which of the gradients that are called so. Their order may be another once a way is opened.
 Key = tuple[str, str, int]
@@ -248,16 +244,22 @@ def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None
     None where it has no such change, or gets as much wrong as before.
     """
     kinds = {one.kind for gradient in first.gradients for one in gradient.diagnostics}
-    known = {_fault(first, one) for gradient in first.gradients for one in gradient.diagnostics}
+    known = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
     if run.report is None:
         return None
+    others = {line.strip() for line in first.sources[file].splitlines()} - _lines(first, first.gradients)
     new = [
         fix
         for gradient in run.faults()
         for one in gradient.diagnostics
-        if (one.kind not in kinds or gradient.verdict in _IN_SEVERAL_PLACES)
-        and _fault(run.report, one) not in known
-        and (fix := applicable(one.fix)) is not None
+        # A way may be cut in several places, and meet an infinite slope in another line that is as it was; digits that
+        # are lost again elsewhere ask for another change.
+        if (
+            (one.kind not in kinds or gradient.verdict is Verdict.MISSING)
+            and (one.kind, one.headline) not in known
+        )
+        or (gradient.verdict is Verdict.NONFINITE and _line(run.report, one) in others)
+        if (fix := applicable(one.fix)) is not None
     ]
     again = patched_texts(run.report).get(file) if new else None
     if again is None:
@@ -272,10 +274,14 @@ def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None
     return None if place is None else _only(told, place, whole)
 
 
-def _fault(report: Report, one: Diagnostic) -> tuple[str, str, str]:
-    """What a fault is known by in a script whose lines have moved."""
+def _lines(report: Report, gradients: Iterable[GradientReport]) -> set[str]:
+    return {_line(report, one) for gradient in gradients for one in gradient.diagnostics}
+
+
+def _line(report: Report, one: Diagnostic) -> str:
+    """The line that is at fault, which may stand at another place in a changed script."""
     lines = [] if one.span is None else report.sources.get(one.span.file, "").splitlines()
-    return one.kind, one.headline, lines[one.span.line - 1].strip() if one.span is not None and lines else ""
+    return "" if one.span is None or not lines else lines[one.span.line - 1].strip()
 
 
 def _patched(report: Report) -> Iterator[Diagnostic]:

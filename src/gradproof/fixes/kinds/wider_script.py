@@ -15,7 +15,9 @@ from gradproof.fixes.users_file import file_at
 from gradproof.fixes.wide_region import with_setting
 from gradproof.judge.verdict import Verdict
 
-_TEXT = "make float64 the dtype of what names none: the whole program takes twice the memory and more time"
+_TEXT = (
+    "make float64 the dtype of what names none in the whole program: it takes twice the memory and more time"
+)
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
