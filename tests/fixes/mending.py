@@ -52,23 +52,7 @@ class Outcome:
 
 def mend(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     offered = _noted(monkeypatch)
-    with _settings_kept():
-        return replace(_mended(source, folder, monkeypatch), offered=frozenset(offered))
-
-
-@contextlib.contextmanager
-def _settings_kept() -> Iterator[None]:
-    """What a mended script has set for its whole process, as it was for those that come after it."""
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
-    default = None if torch is None else torch.get_default_dtype()
-    wide = None if jax is None else jax.config.jax_enable_x64
-    try:
-        yield
-    finally:
-        if (torch := sys.modules.get("torch")) is not None:
-            torch.set_default_dtype(default or torch.float32)
-        if (jax := sys.modules.get("jax")) is not None:
-            jax.config.update("jax_enable_x64", bool(wide))
+    return replace(_mended(source, folder, monkeypatch), offered=frozenset(offered))
 
 
 def _noted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
@@ -160,11 +144,14 @@ def _error(report: Report) -> str:
 @contextlib.contextmanager
 def _settings_kept() -> Any:
     """A patch may change a setting of a framework; the next script is not to see it."""
-    jax = sys.modules.get("jax")
-    yield
-    jax = jax or sys.modules.get("jax")
-    if jax is not None:
-        jax.config.update("jax_enable_x64", False)
+    try:
+        yield
+    finally:
+        jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
+        if jax is not None:
+            jax.config.update("jax_enable_x64", False)
+        if torch is not None:
+            torch.set_default_dtype(torch.float32)
 
 
 def _faulty(report: Report) -> int:
