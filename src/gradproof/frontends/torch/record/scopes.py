@@ -19,6 +19,7 @@ from gradproof.frontends.torch.record.outside import FUNCTION, may_run_again, op
 from gradproof.frontends.torch.record.recorder import TorchRecorder, TorchScope, numbers
 from gradproof.frontends.torch.record.traced_lines import places_of
 from gradproof.frontends.torch.record.transforms import plain
+from gradproof.ir import types
 
 _MADE_BY_TRANSFORMS = "torch._functorch.autograd_function"  # whose functions stand for one of the user's
 
@@ -97,7 +98,8 @@ class Scopes:
 
     def _close(self, scope: TorchScope, results: list[Any], cls: Any, args: Any) -> None:
         given = referred(args, [])
-        if any(left_in(scope.id, self._recorder.leaves)) and may_run_again(cls, given):
+        left = (one.cell.dtype for one in left_in(scope.id, self._recorder.leaves))
+        if not all(map(types.is_discrete, left)) and may_run_again(cls, given):
             scope.is_run_again = True
         again = {FUNCTION: cls, "args": given, "kwargs": {}} if scope.is_run_again else {}
         scope.outputs = tuple(
