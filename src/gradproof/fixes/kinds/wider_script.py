@@ -31,4 +31,17 @@ def offer(fault: Fault) -> Iterator[Fix]:
         yield Fix(_TEXT, diff(file.source, wide, span.file))
 
 
-FIX = FixKind("wider-script", wider_dtype.FIX.serves, offer)
+FIX = FixKind(
+    "wider-script",
+    (
+        "absorption",
+        "accumulation",
+        "cancellation",
+        "ill-conditioned",
+        "invalid-domain",
+        "low-precision",
+        "overflow",
+        "underflow",
+    ),
+    offer,
+)
