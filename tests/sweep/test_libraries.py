@@ -66,6 +66,17 @@ def test_a_smooth_function_has_no_fault_in_any_mode_and_each_mode_has_a_script(f
 
 
 @pytest.mark.torch
+@pytest.mark.tensorflow
+def test_tracing_one_call_after_the_other_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    tf = pytest.importorskip("tensorflow")
+    library = library_of("tensorflow")
+    assert library is not None
+    at_one = tf.constant([1.0], tf.float64)
+    for _ in range(12):
+        assert library.modes["graph"](lambda x: tf.square(x), [at_one], 0, [(0,)]) == [2.0]
+    assert not caplog.records
+
+
 def test_dtypes_that_numpy_does_not_have_are_judged_too() -> None:
     pytest.importorskip("expecttest")
     for op in ("torch.Tensor.bfloat16", "torch.Tensor.half"):

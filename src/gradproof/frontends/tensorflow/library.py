@@ -14,6 +14,7 @@ from gradproof.frontends.library.model import DIRECTIONS, FIRST, Entry, LibraryO
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.frontends.tensorflow.coverage import coverage
+from gradproof.frontends.tensorflow.unlogged import unlogged
 from gradproof.ir.types import Array
 
 _MODULES = (
@@ -141,7 +142,8 @@ def _reverse(function: Callable[..., Any], args: Sequence[Any], place: int) -> A
 def _traced(
     is_compiled: bool, function: Callable[..., Any], args: Sequence[Any], place: int, entries: Sequence[Entry]
 ) -> list[float]:
-    found = _compiled(function, place, is_compiled)(*args).numpy()
+    with unlogged():
+        found = _compiled(function, place, is_compiled)(*args).numpy()
     return [float(found[entry]) for entry in entries]
 
 
