@@ -57,6 +57,8 @@ def test_what_is_stored_can_be_shown_without_a_sweep(asked: list[str], tmp_path:
     shown = list(run.sweep("numpy", str(tmp_path), PLAN, "sine,half", only_stored=True))
     assert [step.result["op"] for step in shown] == ["sine"]
     assert asked == ["sine"]
+    whatever_plan = list(run.sweep("numpy", str(tmp_path), Plan(), "sine", only_stored=True))
+    assert [step.result for step in whatever_plan] == [step.result for step in shown]
 
 
 def test_another_plan_or_a_damaged_file_is_swept_again(asked: list[str], tmp_path: Path) -> None:
@@ -65,6 +67,13 @@ def test_another_plan_or_a_damaged_file_is_swept_again(asked: list[str], tmp_pat
     (tmp_path / "numpy" / "sine.json").write_text('{"format": 1, "op"')
     list(run.sweep("numpy", str(tmp_path), PLAN, "sine"))
     assert asked == ["sine", "sine", "sine"]
+
+
+def test_a_page_of_a_directory_with_a_damaged_file_names_it(asked: list[str], tmp_path: Path) -> None:
+    list(run.sweep("numpy", str(tmp_path), PLAN, "sine"))
+    (tmp_path / "numpy" / "sine.json").write_text('{"format": 1, "op"')
+    with pytest.raises(InvalidInput, match=r"sine\.json` is no result of a sweep"):
+        list(all_results(str(tmp_path)))
 
 
 def test_an_op_that_fails_is_told_and_the_others_go_on(asked: list[str], tmp_path: Path) -> None:

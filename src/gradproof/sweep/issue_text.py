@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradproof.diagnosis.words import framework_name
+from gradproof.diagnosis.words import count, framework_name
 
 
 def to_issue(result: Mapping[str, Any], fault: Mapping[str, Any]) -> str:
@@ -27,7 +27,7 @@ def to_issue(result: Mapping[str, Any], fault: Mapping[str, Any]) -> str:
     if fault["headline"]:
         lines += ["", f"Cause, as far as it was found: {fault['headline']}."]
     seen = f"dtypes {', '.join(fault['dtypes'])}; inputs {', '.join(fault['points'])}"
-    lines += ["", f"Seen {fault['seen']:,} times: {seen}."]
+    lines += ["", f"Seen {count(fault['seen'], 'time')}: {seen}."]
     return "\n".join(lines) + "\n"
 
 

@@ -17,14 +17,17 @@ from gradproof.whole_file import replace_file
 
 def stored(folder: str, framework: str, op: str, plan: Plan, version: str | None) -> dict[str, Any] | None:
     """The result of an op, if it is there, whole, and of the same plan and versions."""
+    found = stored_of_any_plan(folder, framework, op, plan.order)
+    asked = {"gradproof": __version__, "version": version, "plan": plan.to_data()}
+    return found if found is not None and asked.items() <= found.items() else None
+
+
+def stored_of_any_plan(folder: str, framework: str, op: str, order: int) -> dict[str, Any] | None:
+    """What is there to be shown, however it was asked for."""
     try:
-        with open(_path(folder, framework, op, plan.order), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
+        return _read(_path(folder, framework, op, order))
+    except InvalidInput:
         return None
-    asked = {"format": FORMAT, "gradproof": __version__, "version": version, "plan": plan.to_data()}
-    same = isinstance(found, dict) and all(found.get(key) == value for key, value in asked.items())
-    return found if same else None
 
 
 def store(folder: str, result: dict[str, Any]) -> None:
@@ -42,8 +45,18 @@ def all_results(folder: str) -> Iterator[dict[str, Any]]:
         inside = os.path.join(folder, framework)
         for name in sorted(os.listdir(inside)) if os.path.isdir(inside) else ():
             if name.endswith(".json"):
-                with open(os.path.join(inside, name), encoding="utf-8") as file:
-                    yield json.load(file)
+                yield _read(os.path.join(inside, name))
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise InvalidInput(f"`{path}` is no result of a sweep by this version: delete it and sweep its op again")
+    return found
 
 
 def _path(folder: str, framework: str, op: str, order: int) -> str:

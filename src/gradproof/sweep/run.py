@@ -13,7 +13,7 @@ from gradproof.errors import InvalidInput
 from gradproof.frontends.select import WITH_COVERAGE, library_of
 from gradproof.sweep.one_op import FORMAT, sweep_op
 from gradproof.sweep.plan import Plan, matching
-from gradproof.sweep.results import store, stored
+from gradproof.sweep.results import store, stored, stored_of_any_plan
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,18 @@ def sweep(
 ) -> Iterator[Progressed]:
     """Sweep what the directory does not hold yet; each result is on the disk before it is told.
 
-    `only_stored`: tell what is there, and sweep nothing.
+    `only_stored`: tell what is there, of whatever plan, and sweep nothing.
     """
     version = installed_version(framework)
     if framework not in WITH_COVERAGE or version is None:
         raise InvalidInput(f"{framework} is not installed, so its ops cannot be swept")
     names = matching([op.name for op in library_of(framework).ops()], pattern)
-    kept = {name: stored(folder, framework, name, plan, version) for name in names}
+    kept = {
+        name: stored_of_any_plan(folder, framework, name, plan.order)
+        if only_stored
+        else stored(folder, framework, name, plan, version)
+        for name in names
+    }
     n_done = 0
     for result in kept.values():
         if result is not None:
