@@ -55,7 +55,9 @@ def _read(path: str) -> dict[str, Any]:
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise InvalidInput(f"`{path}` is no result of a sweep by this version: delete it and sweep its op again")
+        raise InvalidInput(
+            f"`{path}` is no result of a sweep by this version: delete it and sweep its op again"
+        )
     return found
 
 
