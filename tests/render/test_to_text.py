@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic
-from gradproof.diagnosis.report import BudgetLine, Report, Unchecked
+from gradproof.diagnosis.report import BudgetLine, Report, Script, Unchecked
 from gradproof.diagnosis.words import columns
 from gradproof.ir.span import Span
 from gradproof.judge.unknown import NO_NUMBER_GIVEN
@@ -117,6 +117,11 @@ def test_the_last_line_names_place_cause_and_cure_of_the_first_fault() -> None:
     ("report", "last"),
     [
         (Report(()), "gradproof: no gradient was seen, so none was checked"),
+        (
+            Report((), script=Script("fit.py")),
+            "gradproof: no gradient was seen, so none was checked; `gradproof.check(f, x, gradient=g)` checks one "
+            "that is written by hand",
+        ),
         (Report((CORRECT, CORRECT)), "gradproof: 2 gradients correct, proven; nothing to fix"),
         (
             Report((CORRECT, UNVERIFIED)),

@@ -99,7 +99,11 @@ def last_line(report: Report) -> str:
     if not report.gradients:
         if report.script is not None and report.script.exception:
             return printable(f"gradproof: no gradient was computed before {report.script.exception}")
-        return "gradproof: no gradient was seen, so none was checked"
+        # A script that uses no framework may have gradients all the same, in formulas of its own.
+        by_hand = "; `gradproof.check(f, x, gradient=g)` checks one that is written by hand"
+        return (
+            f"gradproof: no gradient was seen, so none was checked{'' if report.script is None else by_hand}"
+        )
     tally = _counted(report) + _tally(report)
     first = next(iter(roots(report)), None)
     if first is not None:
