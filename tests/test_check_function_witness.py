@@ -83,6 +83,21 @@ def test_a_part_that_left_as_plain_numbers_takes_the_verdict_back(part: Any) -> 
 
 
 @pytest.mark.tensorflow
+def test_a_part_that_may_have_left_is_asked_of_the_function() -> None:
+    """The text shows only that it is possible; the calls show that it is so, and the text shows where."""
+    tf = pytest.importorskip("tensorflow")
+
+    def f(x: Any) -> Any:
+        return tf.reduce_sum(x * np.cumprod(x))
+
+    row = _only(gradproof.check(f, tf.constant([1.5, 0.7], tf.float64)))
+    assert row.verdict is Verdict.UNVERIFIED and (row.reason or "").startswith("a part of `f` was not seen")
+    (told,) = row.diagnostics
+    assert (told.kind, told.severity) == ("left-framework", "warning")
+    assert told.primary is not None and told.primary.span.column, "where NumPy takes the numbers"
+
+
+@pytest.mark.tensorflow
 def test_arguments_of_tensorflow_that_were_seen_whole_are_not_doubted() -> None:
     tf = pytest.importorskip("tensorflow")
     x, w = tf.constant([0.5, 1.5]), tf.Variable([1.0, 2.0])

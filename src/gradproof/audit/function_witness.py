@@ -24,6 +24,7 @@ from gradproof.engine.run import Policy, run
 from gradproof.frontends.check.request import Checked, Request, definition_of
 from gradproof.ir import types
 from gradproof.ir.capture import Capture
+from gradproof.ir.span import Span
 from gradproof.ir.types import Array
 from gradproof.judge.by_facts import undecided
 from gradproof.judge.verdict import Verdict
@@ -85,8 +86,8 @@ def _has_one_meaning(request: Request, checked: Checked, found: Sequence[Gradien
         or checked.left is not None
     ):
         return False
-    if any(one.kind == KIND for report in found for one in report.diagnostics):
-        return False  # it is said already
+    if any(one.kind == KIND and one.severity != "note" for report in found for one in report.diagnostics):
+        return False  # it is said already; what only may be is not
     programs = [capture.program for capture in checked.captures]
     return len(programs) == 1 and not any(
         program is None or any(node.op == "stop_gradient" for node in program.nodes) for program in programs
@@ -225,8 +226,14 @@ def _direction(rng: np.random.Generator, x: Array) -> Array:
     )
 
 
+def _lost_at(report: GradientReport) -> Span | None:
+    """Where the text of the function shows that a part may be lost."""
+    places = (one.primary.span for one in report.diagnostics if one.kind == KIND and one.primary is not None)
+    return next(places, None)
+
+
 def _unseen(request: Request, report: GradientReport, found: Derivative, expected: float) -> GradientReport:
-    name, place = request.name, definition_of(request.function)
+    name, place = request.name, _lost_at(report) or definition_of(request.function)
     slopes = f"{found.value:.6g} ± {found.error:.1g}, and what was recorded of it has {expected:.6g}"
     note = Diagnostic(
         KIND,

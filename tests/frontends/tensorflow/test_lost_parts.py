@@ -29,6 +29,10 @@ SHOWN = {
     "np.multiply": "    y = x * x\n    z = tf.reduce_sum(y * np.multiply(y, np.sin(y)))\n",
     "np.dot": "    y = x * x\n    z = tf.reduce_sum(y) * np.dot(y.numpy(), y.numpy())\n",
     "the source itself": "    z = tf.reduce_sum(x * np.sin(x.numpy()))\n",
+    "the source, read by NumPy": "    z = tf.reduce_sum(x * np.sin(x))\n",
+    "a power of the source": "    z = tf.reduce_sum(x * np.power(x, 2))\n",
+    "a root of a sum": "    z = tf.reduce_sum(x) * np.sqrt(np.sum(x))\n",
+    "a name between": "    w = np.exp(x)\n    z = tf.reduce_sum(x * w)\n",
 }
 POSSIBLE = {
     "cross": "    y = x * x\n    w = np.cross(np.append(y.numpy(), 1.0), [1.0, 2.0, 3.0]).astype('f')\n"

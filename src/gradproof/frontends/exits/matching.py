@@ -26,7 +26,7 @@ from gradproof.frontends.record.source import argument, call_at
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.ir.surroundings import Cut
-from gradproof.ir.syntax import tree_of
+from gradproof.ir.syntax import text_of, tree_of
 from gradproof.ir.types import Array
 
 Place = tuple[int, int | None, int | None, int | None]
@@ -134,7 +134,7 @@ class _DoorSearch:
     def told(self, operands: Sequence[tuple[Span, ast.expr]]) -> Traced | None:
         for span, operand in operands:
             self.used.clear()
-            doors = (self._left, self._computed, self._inside, self._turns)
+            doors = (self._left, self._computed, self._source, self._inside, self._turns)
             found = Retelling(self.m, span.file, *doors).told(operand)
             if isinstance(found, Traced) and self.used and self._agrees(np.asarray(found.value)):
                 return found
@@ -191,6 +191,19 @@ class _DoorSearch:
             if event.span is None or event.span.file != file or event.index >= self.index:
                 continue
             if isinstance(known, Traced) and types.is_real(event.outputs[0].dtype):
+                self.used.append((ast.unparse(door.func), Span(file, *place_of_node(door))))
+                return known
+        return None
+
+    def _source(self, node: ast.expr, door: ast.Call, file: str) -> Traced | None:
+        """The source that the user calls by this expression."""
+        for source in self.of.call.sources:
+            known = self.nodes.get(source.value.id)
+            if (
+                source.name == text_of(node)
+                and isinstance(known, Traced)
+                and types.is_real(source.value.dtype)
+            ):
                 self.used.append((ast.unparse(door.func), Span(file, *place_of_node(door))))
                 return known
         return None

@@ -49,27 +49,25 @@ Find = Callable[[ast.expr, ast.Call, str], Traced | None]
 class Retelling:
     """Reads one expression.
 
-    `left` gives the numbers that a call in it had handed out, if it was such a call, `computed` those of a tensor
-    whose expression is given to a function of NumPy, and `inside` those that a call of something unknown has computed
-    and probably returned. `turns` repeats a sum's term for each time that it has handed numbers out.
+    `left` gives the numbers that a call in it had handed out, if it was such a call, `computed` those of a tensor whose
+    expression is given to a function of NumPy, `source` those of a source that is given so, and `inside` those that a
+    call of something unknown has computed and probably returned. `turns` repeats a sum's term for each time that it
+    has handed numbers out.
     """
 
     def __init__(
-        self, m: Lowering, file: str, left: Find, computed: Find, inside: Find, turns: Turns
+        self, m: Lowering, file: str, left: Find, computed: Find, source: Find, inside: Find, turns: Turns
     ) -> None:
-        self.m, self.file, self._left, self._computed, self._inside = m, file, left, computed, inside
-        self._turns = turns
+        self.m, self.file, self._left, self._computed, self._source = m, file, left, computed, source
+        self._inside, self._turns = inside, turns
 
     def told(self, node: ast.expr, depth: int = 0) -> Known | None:
         """The value of an expression; None where it cannot be told from the source."""
         if depth > DEEPEST:
             return None
         if isinstance(node, ast.Constant):
-            return (
-                float(node.value)
-                if isinstance(node.value, int | float) and not isinstance(node.value, bool)
-                else None
-            )
+            x = node.value
+            return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None
         if isinstance(node, ast.Name):
             return self._named(node, depth)
         if isinstance(node, ast.BinOp):
@@ -110,8 +108,7 @@ class Retelling:
         known = name in _SIGNED or name in _ENTRYWISE or name in _REDUCING or name in _SAME
         given: Known | None = self._left(node, node, self.file) if known else None
         if given is None and on is not None:
-            given = self._left(on, node, self.file) if isinstance(on, ast.Call) else None
-            given = self._read(on, node, depth) if given is None and is_reading(node) else given
+            given = self._taken(on, node, depth)
             given = self.told(on, depth + 1) if given is None else given
         if not known or given is None:
             return self._inside(node, node, self.file)
@@ -150,14 +147,21 @@ class Retelling:
             return None
         return extreme(self.m, "minimum", extreme(self.m, "maximum", given, bounds[0]), bounds[1])
 
+    def _taken(self, on: ast.expr, node: ast.Call, depth: int) -> Traced | None:
+        """The numbers that a call takes out of a tensor; what NumPy has returned is none."""
+        if isinstance(on, ast.Call) and is_reading(on):
+            return None
+        given = self._left(on, node, self.file) if isinstance(on, ast.Call) else None
+        return self._read(on, node, depth) if given is None and is_reading(node) else given
+
     def _read(self, on: ast.expr, door: ast.Call, depth: int) -> Traced | None:
-        """The tensor that NumPy reads: an op of this expression, or of the one that its name was given to."""
+        """The tensor that NumPy reads: an op of this expression, or of what its name was given to, or a source."""
         found = self._computed(on, door, self.file)
         if found is None and isinstance(on, ast.Name) and depth <= DEEPEST:
             values = [value for _, value, place in assignments(self.file, on) if place is None]
             reads = (self._read(value, door, depth + 1) for value in reversed(values[:MOST_ASSIGNMENTS]))
             found = next((read for read in reads if read is not None), None)
-        return found
+        return self._source(on, door, self.file) if found is None else found
 
     def _reduced(self, name: str, x: Traced, node: ast.Call) -> Known | None:
         given = {keyword.arg: keyword.value for keyword in node.keywords}
