@@ -12,6 +12,7 @@ from gradproof.frameworks import framework
 from gradproof.ir.span import Span
 from gradproof.ir.syntax import tree_of_text
 
+_PICKING = frozenset({"take", "take_along_axis", "one_hot", "gather", "embedding", "embedding_lookup"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -81,6 +82,21 @@ def assigned(case: Case, name: str, before: Span) -> Span | None:
     if last is None or not isinstance(last.value, ast.Call):
         return None
     return _span_of(before.file, last.value)
+
+
+def is_index(case: Case, name: str, near: Span | None) -> bool:
+    """Whether a file picks entries by what goes by a name, in brackets or by a function that is made for it."""
+    tree = None if near is None else tree_of_text(case.sources.get(near.file, ""))
+    for node in () if tree is None else ast.walk(tree):
+        parts: list[ast.AST] = [node.slice] if isinstance(node, ast.Subscript) else []
+        if isinstance(node, ast.Call):
+            function = (
+                node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            )
+            parts = [*node.args, *node.keywords] if function in _PICKING else []
+        if any(isinstance(one, ast.Name) and one.id == name for part in parts for one in ast.walk(part)):
+            return True
+    return False
 
 
 def upstream_parameter(case: Case, span: Span | None) -> str | None:
