@@ -93,3 +93,13 @@ def test_a_zero_that_is_a_factor_of_the_argument_is_no_mask():
     (report,) = judged(lambda: jax.grad(distance)(0.0, 0.0))
     (found,) = report.diagnostics
     assert (report.verdict.value, found.kind, found.severity) == ("undefined", "singular-point", "error")
+
+
+def test_the_largest_number_of_half_precision_is_told_with_all_its_digits():
+    def distance(a):
+        return jnp.sqrt(jnp.sum(a * a))
+
+    (report,) = judged(lambda: jax.grad(distance)(jnp.array([300.0, -250.0], dtype=jnp.float16)))
+    (found,) = report.diagnostics
+    assert found.kind == "overflow" and "90000" in found.headline
+    assert dict(found.evidence)["limit"] == "the largest float16 is 65504"
