@@ -27,6 +27,11 @@ SCRIPTS = {
     "sudden exit": "import os; print(1, flush=True); print(2); os._exit(4)",
     "exception": "def f():\n    return 1 / 0\n\n\ndef g():\n    f()\n\n\ng()\n",
     "exception with a cause": "try:\n    1 / 0\nexcept Exception as error:\n    raise ValueError('x') from error\n",
+    # As JAX does with the place of an op whose derivative cannot be computed.
+    "exception with the whole stack in its cause": "import sys, types\ndef stack():\n"
+    "    frame, trace = sys._getframe(1), None\n    while frame is not None:\n"
+    "        trace, frame = types.TracebackType(trace, frame, frame.f_lasti, frame.f_lineno), frame.f_back\n"
+    "    return trace\ndef f():\n    raise ValueError('x') from KeyError(1).with_traceback(stack())\nf()\n",
     "own exception hook": "import sys; sys.excepthook = lambda *e: print('hook', e[0]); raise KeyError(1)",
     "broken exception hook": "import sys\ndef hook(*e):\n    raise TypeError('hook')\nsys.excepthook = hook\n1/0\n",
     "syntax error": "x = 1\ndef f(:\n    pass\n",

@@ -22,7 +22,12 @@ def _exact(op: str, *values: Any, index: tuple[int, ...] = ()) -> Exact | None:
 
 @pytest.mark.parametrize(
     ("value", "words", "is_beyond", "is_below"),
-    [(100.0, "2.7e43", True, False), (-120.0, "7.7e-53", False, True), (2.0, "7.4", False, False)],
+    [
+        (100.0, "2.7e43", True, False),
+        (-120.0, "7.7e-53", False, True),
+        (2.0, "7.4", False, False),
+        (11.5, "99000", False, False),
+    ],
 )
 def test_the_size_of_an_exponential_is_told(
     value: float, words: str, is_beyond: bool, is_below: bool

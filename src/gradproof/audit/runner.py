@@ -81,10 +81,11 @@ def _say(text: str) -> None:
 
 def _print_traceback(error: BaseException) -> None:
     """Through the user's own hook if there is one, and without the frames of gradproof."""
-    error.__traceback__ = _users_part(error.__traceback__)
+    for one in _chain(error):
+        one.__traceback__ = _users_part(one.__traceback__)
+        leave_out_hooks(one.__traceback__)
     if isinstance(error, KeyboardInterrupt):
         _cut_below_user(error.__traceback__)
-    leave_out_hooks(error.__traceback__)
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception as fault:
@@ -95,7 +96,25 @@ def _print_traceback(error: BaseException) -> None:
         sys.__excepthook__(type(error), error, error.__traceback__)
 
 
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and those that it came of: a framework may give one of them a whole stack, with us below it."""
+    found: list[BaseException] = []
+    pending: list[BaseException | None] = [error]
+    while pending:
+        one = pending.pop()
+        if one is not None and all(one is not other for other in found):
+            found.append(one)
+            yield one
+            pending += [one.__cause__, one.__context__]
+
+
 def _users_part(trace: TracebackType | None) -> TracebackType | None:
+    """Without the frames of ours that it begins with, and what has started us."""
+    below = trace
+    while below is not None:
+        if below.tb_frame.f_code.co_filename == __file__:
+            trace = below.tb_next
+        below = below.tb_next
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
         trace = trace.tb_next
     return trace

@@ -1,4 +1,4 @@
-"""Shared words: an index past the end, where the library reads the nearest entry and passes no gradient back."""
+"""Shared words: an index past the end, where the library reads the nearest entry, or NaN, and no gradient goes back."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.ir.capture import Pullback
-from gradproof.ir.program import ancestors
+from gradproof.ir.program import Node, ancestors
 from gradproof.ir.types import Array
 from gradproof.judge.custom import LibraryFault
 
 _GATHER = "gather"
+_FIX = Fix("correct the indices: they begin at 0 and end one before the length of the axis")
 
 
 def past_the_end(case: Case, fault: LibraryFault, found: Diagnostic) -> Diagnostic:
@@ -38,7 +39,27 @@ def past_the_end(case: Case, fault: LibraryFault, found: Diagnostic) -> Diagnost
             f"back to it. Here that happens to {count}, so that the gradient is not that of the value. The numbers "
             "mean something else than intended, too: that entry was not asked for."
         ),
-        fix=Fix("correct the indices: they begin at 0 and end one before the length of the axis"),
+        fix=_FIX,
+    )
+
+
+def nan_past_the_end(case: Case, choice: Node, found: Diagnostic) -> Diagnostic:
+    """What was found about a NaN that is written down, told as what it is where a read from outside gives it."""
+    program = case.capture.program
+    if program is None or choice.span is None or program[choice.inputs[1]].op != "take":
+        return found
+    inside = np.asarray(program[choice.inputs[0]].value)
+    count = f"{inside.size - int(np.sum(inside))} of {inside.size} entries"
+    framework, target = words.framework_name(case.capture.framework), case.capture.target
+    return replace(
+        found,
+        headline=f"an index lies past the end: NaN is read there, and `{target}` has no value",
+        primary=Annotation(choice.span, f"{count} are read from outside"),
+        why=(
+            f"Where NumPy raises an IndexError, {framework} reads NaN, and passes no gradient back. Here that happens "
+            f"to {count}: `{target}` is NaN by it, while its gradient may look like one."
+        ),
+        fix=_FIX,
     )
 
 

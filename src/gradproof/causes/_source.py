@@ -12,6 +12,7 @@ from gradproof.frameworks import framework
 from gradproof.ir.span import Span
 from gradproof.ir.syntax import tree_of_text
 
+_PICKING = frozenset({"take", "take_along_axis", "one_hot", "gather", "embedding", "embedding_lookup"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -53,6 +54,17 @@ def returned(case: Case, span: Span | None) -> tuple[ast.expr, str] | None:
     return value, ast.get_source_segment(case.sources[span.file], value) or ""
 
 
+def none_returned(case: Case, span: Span | None, place: int) -> Span | None:
+    """The `None` that the function around a span returns in a place, or else the only one that it returns."""
+    found = returned(case, span)
+    if found is None or span is None or not isinstance(found[0], ast.Tuple):
+        return None
+    parts = found[0].elts
+    nothing = [one for one in parts if isinstance(one, ast.Constant) and one.value is None]
+    here = [one for one in nothing if parts.index(one) == place] or (nothing if len(nothing) == 1 else [])
+    return _span_of(span.file, here[0]) if here else None
+
+
 def assigned(case: Case, name: str, before: Span) -> Span | None:
     """The expression that a name was last given before a place, in the same function and by a call."""
     tree = tree_of_text(case.sources.get(before.file, ""))
@@ -69,8 +81,22 @@ def assigned(case: Case, name: str, before: Span) -> Span | None:
     last = max(named, key=lambda node: node.lineno, default=None)
     if last is None or not isinstance(last.value, ast.Call):
         return None
-    value = last.value
-    return Span(before.file, value.lineno, value.col_offset, value.end_lineno, value.end_col_offset)
+    return _span_of(before.file, last.value)
+
+
+def is_index(case: Case, name: str, near: Span | None) -> bool:
+    """Whether a file picks entries by what goes by a name, in brackets or by a function that is made for it."""
+    tree = None if near is None else tree_of_text(case.sources.get(near.file, ""))
+    for node in () if tree is None else ast.walk(tree):
+        parts: list[ast.AST] = [node.slice] if isinstance(node, ast.Subscript) else []
+        if isinstance(node, ast.Call):
+            function = (
+                node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            )
+            parts = [*node.args, *node.keywords] if function in _PICKING else []
+        if any(isinstance(one, ast.Name) and one.id == name for part in parts for one in ast.walk(part)):
+            return True
+    return False
 
 
 def upstream_parameter(case: Case, span: Span | None) -> str | None:
@@ -92,6 +118,10 @@ def replaced_span(case: Case, span: Span, new: str) -> str:
     source = parsed(case.sources.get(span.file, ""))
     part = None if source is None else source.at(span)
     return "" if part is None or text_of(case, span) == new else replaced_text(case, span.file, part, new)
+
+
+def _span_of(file: str, part: ast.expr) -> Span:
+    return Span(file, part.lineno, part.col_offset, part.end_lineno, part.end_col_offset)
 
 
 def _covers(node: Function, line: int) -> bool:

@@ -41,6 +41,7 @@ from gradproof.causes._mistakes import Said, entry, op_span, say
 from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._remedied import remedied
 from gradproof.causes._rounding import loss_of
+from gradproof.causes._source import none_returned
 from gradproof.causes._unheard_rules import forward_rule, without_history
 from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
@@ -177,7 +178,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
 
 
 def rule_span(case: Case, fault: CustomFault) -> Span | None:
-    """Where the rule computed its result; without that, where the rule or its function is defined."""
+    """Where the rule computed its result, or wrote None; without that, where the rule or its function is defined."""
     result = fault.mistake.rule.results[fault.mistake.input]
     node = None if result is None else fault.mistake.rule.program[result]
     scope, rule = fault.scope, fault.mistake.rule
@@ -188,7 +189,8 @@ def rule_span(case: Case, fault: CustomFault) -> Span | None:
         # A rule that is run as one step has the line of what uses the function.
         if inside and node.span not in (case.capture.call, scope.used_at):
             return node.span
-    return scope.rule_at or scope.defined_at or scope.used_at
+    written = none_returned(case, scope.rule_at, fault.mistake.input) if result is None else None
+    return written or scope.rule_at or scope.defined_at or scope.used_at
 
 
 def _numbers(fault: CustomFault) -> str:

@@ -29,7 +29,7 @@ from dataclasses import replace
 
 from gradproof.causes._evidence import instead_of_none
 from gradproof.causes._missing import broken, diagnose, lacks
-from gradproof.causes._source import assigned, replaced_span, text_of
+from gradproof.causes._source import assigned, is_index, replaced_span, text_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -55,12 +55,20 @@ def find(case: Case) -> Iterator[Diagnostic]:
             f"A derivative says what a small change does, and {_thing(dtype)} cannot change by a little. "
             f"{_refused(case)} {dtype}{_formula(dtype)}."
         ),
-        fix=Fix("ask for the gradient of the numbers that are made of it")
-        if dtype == "string"
-        else Fix(
-            f"give `{name}` a floating-point dtype; a number with a decimal point has one",
-            _patch(case, missing),
-        ),
+        fix=_fix(case, missing),
+    )
+
+
+def _fix(case: Case, missing: Break) -> Fix:
+    name = case.source.name
+    if case.source.dtype == "string":
+        return Fix("ask for the gradient of the numbers that are made of it")
+    if is_index(case, name, case.capture.call):
+        return Fix(
+            f"`{name}` is used as an index and has to stay whole: ask for the gradient of another argument"
+        )
+    return Fix(
+        f"give `{name}` a floating-point dtype; a number with a decimal point has one", _patch(case, missing)
     )
 
 

@@ -31,7 +31,9 @@ from dataclasses import replace
 import numpy as np
 
 from gradproof.causes._evidence import Rows, observed_text, subject
+from gradproof.causes._indefinite import indefinite, rounded_indefinite
 from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returned_rows, way_row
+from gradproof.causes._past_the_end import nan_past_the_end
 from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
 from gradproof.causes._rounding import proven_ball
 from gradproof.diagnosis import words
@@ -61,11 +63,11 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if found is not None and found.origin.op in ("input", "constant"):
         yield from _from_the_data(case, found)
     elif found is not None and found.kind == "invalid-domain":
-        yield from _from_the_run(case, found)
+        yield from rounded_indefinite(case, found) or _from_the_run(case, found)
     elif case.stands_alone and case.irregular.singular is not None:
         yield from _beside(case, case.irregular.singular)
     elif case.verdict is Verdict.UNDEFINED and (choice := _nan_chosen(case)) is not None:
-        yield _from_a_choice(case, choice)
+        yield nan_past_the_end(case, choice, _from_a_choice(case, choice))
     elif case.lacks_a_value and case.verdict in (Verdict.UNVERIFIED, Verdict.UNDEFINED):
         yield from _from_exact_arithmetic(case)
 
@@ -253,7 +255,8 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
         op=node.op,
     )
-    yield _of_too_few(case, found, program, node, node.span) if node.op == "var" else found
+    told = {"var": _of_too_few, "cholesky": indefinite}.get(node.op)
+    yield found if told is None else told(case, found, program, node, node.span)
 
 
 def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, span: Span) -> Diagnostic:

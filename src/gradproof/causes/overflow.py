@@ -35,6 +35,7 @@ from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.ir.program import Node
 from gradproof.judge.verdict import Verdict
 
+SHORT = 1e6  # a limit below is told with all its digits: that of float16 is no round number
 MANY = 3  # from so many executions on, a line is a loop
 
 
@@ -44,7 +45,8 @@ def find(case: Case) -> Iterator[Diagnostic]:
         return
     node = found.origin
     op = forward_op(found.program, node)
-    largest = words.significant(LARGEST[node.dtype], 2)
+    limit = LARGEST[node.dtype]
+    largest = f"{limit:.0f}" if limit < SHORT else words.significant(limit, 2)
     where = "" if found.is_forward else "the gradient of "
     too_large = f"is {found.exact.words} here, too large for {node.dtype}"
     inside = f"returns infinity, though its value {found.exact.words} is no more than {node.dtype} can hold"

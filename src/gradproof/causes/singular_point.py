@@ -41,6 +41,11 @@ from gradproof.ir.program import Node, Program
 from gradproof.judge.verdict import Verdict
 
 _FIX = "keep the argument away from this point: add a small constant inside, or use the square"
+# What no single number shows: where the vectors of a decomposition are none in particular.
+_EQUAL = {"eigh": "equal eigenvalues", "eig": "equal eigenvalues", "svd": "equal or zero singular values"}
+_FIX_EQUAL = (
+    "keep the matrix away from this point, or use only what does not depend on which vectors are chosen"
+)
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -117,14 +122,14 @@ def _not_decided(case: Case) -> Iterator[Diagnostic]:
         "and the gradient is NaN or infinite by it",
         "{Line} computes {op} {at}, where its slope is infinite, and the chain rule multiplies by it. Whether "
         "`{target}` as a whole has a derivative at this point could not be decided.",
-        Fix(_FIX),
+        _fix(forward_op(found.program, found.origin)),
     )
 
 
 def _infinite_slope(case: Case, found: Nonfinite, but: str, why: str, fix: Fix) -> Iterator[Diagnostic]:
     node = forward_op(found.program, found.origin)
     argument = _argument(found, node)
-    at = "here" if argument is None else f"at {spoken(case, found.program, argument)}"
+    at = "here" if argument is None else _at(case, found.program, node, argument)
     line, op = line_of(node.span), op_words(node)
     told = {"target": case.capture.target, "op": op, "at": at, "line": line, "Line": capital(line)}
     yield from diagnose(
@@ -152,7 +157,7 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
     program = case.judgement.reference.run.program
     node = program[case.irregular.singular.node]
     is_beside = case.irregular.singular.is_beside
-    at = "beside this point" if is_beside else f"at {spoken(case, program, case.irregular.singular.operand)}"
+    at = "beside this point" if is_beside else _at(case, program, node, case.irregular.singular.operand)
     index = _entry(case)
     yield Diagnostic(
         kind="singular-point",
@@ -167,7 +172,7 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
             *(() if case.irregular.nonfinite is None else way_row(case.irregular.nonfinite)),
         ),
         why=_why(case, program, node, at),
-        fix=Fix(_FIX),
+        fix=_fix(node),
         op=node.op,
     )
 
@@ -210,13 +215,24 @@ def _why(case: Case, program: Program, node: Node, at: str) -> str:
             "computed where its slope is infinite. What was returned is the slope of the code for this point alone, "
             "and no derivative."
         )
-    value = number_at(program, case.irregular.singular.operand)
+    is_number = node.op not in _EQUAL
+    there = (
+        f"for an argument of {number_at(program, case.irregular.singular.operand)}" if is_number else "there"
+    )
     first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its slope is infinite. "
     if case.irregular.nonfinite is not None:
         return (
             f"{first}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."
         )
-    return f"{first}What was returned for an argument of {value} is a convention, and no derivative."
+    return f"{first}What was returned {there} is a convention, and no derivative."
+
+
+def _at(case: Case, program: Program, node: Node, argument: Place) -> str:
+    return f"at {_EQUAL.get(node.op) or spoken(case, program, argument)}"
+
+
+def _fix(node: Node) -> Fix:
+    return Fix(_FIX_EQUAL if node.op in _EQUAL else _FIX)
 
 
 CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "")

@@ -62,7 +62,7 @@ class Exact:
             digits, exponent = 1.0, exponent + 1
         sign = "-" if self.sign < 0 else ""
         if -4 <= exponent <= 5:
-            return f"{sign}{digits * 10.0**exponent:.2g}"
+            return f"{sign}{float(f'{digits * 10.0**exponent:.2g}'):g}"
         return f"{sign}{digits:.1f}e{exponent}"
 
 

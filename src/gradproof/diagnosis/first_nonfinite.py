@@ -146,7 +146,8 @@ def _masked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
             continue
         zero = zero_at(program, factor)
         if zero.is_masked and not (
-            _is_of_the_op(program, program[way[0].id], zero.node) or _is_on_the_way_in(program, place, way)
+            _is_of_the_op(program, program[way[0].id], zero.node)
+            or _is_on_the_way_in(program, place, way, zero)
         ):
             return Nonfinite(
                 "masked-branch",
@@ -166,10 +167,14 @@ def _is_of_the_op(program: Program, origin: Node, zero: Node) -> bool:
     return origin.phase == "backward" and zero.phase == "forward" and zero.id in op.inputs
 
 
-def _is_on_the_way_in(program: Program, meeting: Place, way: tuple[Place, ...]) -> bool:
-    """Whether a zero is a factor of the argument that rounding brought to an infinite slope: no mask of its result."""
+def _is_on_the_way_in(program: Program, meeting: Place, way: tuple[Place, ...], zero: Zero) -> bool:
+    """Whether a zero is a factor of the argument of the op with the infinite slope: no mask of its result.
+
+    What a cut-off argument is multiplied by, as that of a `relu`, is told as a mask unless rounding is to blame.
+    """
     origin, met = forward_op(program, program[way[0].id]), forward_op(program, program[meeting.id])
-    return met.id < origin.id and _rounding_to_an_edge(program, way) is not None
+    is_before = met.phase == "forward" and met.id < origin.id
+    return is_before and (zero.why == "multiplied by 0" or _rounding_to_an_edge(program, way) is not None)
 
 
 def _other_factor(program: Program, place: Place, way: tuple[Place, ...]) -> Place | None:
@@ -187,7 +192,7 @@ def _other_factor(program: Program, place: Place, way: tuple[Place, ...]) -> Pla
 def _unmasked(program: Program, way: tuple[Place, ...]) -> Nonfinite | None:
     origin = program[way[0].id]
     local = exact_entry(program, way[0])
-    if origin.op in ("input", "constant"):
+    if origin.op in ("input", "constant", "cholesky"):
         return Nonfinite("invalid-domain", program, way, None)
     if local is None:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradproof.diagnosis.flow import Faulty, Place, operand, trail
+from gradproof.diagnosis.flow import Faulty, Place, operand, places, trail
 from gradproof.engine.hidden_infinities import unbounded_slopes
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.run import Run
@@ -102,7 +102,19 @@ def without_value(proven: Run) -> tuple[Place, ...]:
     if faulty is None or not faulty.any():
         return ()
     with proven.m.domain.active():
-        return trail(proven.program, end, bad)
+        way = trail(proven.program, end, bad)
+        # An op that is computed as a whole has no value in any entry where one of its operands lacks a single one.
+        while (before := _lacking_anywhere(proven.program, way[0], bad)) is not None:
+            way = (*trail(proven.program, before, bad), *way)
+        return way
+
+
+def _lacking_anywhere(program: Program, place: Place, bad: Faulty) -> Place | None:
+    for id in program[place.id].inputs:
+        faulty = bad(id)
+        if faulty is not None and faulty.any():
+            return next(places(id, faulty))
+    return None
 
 
 def _without_bound(proven: Run) -> Faulty:

@@ -44,9 +44,14 @@ def is_users(filename: str) -> bool:
         or filename == "<__array_function__ internals>"
     ):
         return False
-    if filename.startswith((_OWN_FOLDER, *_STDLIB_FOLDERS)) or is_launcher(filename):
+    if is_ours(filename) or filename.startswith(_STDLIB_FOLDERS) or is_launcher(filename):
         return False
     return not any(mark in filename for mark in _LIBRARY_MARKS)
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file is one of gradproof itself."""
+    return filename.startswith(_OWN_FOLDER)
 
 
 def user_places(frame: FrameType | None) -> tuple[Place, ...]:

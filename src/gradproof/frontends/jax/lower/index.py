@@ -40,9 +40,15 @@ def _gather(m: Any, event: Any, x: Any, indices: Any) -> Any:
     if inside.all() and not is_fixed(m, indices):
         flat = m.reshape(x, shape=(math.prod(x.shape),))
         return m.take(flat, _followed(m, event, tuple(x.shape), indices, places), axis=0)
-    y = _moved(m, x, places, np.asarray(event.outputs[0].array))
+    y = _moved(m, x, places, _filled(np.asarray(event.outputs[0].array), places))
     # An index past the end reads the nearest entry. It is marked: JAX passes no gradient back from there.
     return y if inside.all() or params["mode"] == _DROP else m.select(inside, y, y)
+
+
+def _filled(returned: Any, places: Any) -> Any:
+    """What stands for entries that lie outside, in every place: NaN, where it is written down, is known by that."""
+    outside = returned[places < 0]
+    return np.full_like(returned, outside[0]) if outside.size else returned
 
 
 def _followed(m: Any, event: Any, shape: tuple[int, ...], indices: Any, places: Any) -> Any:

@@ -13,7 +13,7 @@ from jax._src import api, core, pjit, tree_util
 from jax._src.interpreters import partial_eval as pe
 
 from gradproof.frontends.jax.observe.peel import ground
-from gradproof.frontends.record.source import MAX_STACK, Place, argument, call_at, is_users, span_of
+from gradproof.frontends.record.source import MAX_STACK, Place, argument, call_at, is_ours, is_users, span_of
 
 _API_FILE, _JIT_FILE = api.__file__, pjit.__file__
 _TRACING = (pe.__file__, "trace_to_jaxpr")
@@ -62,7 +62,7 @@ def asked_by(frame: FrameType | None, traceable: Any) -> JaxAsked:
                 api_name = _RETURNED[code.co_qualname]
                 function = frame.f_locals.get("fun", function)
                 arguments = _positions(frame)
-        elif not places and not code.co_filename.endswith(_BETWEEN):
+        elif not places and not code.co_filename.endswith(_BETWEEN) and not is_ours(code.co_filename):
             is_direct = False
         frame = frame.f_back
     is_staged = not isinstance(ground(core.trace_ctx.trace), core.EvalTrace)

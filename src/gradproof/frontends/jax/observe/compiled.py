@@ -17,11 +17,12 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from jax._src import api, core, pjit
 
-from gradproof.frontends.frozen.outside_reads import Read
+from gradproof.frontends.frozen.outside_reads import Read, reads_of
+from gradproof.frontends.frozen.random_numbers import drawn_from, states_of
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.batched import heard, is_batched_only
 from gradproof.frontends.jax.observe.effects import is_noticed
-from gradproof.frontends.jax.observe.frozen import frozen_in, reads_now, unwrapped, with_object
+from gradproof.frontends.jax.observe.frozen import drawn_once, frozen_in, reads_now, unwrapped, with_object
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import bottom, ground
 from gradproof.frontends.jax.observe.session import JaxSession
@@ -52,6 +53,7 @@ class CompiledFunctions:
         self._session = session
         self._pending: deque[Ending] = deque(maxlen=MOST_PENDING)
         self._reads: WeakKeyDictionary[Any, tuple[Read, ...]] = WeakKeyDictionary()
+        self._drawn: WeakKeyDictionary[Any, tuple[Read, ...]] = WeakKeyDictionary()
         self._by_function: dict[int, _Compiled] = {}
         self._found: set[str] = set()
         self._last = threading.local()
@@ -63,11 +65,34 @@ class CompiledFunctions:
         self._pending.append(ending)
 
     def patches(self) -> list[Patch]:
-        return [wrap(pjit, "_run_python_pjit", self._run), wrap(pjit, "_get_fastpath_data", self._fast_path)]
+        return [
+            wrap(pjit, "_trace_for_jit", self._trace),
+            wrap(pjit, "_run_python_pjit", self._run),
+            wrap(pjit, "_get_fastpath_data", self._fast_path),
+        ]
 
     def close(self) -> None:
         if self._counting and api._post_hook_state.value == self._count:
             api._post_hook_state.set_global(self._hook_before)
+
+    def _trace(self, original: Any, fun: Any, *rest: Any) -> Any:
+        """Random numbers that Python draws now are constants of the jaxpr."""
+        if self._session.here.quiet:
+            return original(fun, *rest)
+        try:
+            *_, given, _ = rest
+            states = states_of(reads_of(unwrapped(with_object(fun, given))))
+        except Exception:
+            self._session.note_failure()
+            states = {}
+        traced = original(fun, *rest)
+        try:
+            drawn = tuple(drawn_from(states))
+            if drawn:
+                self._drawn[traced.params["jaxpr"]] = drawn
+        except Exception:
+            self._session.note_failure()
+        return traced
 
     def _run(self, original: Any, p: Any, args: Any, fun: Any, *rest: Any) -> Any:
         session = self._session
@@ -160,7 +185,8 @@ class CompiledFunctions:
     def _frozen(self, jaxpr: Any, name: str, functions: tuple[Any, ...]) -> tuple[Baked, ...]:
         """What has changed since the jaxpr was traced; at its first run, what it was traced with is kept."""
         if jaxpr in self._reads:
-            return tuple(frozen_in(jaxpr, name, self._reads[jaxpr]))
+            drawn = drawn_once(name, self._drawn.get(jaxpr, ()))
+            return (*frozen_in(jaxpr, name, self._reads[jaxpr]), *drawn)
         self._reads[jaxpr] = reads_now(functions)
         return ()
 

@@ -57,6 +57,12 @@ def frozen_in(jaxpr: Any, name: str, reads: Iterable[Read]) -> Iterator[Baked]:
             yield Baked(name, read.name, repr(shown(read.value)), repr(shown(now)), read.span)
 
 
+def drawn_once(name: str, reads: Iterable[Read]) -> Iterator[Baked]:
+    """Generators that were drawn from while a function was traced."""
+    for read in reads:
+        yield Baked(name, read.name, "", "", read.span, is_drawn=True)
+
+
 def constants_in(jaxpr: Any, consts: Iterable[Any]) -> Iterator[np.ndarray[Any, Any]]:
     """Every literal and every closed-over array of a jaxpr and of those inside of it."""
     for const in consts:
