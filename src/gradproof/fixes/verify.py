@@ -11,6 +11,7 @@ import numpy as np
 from flint import arb
 
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.derive import derive, vjp
 from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import Policy, run
@@ -77,6 +78,15 @@ def rounded_gradients(program: Program, wrt: Sequence[int]) -> list[Array | None
         return None
     values = [derived[id].value for id in derived.outputs]
     return [None if value is None else np.asarray(value) for value in values]
+
+
+def has_value(program: Program) -> bool:
+    """Whether floating-point arithmetic computes numbers for what is differentiated."""
+    try:
+        values = run(Ieee(), _unrecorded(program)).outputs()
+    except (GradproofError, ValueError, TypeError, FloatingPointError):
+        return False
+    return all(bool(np.isfinite(value).all()) for value in values)
 
 
 def tightened(program: Program, wrt: int, true: Enclosure) -> Enclosure:

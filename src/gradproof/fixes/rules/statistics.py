@@ -42,3 +42,6 @@ rule("sqrt(prod(X))", "exp(sum(log(X)) / 2)", "sum the logarithms; the product m
      {"X": 1e-15}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
 rule("log(prod(X))", "sum(log(X))", "sum the logarithms; the product may be too large or too small",
      {"X": 1e-30}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
+rule("log(prod(X) / prod(Y))", "sum(log(X)) - sum(log(Y))",
+     "sum the logarithms; the products may be too large or too small", {"X": 1e-30, "Y": 1e-30},
+     "for negative numbers, whose logarithm has no value", X=POSITIVE, Y=POSITIVE)
