@@ -115,6 +115,12 @@ SAME = (
         "take the root only where its argument is positive, and give it a harmless one elsewhere",
         "",
     ),
+    Substitute(
+        "power(A, C)",
+        "select(greater(A, 0), power(select(greater(A, 0), A, 1), C), 0)",
+        "take the power only where its base is positive, and give it a harmless one elsewhere",
+        "",
+    ),
 )
 """The same functions without the infinite slope, for where it meets a factor of zero."""
 

@@ -204,11 +204,6 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
     if case.verdict in _CUT:
         yield from ((span, SOFT) for span in _decided(program, _steps(program)))
         return
-    reference = case.judgement.reference
-    sides = None if reference is None else reference.sides
-    if sides is not None:
-        for span in _decided(program, sides.guilty or sides.ties):
-            yield span, (*CORNERS, *STEPS)
     suspects = [] if case.irregular.singular is None else [program[case.irregular.singular.node]]
     way = ancestors(program, program.outputs) & descendants(program, [case.source.node or 0])
     suspects += [node for node in program.nodes if node.id in way and is_at_edge(program, node)]
@@ -219,6 +214,11 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
     ):  # the function has a derivative: another way of writing it may find it
         used = {node.span for node in program.nodes if node.span and _takes_from(program, node, places)}
         yield from ((span, SAME) for span in (*used, *places))
+    reference = case.judgement.reference
+    sides = None if reference is None else reference.sides
+    if sides is not None:
+        for span in _decided(program, sides.guilty or sides.ties):
+            yield span, (*CORNERS, *STEPS)
     yield from ((span, UPRIGHT) for span in places)
 
 
