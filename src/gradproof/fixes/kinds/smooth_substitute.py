@@ -162,7 +162,11 @@ def _changes(case: Case, program: Program) -> Iterator[SubstituteChange]:
         yield from _everywhere(
             case, program, places
         )  # with one corner left the function is as rough as before
+    same = [place for place in places if place[1] is SAME]
     for span, table in places:
+        if table is not SAME and len(same) > 1:
+            yield from _everywhere(case, program, same)
+            same = []
         nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
         for substitute in table:
             yield from _applied(case, program, graph, nodes, substitute)
