@@ -22,6 +22,8 @@ from gradproof.fixes.source import parsed
         ("(1 - y) * g(x)", "-f(x)", "-(1 - y) * f(x)"),
         ("é + y * g(x) / 2", "-(a + b)", "é - y * (a + b) / 2"),
         ("-(y * g(x)).mean()", "-f(x)", "-(-y * f(x)).mean()"),
+        ("-(1 - y) * p * g(x)", "-f(x)", "(1 - y) * p * f(x)"),
+        ("h(-y * g(x))", "-f(x)", "h(y * f(x))"),
         ("a + (y * g(x))", "-f(x)", "a + (-y * f(x))"),
         ("h(g(x))", "-f(x)", "h(-f(x))"),
         ("a + g(x)", "f(x) - b", "a + f(x) - b"),

@@ -50,6 +50,10 @@ from gradproof.judge.unknown import nan_chosen
 from gradproof.judge.verdict import Verdict
 
 _FIX_DATA = "look where the number comes from: a gap in the data, or an update with a gradient like this one"
+_FIX_MASK = (
+    "write a large number in the place of the infinity, such as {number}: beside others it weighs nothing either, and "
+    "a row that holds nothing else has a value"
+)
 _FIX_TRAINED = (
     "look for the earlier step that made it so (`--checks all` looks at every one): a smaller learning rate, or "
     "clipped gradients, keep the weights finite"
@@ -132,8 +136,16 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
             f"No op of the program has made this {value}: {line_of(node.span)} was given it{entry}. Everything "
             "computed from it has no value either, up to the gradient."
         ),
-        fix=Fix(_FIX_TRAINED if is_trained else _FIX_DATA),
+        fix=Fix(_FIX_TRAINED if is_trained else _data_words(found, first)),
     )
+
+
+def _data_words(found: Nonfinite, first: Place) -> str:
+    """An infinity that is one number, and no entry of an array, was written to mask something."""
+    node = found.program[first.id]
+    if node.op != "constant" or node.shape or not np.isinf(np.asarray(node.value)).all():
+        return _FIX_DATA
+    return _FIX_MASK.format(number="-1e9" if np.asarray(node.value) < 0 else "1e9")
 
 
 def _is_left_behind(case: Case, found: Nonfinite, first: Place) -> bool:

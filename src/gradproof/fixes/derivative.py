@@ -18,6 +18,7 @@ from gradproof.errors import GradproofError
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.formula import Formula
 from gradproof.fixes.kept_names import forward_of, kept_names
+from gradproof.fixes.lines import replaced_alone
 from gradproof.fixes.render_term import Unwritten
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
@@ -93,7 +94,9 @@ def _fix(case: Case, fault: CustomFault) -> Fix | None:
         return None
     others = {one.input for one in find_mistakes(rule, case.options)} - {position}
     edits = [found[0], *(more[0] for k in others if (more := _edit(case, fault, source, written, k)))]
-    return Fix("return the derivative of the forward", replaced(source, edits, place.file), found[1])
+    alone = len(edits) == 1  # names that only the old text read go with it
+    patch = replaced_alone(source, *edits[0], place.file) if alone else replaced(source, edits, place.file)
+    return Fix("return the derivative of the forward", patch, found[1])
 
 
 def _edit(

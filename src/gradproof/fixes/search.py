@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from gradproof.fixes.graph import Graph
 from gradproof.fixes.rewrite import Rewrite, rewrites
 from gradproof.fixes.rule import RewriteRule
 from gradproof.fixes.rules import RULES
-from gradproof.fixes.verify import GradientPair, is_equal, rounded_gradient
+from gradproof.fixes.verify import GradientPair, has_value, is_equal, rounded_gradient
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 
@@ -24,6 +25,7 @@ MOST_PLACES = 60  # places in the source where rules are tried; the nearest to t
 SECONDS = 3.0  # a large one must not take longer than its own check
 SHARE = 0.5  # of the lost digits, which a fix must bring back
 LEAST_GAIN = 1.0  # one digit: less could be chance
+HALF_WAY = 0.5  # digits: a step that mends the gradient, and not yet the value, is better than none
 WORTH = 0.5  # digits that a further step must gain: a change that is easy to read is worth half a digit
 
 
@@ -62,6 +64,14 @@ class Aim:
     places: tuple[int, ...] = ()
     run: Callable[[Program, int], Array | None] = rounded_gradient
     most_tried: int = MOST_TRIED
+
+    def digits_of(self, program: Program) -> float | None:
+        """A gradient is worth little beside a value that is no number: what is to be mended has both."""
+        gradient = self.run(program, self.gradients.wrt)
+        digits = None if gradient is None else self.gradients.digits(gradient)
+        if digits is None or not self.is_reached(digits) or has_value(program):
+            return digits
+        return max(self.digits, HALF_WAY)
 
     def is_reached(self, digits: float) -> bool:
         """Half of what was lost; where not one digit was left, what makes the gradient correct is enough."""
@@ -111,8 +121,19 @@ def _candidates(program: Program, aim: Aim, rules: Sequence[RewriteRule], deadli
         if any(candidate.digits >= aim.possible - WORTH for candidate in step):
             break
         # A step that gains nothing may open the way for one that does, so the beam keeps the best of any gain.
-        beam = sorted(step, key=lambda one: -one.digits)[:WIDTH]
+        beam = _varied(step)[:WIDTH]
     return found
+
+
+def _varied(step: Sequence[Candidate]) -> list[Candidate]:
+    """The best first; of equals, as all without a digit are, one of each rule before a second of any."""
+    seen: Counter[tuple[float, str]] = Counter()
+    order: list[tuple[float, int]] = []
+    for one in step:
+        kind = one.digits, one.steps[-1].rule.pattern
+        order.append((-one.digits, seen[kind]))
+        seen[kind] += 1
+    return [one for _, one in sorted(zip(order, step), key=lambda pair: pair[0])]
 
 
 def _next(start: Candidate, aim: Aim, rules: Sequence[RewriteRule], seen: set[str]) -> Iterator[Candidate]:
@@ -124,11 +145,9 @@ def _next(start: Candidate, aim: Aim, rules: Sequence[RewriteRule], seen: set[st
                 if key in seen:
                     continue
                 seen.add(key)
-                gradient = aim.run(rewrite.program, aim.gradients.wrt)
-                if gradient is None:
-                    continue
-                digits = aim.gradients.digits(gradient)
-                yield Candidate(rewrite.program, (*start.steps, rewrite), digits)
+                digits = aim.digits_of(rewrite.program)
+                if digits is not None:
+                    yield Candidate(rewrite.program, (*start.steps, rewrite), digits)
 
 
 def _places(program: Program, first: Sequence[int]) -> list[list[Node]]:

@@ -48,7 +48,16 @@ def _merged(source: ParsedSource, place: ast.expr, text: str) -> tuple[ast.expr,
         if sign.strip() == old:
             flipped = head[: len(head) - len(sign)] + sign.replace(old, new)
             return outer, flipped + enclosed(source, place, bare) + tail
-    return place, f"-{enclosed_negated(bare)}"
+    return place, _negated(bare)
+
+
+def _negated(text: str) -> str:
+    """With the other sign: a product that begins with a minus loses it."""
+    first = syntax.expression(text)
+    while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult | ast.Div):
+        first = first.left
+    is_minus = is_negative(first) and text.startswith("-")
+    return text[1:].lstrip() if is_minus else f"-{enclosed_negated(text)}"
 
 
 def enclosed_negated(text: str) -> str:

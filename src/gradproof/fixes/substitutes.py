@@ -115,6 +115,18 @@ SAME = (
         "take the root only where its argument is positive, and give it a harmless one elsewhere",
         "",
     ),
+    Substitute(
+        "power(A, C)",
+        "select(greater(A, 0), power(select(greater(A, 0), A, 1), C), 0)",
+        "take the power only where its base is positive, and give it a harmless one elsewhere",
+        "",
+    ),
+    Substitute(
+        "atan2(A, B)",
+        "atan2(A, select(greater(A ** 2 + B ** 2, 0), B, 1))",
+        "ask for the angle of a vector of zeros as that of (1, 0): it is 0 too, and has slopes",
+        "",
+    ),
 )
 """The same functions without the infinite slope, for where it meets a factor of zero."""
 

@@ -11,9 +11,10 @@ import numpy as np
 from flint import arb
 
 from gradproof.domains.ball import BallDomain
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.derive import derive, vjp
 from gradproof.engine.refine import Enclosure, entry_count
-from gradproof.engine.run import Policy, run
+from gradproof.engine.run import AS_RECORDED, Policy, run
 from gradproof.errors import GradproofError
 from gradproof.fixes import allowance
 from gradproof.ir import types
@@ -79,13 +80,22 @@ def rounded_gradients(program: Program, wrt: Sequence[int]) -> list[Array | None
     return [None if value is None else np.asarray(value) for value in values]
 
 
+def has_value(program: Program) -> bool:
+    """Whether floating-point arithmetic computes numbers for what is differentiated."""
+    try:
+        values = run(Ieee(), _unrecorded(program)).outputs()
+    except (GradproofError, ValueError, TypeError, FloatingPointError):
+        return False
+    return all(bool(np.isfinite(value).all()) for value in values)
+
+
 def tightened(program: Program, wrt: int, true: Enclosure) -> Enclosure:
     """The true gradient as narrowly as float64 can hold it: a verdict needs less than a count of all digits."""
     if entry_count(program) > MOST_ENTRIES:
         return true
     domain = BallDomain(PRECISIONS_BITS[0])
     with domain.active():
-        exact = _exact(domain, program, wrt, {})
+        exact = _exact(domain, program, wrt, AS_RECORDED)
         return true if exact is None else Enclosure(*domain.leave(exact[1]))
 
 
@@ -105,7 +115,8 @@ def is_equal(
     """Whether both programs have the same value and gradient in exact arithmetic, here and at points nearby.
 
     A point at which the old program has no value says nothing; where the new one has none, it is another function.
-    Without `has_point` the old one may have no gradient at the recorded inputs themselves.
+    Without `has_point` the old one may have no gradient at the recorded inputs themselves: what was decided there, at
+    an edge, is decided anew beside it.
     """
     if entry_count(old) + entry_count(new) > MOST_ENTRIES:
         return False
@@ -113,7 +124,7 @@ def is_equal(
     for k, point in enumerate(_points(old, wrt)):
         if time.thread_time() > end:
             return False
-        agree = _agree_at(old, new, wrt, point)
+        agree = _agree_at(old, new, wrt, Policy(inputs=point, redecide=k > 0 and not has_point))
         if agree is False or (agree is None and k == 0 and has_point):
             return False
         if agree is None:
@@ -140,16 +151,16 @@ def _moved(value: Array, distance: float, generator: np.random.Generator) -> Arr
     return np.asarray(np.where(wide == 0, shift, wide * (1.0 + shift)))
 
 
-def _agree_at(old: Program, new: Program, wrt: int, point: dict[int, Array]) -> bool | None:
+def _agree_at(old: Program, new: Program, wrt: int, at: Policy) -> bool | None:
     """Whether value and gradient agree at a point; None where the old program has none."""
     has_value = False
     for bits in PRECISIONS_BITS:
         domain = BallDomain(bits)
         with domain.active():
-            expected = _exact(domain, old, wrt, point)
+            expected = _exact(domain, old, wrt, at)
             if expected is None:  # a logarithm of 1 - p needs more bits than p has nines
                 continue
-            has_value, found = True, _exact(domain, new, wrt, point)
+            has_value, found = True, _exact(domain, new, wrt, at)
             if found is None or not all(map(_overlap, expected, found)):
                 return False
             if all(map(_agree, expected, found)):
@@ -157,11 +168,11 @@ def _agree_at(old: Program, new: Program, wrt: int, point: dict[int, Array]) -> 
     return False if has_value else None
 
 
-def _exact(domain: Any, program: Program, wrt: int, point: dict[int, Array]) -> tuple[Any, Any] | None:
+def _exact(domain: Any, program: Program, wrt: int, at: Policy) -> tuple[Any, Any] | None:
     """Value and gradient in balls; None where either is not bounded."""
     try:
-        policy = Policy(inputs={id: domain.enter(value) for id, value in point.items()})
-        result = run(domain, program, policy)
+        inputs = {id: domain.enter(value) for id, value in at.inputs.items()}
+        result = run(domain, program, replace(at, inputs=inputs))
         gradient = vjp(result, [result.m.literal(np.ones(()))], [wrt])[0]
         value = np.asarray(result.outputs()[0])
     except (GradproofError, ValueError, TypeError, ZeroDivisionError, OverflowError):

@@ -9,8 +9,10 @@ from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.lines import moved_into
 from gradproof.fixes.source import ParsedSource, parsed
+from gradproof.fixes.spelling import imported_names, root_name
 from gradproof.ir.syntax import statement_around
 
+_CALLED_AS_OBJECT = ("__call__", "call")
 _TEXT = "move the whole computation into the `with` block of the tape"
 
 
@@ -34,7 +36,10 @@ def offer(fault: Fault) -> Iterator[Fix]:
     ]
     if between:
         yield Fix(_TEXT, moved_into(source, block, between, call.file, at_top=False))
-    before = _needed(beside[:place], block, {case.capture.target} | _used(asked), case.source.name)
+    runs = set[ast.stmt]()
+    if missing is not None and missing.span is not None and missing.span.file == call.file:
+        runs = {one for one in beside[:place] if _runs(source, one, missing.span.line)}
+    before = _needed(beside[:place], block, {case.capture.target} | _used(asked), case.source.name, runs)
     if before:
         yield Fix(_TEXT, moved_into(source, block, before, call.file, at_top=True))
         if between:
@@ -56,8 +61,40 @@ def _block(source: ParsedSource, asked: ast.stmt, line: int) -> ast.With | None:
     return max(own or found, key=lambda one: one.lineno, default=None)
 
 
-def _needed(before: list[ast.stmt], block: ast.With, wanted: set[str], source_name: str) -> list[ast.stmt]:
-    """Assignments ahead of the block that lead from the source to what it uses."""
+def _runs(source: ParsedSource, statement: ast.stmt, line: int) -> bool:
+    """Whether a line runs when a statement does: it is its own, or that of a function or a method which it calls."""
+    if statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+        return True
+    around = source.function_at(line)
+    functions = [one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)]
+    classes = {one.name for one in ast.walk(source.tree) if isinstance(one, ast.ClassDef)}
+    known = {*classes, *(one.name for one in functions), *imported_names(source.tree)}
+    reached = [] if around is None else [around]
+    for function in reached:
+        reached += [one for one in functions if one not in reached and _calls(one, function, known)]
+    return any(_calls(statement, one, known) for one in reached)
+
+
+def _calls(part: ast.AST, function: ast.FunctionDef, known: set[str]) -> bool:
+    """By its name, as a method of that name, or as an object that is called itself."""
+    called = [one.func for one in ast.walk(part) if isinstance(one, ast.Call)]
+    if function.name in _CALLED_AS_OBJECT:
+        return any(_is_object(one, known) for one in called)
+    return any(ast.unparse(one).rpartition(".")[2] == function.name for one in called)
+
+
+def _is_object(function: ast.expr, known: set[str]) -> bool:
+    """`layer(x)`, `self.layer(x)`, `layers[0](x)`: no function, no class, and nothing of a module."""
+    if isinstance(function, ast.Subscript):
+        return True
+    root = root_name(function)
+    return bool(root) and root not in known and (isinstance(function, ast.Name) or root == "self")
+
+
+def _needed(
+    before: list[ast.stmt], block: ast.With, wanted: set[str], source_name: str, runs: set[ast.stmt]
+) -> list[ast.stmt]:
+    """Assignments ahead of the block that lead from the source to what it uses, also by `runs` where it has no name."""
     wanted = wanted | {name for one in block.body for name in _used(one)}
     found: list[ast.stmt] = []
     for one in reversed(before):
@@ -70,7 +107,7 @@ def _needed(before: list[ast.stmt], block: ast.With, wanted: set[str], source_na
     made = set[str]()
     moved = []
     for one in reversed(found):
-        if source_name in _used(one) or made & _used(one):
+        if source_name in _used(one) or one in runs or made & _used(one):
             made |= {
                 each.id
                 for each in ast.walk(one)

@@ -1,4 +1,4 @@
-"""A root of zero whose slope nobody asks for, left out: the value stays zero, and no infinite slope meets a zero.
+"""A root or a power of zero whose slope nobody asks for, left out: it stays zero, and no infinite slope meets a zero.
 
 Wherever its result is dropped by what no selection in the file says: by a maximum, a sort, a factor made elsewhere.
 """
@@ -16,6 +16,7 @@ from gradproof.fixes.spelling import imported_names, root_name
 from gradproof.fixes.users_file import file_at
 
 _TEXT = "take the root only where its argument is above 0: elsewhere it is 0, with the slope 0, not an infinite one"
+_POWER = "take the power only where its base is not 0: there it is 0, with the slope 0, not an infinite one"
 
 
 def offer(fault: Fault) -> Iterator[Fix]:
@@ -25,15 +26,18 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if file is None or span is None or root is None or "select" not in file.language.spellings:
         return
     source, select = file.source, file.worded(file.language.spellings["select"])
-    argument = _argument(source, root)
-    if argument is not None:
+    argument, base = _argument(source, root), _base(root)
+    if argument is not None or base is not None:
+        sign, words = (">", _TEXT) if base is None else ("!=", _POWER)
+        argument = argument or base
+        assert argument is not None
         inner = ast.get_source_segment(source.text, argument) or ""
         bare = isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
         shown = inner if bare else f"({inner})"
-        safe = f"{select}({shown} > 0, {inner}, 1.0)"
+        safe = f"{select}({shown} {sign} 0, {inner}, 1.0)"
         whole = ast.get_source_segment(source.text, root) or ""
-        text = f"{select}({shown} > 0, {_with_argument(root, argument, whole, safe)}, 0.0)"
-        yield Fix(_TEXT, replaced_with_a_name(source, root, enclosed(source, root, text), span.file))
+        text = f"{select}({shown} {sign} 0, {_with_argument(root, argument, whole, safe)}, 0.0)"
+        yield Fix(words, replaced_with_a_name(source, root, enclosed(source, root, text), span.file))
 
 
 def _argument(source: ParsedSource, root: ast.expr) -> ast.expr | None:
@@ -46,6 +50,18 @@ def _argument(source: ParsedSource, root: ast.expr) -> ast.expr | None:
     if isinstance(function, ast.Attribute) and root_name(function) not in imported_names(source.tree):
         return function.value if not root.args else None
     return root.args[0] if len(root.args) == 1 else None
+
+
+def _base(power: ast.expr) -> ast.expr | None:
+    """What `x ** a` or `pow(x, a)` is a power of."""
+    if power.lineno != power.end_lineno:
+        return None
+    if isinstance(power, ast.BinOp):
+        return power.left if isinstance(power.op, ast.Pow) else None
+    if not isinstance(power, ast.Call) or len(power.args) != 2 or power.keywords:
+        return None
+    name = ast.unparse(power.func).rpartition(".")[2]
+    return power.args[0] if name in ("pow", "power", "float_power") else None
 
 
 def _with_argument(root: ast.expr, argument: ast.expr, whole: str, text: str) -> str:

@@ -162,7 +162,11 @@ def _changes(case: Case, program: Program) -> Iterator[SubstituteChange]:
         yield from _everywhere(
             case, program, places
         )  # with one corner left the function is as rough as before
+    same = [place for place in places if place[1] is SAME]
     for span, table in places:
+        if table is not SAME and len(same) > 1:
+            yield from _everywhere(case, program, same)
+            same = []
         nodes = [node for node in program.nodes if node.span == span and not node.is_discrete]
         for substitute in table:
             yield from _applied(case, program, graph, nodes, substitute)
@@ -204,11 +208,6 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
     if case.verdict in _CUT:
         yield from ((span, SOFT) for span in _decided(program, _steps(program)))
         return
-    reference = case.judgement.reference
-    sides = None if reference is None else reference.sides
-    if sides is not None:
-        for span in _decided(program, sides.guilty or sides.ties):
-            yield span, (*CORNERS, *STEPS)
     suspects = [] if case.irregular.singular is None else [program[case.irregular.singular.node]]
     way = ancestors(program, program.outputs) & descendants(program, [case.source.node or 0])
     suspects += [node for node in program.nodes if node.id in way and is_at_edge(program, node)]
@@ -219,6 +218,11 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
     ):  # the function has a derivative: another way of writing it may find it
         used = {node.span for node in program.nodes if node.span and _takes_from(program, node, places)}
         yield from ((span, SAME) for span in (*used, *places))
+    reference = case.judgement.reference
+    sides = None if reference is None else reference.sides
+    if sides is not None:
+        for span in _decided(program, sides.guilty or sides.ties):
+            yield span, (*CORNERS, *STEPS)
     yield from ((span, UPRIGHT) for span in places)
 
 

@@ -42,7 +42,9 @@ def offer(fault: Fault) -> Iterator[Fix]:
     file = file_at(case, span)
     if file is None or not file.language.cast or not types.is_real(case.source.dtype):
         return
-    if case.source.dtype == WIDE:
+    found = case.irregular.nonfinite
+    is_given = found is not None and found.origin.op in ("input", "constant")
+    if case.source.dtype == WIDE or is_given:  # what was infinite from the start is so in every dtype
         return
     source, language, alias = file.source, file.language, file.alias
     places = _places(fault, span)

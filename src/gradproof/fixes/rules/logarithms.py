@@ -6,6 +6,7 @@ from gradproof.fixes.rule import ABOVE_ONE, POSITIVE, UNIT, rule
 
 _NEGATIVE = "for negative numbers, whose logarithm has no value"
 _LOG1P = "use log1p, which keeps the digits of x that adding it to 1 rounds away"
+_OUT = "take the exponent out of the logarithm, so that its exponential is never formed"
 
 # fmt: off
 rule("log(1 + X)", "log1p(X)", _LOG1P, {"X": 1e-6}, X=UNIT)
@@ -26,6 +27,8 @@ rule("log(sqrt(X))", "0.5 * log(X)", "take the root out of the logarithm", X=POS
 rule("log(power(X, Y))", "Y * log(X)", "take the exponent out of the logarithm", {"X": 10.0, "Y": 60.0},
      _NEGATIVE, X=POSITIVE)
 rule("log(exp(X))", "X", "leave out log and exp, which undo each other", {"X": 100.0})
+rule("log(exp(X) / B)", "X - log(B)", _OUT, {"X": -200.0, "B": 3.0}, B=POSITIVE)
+rule("log(exp(X) * B)", "X + log(B)", _OUT, {"X": -200.0, "B": 3.0}, B=POSITIVE)
 rule("log(1 + exp(X))", "softplus(X)", "use softplus, which neither overflows nor rounds exp(x) away",
      {"X": 100.0})
 rule("log(1 + exp(-X))", "softplus(-X)", "use softplus, which neither overflows nor rounds exp(-x) away",
