@@ -15,11 +15,11 @@ Listener = Callable[[Any, Any, Any], None]
 
 
 class Steps:
-    """Hands each step on to those who listen."""
+    """Hands each step on to those who listen, which should be few: a program steps thousands of times a second."""
 
     def __init__(self, failed: Callable[[], object]) -> None:
         self._failed = failed
-        self._listeners: list[Listener] = []
+        self._listeners: tuple[Listener, ...] = ()  # one may go while they are told
         self._handle: Any = None
 
     def begin(self) -> None:
@@ -31,7 +31,11 @@ class Steps:
             self._handle = None
 
     def listen(self, listener: Listener) -> None:
-        self._listeners.append(listener)
+        if listener not in self._listeners:
+            self._listeners += (listener,)
+
+    def leave(self, listener: Listener) -> None:
+        self._listeners = tuple(one for one in self._listeners if one != listener)
 
     def _step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         for listener in self._listeners:

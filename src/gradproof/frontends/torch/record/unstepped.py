@@ -54,11 +54,12 @@ class Unstepped:
 
     def _step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._n_steps += 1
-        groups = optimizer.param_groups
-        size = sum(len(group["params"]) for group in groups)
+        size = 0
+        for group in optimizer.param_groups:  # at every step: no generator for it
+            size += len(group["params"])
         if self._sizes.get(id(optimizer)) != size:
             self._sizes[id(optimizer)] = size
-            self._stepped.update(id(one) for group in groups for one in group["params"])
+            self._stepped.update(id(one) for group in optimizer.param_groups for one in group["params"])
 
     def remarks(self) -> tuple[str, ...]:
         found = {key: one for key, one in self._learning.items() if key not in self._stepped}
