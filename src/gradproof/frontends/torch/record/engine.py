@@ -121,8 +121,8 @@ class Engine:
             if frame.f_code is _TENSOR_BACKWARD:
                 frame = frame.f_back or frame
             site = known.get((id(frame.f_code), frame.f_lasti))
-            is_plain = site is not None and len(outputs) == 1 and type(outputs[0]) is torch.Tensor
-            if not is_plain or recorder.is_on or recorder.quiet or not site.pass_by():
+            is_one = len(outputs) == 1 and type(outputs[0]) is torch.Tensor
+            if site is None or not is_one or recorder.is_on or recorder.quiet or not site.pass_by():
                 return self._looked_at(original, caller, outputs, args, kwargs)
             result = original(outputs, *args, **kwargs)
             try:
