@@ -47,7 +47,8 @@ class Engine:
             (owner, name, self._heard(getattr(owner, name))) for owner in (autograd_graph, torch.autograd)
         ]
         batches = wrap(torch._vmap_internals, "_vmap", self._for_many)
-        return [*runs, batches, wrap(torch.autograd, "_make_grads", self._weighed)]
+        weighing = self._weighed(torch.autograd._make_grads)
+        return [*runs, batches, (torch.autograd, "_make_grads", weighing)]
 
     def _for_many(self, original: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
         """The older `vmap`, around a run of the engine for many weights: what it was given and gave are plain again."""
@@ -75,16 +76,21 @@ class Engine:
         except Exception:
             self._failed()
 
-    def _weighed(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def _weighed(self, original: Any) -> Callable[..., Any]:
         """Before the engine runs, PyTorch looks at what it is asked with; a refusal is a call that raised."""
-        try:
-            return original(outputs, *args, **kwargs)
-        except Exception as error:
+
+        @wraps(original)
+        def weigh(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                self._refused(sys._getframe(2), outputs, error)
-            except Exception:
-                self._failed()
-            raise
+                return original(outputs, *args, **kwargs)
+            except Exception as error:
+                try:
+                    self._refused(sys._getframe(1), outputs, error)
+                except Exception:
+                    self._failed()
+                raise
+
+        return weigh
 
     def _refused(self, caller: FrameType, outputs: Any, error: Exception) -> None:
         """`caller` is `backward` or `grad` itself, which knows what the gradient was wanted for."""
