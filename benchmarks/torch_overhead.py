@@ -31,7 +31,10 @@ import gradproof
 from gradproof.frontends.record.sites import always
 from gradproof.frontends.torch.record.observation import observe
 
-STEPS, FEW = 20, 2  # recorded steps are dear: a few show what they cost
+BLOCK, STEPS, FEW = 200, 20, 2  # recorded steps are dear: a few show what they cost
+SETTLING = (
+    30  # steps at the beginning of a block that do not count: the first ones after other work are slower
+)
 Step = Callable[[], None]
 
 
@@ -84,19 +87,30 @@ def seconds(step: Step, count: int) -> float:
 def ratio(step: Step, policy: Callable[[int], bool] | None, blocks: int) -> float:
     """The median over blocks of observed time over plain time; without a policy, of plain over plain."""
     found = []
+    before = settled(step)
     for _ in range(blocks):
-        plain = seconds(step, STEPS)
         if policy is None:
-            found.append(seconds(step, STEPS) / plain)
-            continue
-        with observe(lambda call: None, policy) as observation:
-            for _ in range(3):  # the first executions are looked at; they are not what is measured here
-                step()
-            while policy is not always and observation.recorder.is_on:  # half a second of computing, in all
-                step()
-            found.append(seconds(step, FEW if policy is always else STEPS) / plain)
-        assert observation.failures == []
+            seen = settled(step)
+        else:
+            with observe(lambda call: None, policy) as observation:
+                for _ in range(3):  # the first executions are looked at; they are not what is measured here
+                    step()
+                while (
+                    policy is not always and observation.recorder.is_on
+                ):  # half a second of computing, in all
+                    step()
+                seen = seconds(step, FEW) if policy is always else settled(step)
+            assert observation.failures == []
+        after = settled(step)
+        found.append(2 * seen / (before + after))
+        before = after
     return statistics.median(found)
+
+
+def settled(step: Step) -> float:
+    """Seconds of one step of many, when all that it needs is in the processor's caches again."""
+    seconds(step, SETTLING)
+    return seconds(step, BLOCK)
 
 
 def checked(step: Step, checks: int) -> tuple[float, float, str]:

@@ -24,6 +24,19 @@ def test_the_short_way_changes_nothing_of_what_is_looked_at() -> None:
     assert _wanted(Sites({5, 6, 90, 300}.__contains__), 400) == [5, 6, 90, 300]
 
 
+def test_what_has_run_already_is_counted_and_the_next_is_announced() -> None:
+    """As where a framework tells of an execution when it is over."""
+    sites = Sites(by_powers_of_ten)
+    site, found = sites.begin("line")[0], [1]
+    for n in range(2, 1200):
+        if found[-1] == n:
+            assert sites.begin("line")[1]
+        elif not site.pass_by() and sites.skip(site):
+            found.append(n + 1)
+    assert found == [1, 10, 100, 1000]  # nobody announces the second
+    assert (site.executions, site.skipped) == (1199, 1195)
+
+
 def test_nothing_is_passed_by_before_an_execution_that_is_wanted() -> None:
     """The one before it must be settled by the long way: what is wanted is recorded from its forward on."""
     sites = Sites({AHEAD // 2}.__contains__)

@@ -345,7 +345,12 @@ def test_in_forward_mode_a_tensor_that_is_also_a_constant_is_not_judged() -> Non
     assert_all_correct(audited(lambda: torch.func.jvp(by_v, (v.clone(),), (t,))))
 
 
-def test_steps_that_nobody_looks_at_are_counted_and_a_bad_one_is_noticed() -> None:
+@pytest.mark.parametrize("lingers", [0.0, 60.0])
+def test_steps_that_nobody_looks_at_are_counted_and_a_bad_one_is_noticed(
+    lingers: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the short way, which is taken when the ear is off, and by the long one."""
+    monkeypatch.setattr("gradproof.frontends.torch.record.observation.LINGER", lingers)
     x = torch.ones(3, requires_grad=True)
     calls: list[Any] = []
     with observe(calls.append, lambda occurrence: occurrence == 1) as observation:
@@ -355,6 +360,22 @@ def test_steps_that_nobody_looks_at_are_counted_and_a_bad_one_is_noticed() -> No
     assert [call.occurrence for call in calls] == [1, 32]
     (site,) = observation.sites.table.values()
     assert (site.executions, site.skipped, site.nonfinite_unchecked) == (40, 38, 1)
+    assert observation.failures == []
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), complex(1, float("nan"))])
+def test_a_target_that_is_no_number_of_its_own_is_passed_by(
+    bad: complex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither several numbers nor a complex one are asked whether they are finite."""
+    monkeypatch.setattr("gradproof.frontends.torch.record.observation.LINGER", 0.0)
+    x = torch.ones(3, dtype=torch.complex64, requires_grad=True)
+    with observe(lambda call: None, lambda occurrence: occurrence == 1) as observation:
+        for step in range(12):
+            y = (x * (bad if step == 6 else 1.0))[: 1 + step % 2].clone()
+            y.backward(torch.ones_like(y))
+    (site,) = observation.sites.table.values()
+    assert (site.executions, site.skipped, site.nonfinite_unchecked) == (12, 11, 0)
     assert observation.failures == []
 
 

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from torch.optim import optimizer as optimizers
 
 import gradproof
+from gradproof.frontends.torch.record.observation import observe
 
 pytestmark = pytest.mark.torch
 
@@ -32,3 +33,16 @@ def test_hooks_that_have_nothing_to_wait_for_do_not_disturb_those_behind_them() 
     }
     assert dict(optimizers._global_optimizer_pre_hooks) == before
     assert "gradproof" not in getattr(torch.optim.Optimizer.zero_grad, "__module__", "")
+
+
+def test_only_those_that_wait_for_something_hear_of_a_step() -> None:
+    """A program makes thousands of steps a second: they are counted, and nothing else where nobody waits."""
+    used, unused = (torch.nn.Parameter(torch.ones(2)) for _ in range(2))
+    optimizer = torch.optim.SGD([used, unused], lr=0.1)
+    with observe(lambda call: None) as observation:
+        heard = observation._steps._listeners
+        used.square().sum().backward()
+        assert len(observation._steps._listeners) == len(heard) + 2
+        optimizer.step()  # `unused` is told to be without a gradient
+        assert observation._steps._listeners == heard
+    assert observation.failures == []

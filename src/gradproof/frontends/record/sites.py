@@ -78,6 +78,13 @@ class Sites:
                 self._look_ahead(site)
         return site, wanted
 
+    def skip(self, site: Site) -> bool:
+        """Count one more execution, which has not been looked at; is the next one to be?"""
+        site.executions += 1
+        site.skipped += 1
+        self._look_ahead(site)
+        return self.wants_next(site)
+
     def _look_ahead(self, site: Site) -> None:
         end = site.executions + 1
         while end <= site.executions + AHEAD and not self.policy(end):

@@ -231,10 +231,11 @@ class CompiledFunctions:
         compiled = self._by_function.get(id(inner))
         if compiled is None or compiled.function() is not inner:
             return
+        is_wanted = False
         for site in compiled.sites:
-            site.executions += 1
-            site.skipped += 1
-        if any(self._session.sites.wants_next(site) for site in compiled.sites):
+            if not site.pass_by():
+                is_wanted = self._session.sites.skip(site) or is_wanted
+        if is_wanted:
             fun._clear_cache()
 
 

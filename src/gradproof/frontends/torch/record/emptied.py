@@ -29,22 +29,23 @@ class Emptied:
     """The latest call whose gradients wait for an optimizer."""
 
     def __init__(self, steps: Steps, leftovers: Leftovers, deliver: Callable[[GradientCall], None]) -> None:
-        self._leftovers, self._deliver = leftovers, deliver
+        self._steps, self._leftovers, self._deliver = steps, leftovers, deliver
         self._call: GradientCall | None = None
         self._leaves: Mapping[int, Operand] = {}
         self._emptied_at: Span | None = None
         self._restore: Callable[[], None] = _nothing
-        steps.listen(self._stepped)
 
     def await_step(self, call: GradientCall, leaves: Sequence[Any]) -> None:
         """`leaves` are the sources of a call; its numbers have been read."""
         self.close()
         got = zip(leaves, call.sources, call.observed)
         self._call, self._leaves = call, {id(leaf): source for leaf, source, seen in got if seen is not None}
+        self._steps.listen(self._stepped)
         self._restore = apply(wrap(owner, name, self._emptying) for owner, name in _EMPTYING)
 
     def close(self) -> None:
         self._call, self._leaves, self._emptied_at = None, {}, None
+        self._steps.leave(self._stepped)
         self._restore()
         self._restore = _nothing
 

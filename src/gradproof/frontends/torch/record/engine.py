@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -38,9 +37,8 @@ class Engine:
         failed: Callable[[], Any],
     ) -> None:
         self._recorder = recorder
-        self._known: dict[
-            tuple[int, int], tuple[CodeType, Site]
-        ] = {}  # the code is held, so that its id stays its own
+        self._known: dict[tuple[int, int], Site] = {}  # by a place in code
+        self._codes: dict[int, CodeType] = {}  # are held, so that their ids stay their own
         self._begin, self._finished, self._unseen, self._failed = begin, finished, unseen, failed
 
     def patches(self) -> list[Patch]:
@@ -49,7 +47,8 @@ class Engine:
             (owner, name, self._heard(getattr(owner, name))) for owner in (autograd_graph, torch.autograd)
         ]
         batches = wrap(torch._vmap_internals, "_vmap", self._for_many)
-        return [*runs, batches, wrap(torch.autograd, "_make_grads", self._weighed)]
+        weighing = self._weighed(torch.autograd._make_grads)
+        return [*runs, batches, (torch.autograd, "_make_grads", weighing)]
 
     def _for_many(self, original: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
         """The older `vmap`, around a run of the engine for many weights: what it was given and gave are plain again."""
@@ -77,16 +76,21 @@ class Engine:
         except Exception:
             self._failed()
 
-    def _weighed(self, original: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def _weighed(self, original: Any) -> Callable[..., Any]:
         """Before the engine runs, PyTorch looks at what it is asked with; a refusal is a call that raised."""
-        try:
-            return original(outputs, *args, **kwargs)
-        except Exception as error:
+
+        @wraps(original)
+        def weigh(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                self._refused(sys._getframe(2), outputs, error)
-            except Exception:
-                self._failed()
-            raise
+                return original(outputs, *args, **kwargs)
+            except Exception as error:
+                try:
+                    self._refused(sys._getframe(1), outputs, error)
+                except Exception:
+                    self._failed()
+                raise
+
+        return weigh
 
     def _refused(self, caller: FrameType, outputs: Any, error: Exception) -> None:
         """`caller` is `backward` or `grad` itself, which knows what the gradient was wanted for."""
@@ -113,26 +117,28 @@ class Engine:
         Nearly all calls of a training are looked at by nobody and take the short way in here. Behind a kernel every
         call of a function is dear, so that there is none but what must be asked.
         """
-        recorder, known = self._recorder, self._known
+        recorder, known, frame_of = self._recorder, self._known, sys._getframe
 
         @wraps(original)
         def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            caller = frame = sys._getframe(1)
-            if known and not (recorder.is_on or recorder.quiet or recorder.transforms) and len(outputs) == 1:
-                if frame.f_code is _BACKWARD:
-                    frame = frame.f_back or frame
-                if frame.f_code is _TENSOR_BACKWARD:
-                    frame = frame.f_back or frame
-                one, passing = outputs[0], known.get((id(frame.f_code), frame.f_lasti))
-                if passing is not None and type(one) is torch.Tensor and passing[1].pass_by():
-                    result = original(outputs, *args, **kwargs)
-                    try:
-                        if one.numel() == 1 and one.is_floating_point() and not math.isfinite(one.item()):
-                            self._unseen(passing[1], outputs)
-                    except Exception:
-                        self._failed()
-                    return result
-            return self._looked_at(original, caller, outputs, args, kwargs)
+            caller = frame = frame_of(1)
+            if frame.f_code is _BACKWARD:
+                frame = frame.f_back or frame
+            if frame.f_code is _TENSOR_BACKWARD:
+                frame = frame.f_back or frame
+            site = known.get((id(frame.f_code), frame.f_lasti))
+            is_one = len(outputs) == 1 and type(outputs[0]) is torch.Tensor
+            if site is None or not is_one or recorder.is_on or recorder.quiet or not site.pass_by():
+                return self._looked_at(original, caller, outputs, args, kwargs)
+            result = original(outputs, *args, **kwargs)
+            try:
+                value = outputs[0].item()
+                is_finite = value - value == 0
+            except Exception:  # not one number, or none at all
+                is_finite = False
+            if not is_finite:
+                self._unseen(site, outputs)
+            return result
 
         return run
 
@@ -145,7 +151,8 @@ class Engine:
             self._known.clear()
             return self._observed(original, site, frame, outputs, args, kwargs, fills_zeros(caller))
         if not self._recorder.is_on:
-            self._known[id(frame.f_code), frame.f_lasti] = frame.f_code, site
+            self._codes[id(frame.f_code)] = frame.f_code
+            self._known[id(frame.f_code), frame.f_lasti] = site
         try:
             return original(outputs, *args, **kwargs)
         finally:

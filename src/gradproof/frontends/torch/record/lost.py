@@ -80,20 +80,20 @@ class Lost:
     """All calls that are waited with."""
 
     def __init__(self, steps: Steps, deliver: Callable[[GradientCall], None]) -> None:
-        self._deliver = deliver
+        self._steps, self._deliver = steps, deliver
         self._calls: list[LostLeaves] = []
-        steps.listen(self._stepped)
 
     def add(self, lost: LostLeaves) -> None:
         self._calls = [*self._calls, lost][-MOST_CALLS:]
+        self._steps.listen(self._stepped)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if self._calls:
-            self._tell({id(one) for group in optimizer.param_groups for one in group["params"]})
+        self._tell({id(one) for group in optimizer.param_groups for one in group["params"]})
 
     def close(self) -> None:
         self._tell(None)
         self._calls = []
+        self._steps.leave(self._stepped)
 
     def _tell(self, stepped: Collection[int] | None) -> None:
         for lost in self._calls:
@@ -101,3 +101,5 @@ class Lost:
             if call is not None:
                 self._deliver(call)
         self._calls = [lost for lost in self._calls if any(tensor.grad is None for tensor in lost.tensors)]
+        if not self._calls:
+            self._steps.leave(self._stepped)

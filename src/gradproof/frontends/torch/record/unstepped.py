@@ -37,40 +37,31 @@ class _Learning:
 
 
 class Unstepped:
-    """Listens to the steps of optimizers; `remarks` says which parameters none of them has come to."""
+    """`remarks` says which parameters no step of an optimizer has come to."""
 
     def __init__(self, steps: Steps) -> None:
         self._learning: dict[int, _Learning] = {}
-        self._stepped: set[int] = set()
-        self._sizes: dict[int, int] = {}  # how many parameters each optimizer had when they were looked at
-        self._n_steps = 0
-        steps.listen(self._step)
+        self._steps = steps
 
     def note(self, leaves: Iterable[Any], names: Iterable[str]) -> None:
         """Leaves that a call has given gradients to."""
         for leaf, name in zip(leaves, names):
             if isinstance(leaf, torch.nn.Parameter) and id(leaf) not in self._learning:
-                self._learning[id(leaf)] = _Learning(weakref.ref(leaf), name, bytes_sum(leaf), self._n_steps)
-
-    def _step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._n_steps += 1
-        groups = optimizer.param_groups
-        size = sum(len(group["params"]) for group in groups)
-        if self._sizes.get(id(optimizer)) != size:
-            self._sizes[id(optimizer)] = size
-            self._stepped.update(id(one) for group in groups for one in group["params"])
+                self._learning[id(leaf)] = _Learning(
+                    weakref.ref(leaf), name, bytes_sum(leaf), self._steps.count
+                )
 
     def remarks(self) -> tuple[str, ...]:
-        found = {key: one for key, one in self._learning.items() if key not in self._stepped}
+        found = {key: one for key, one in self._learning.items() if key not in self._steps.stepped}
         still = [one for one in found.values() if self._stands_still(one)]
         if not still:
             return ()
-        n_steps = min(self._n_steps - one.n_steps for one in still)
+        n_steps = min(self._steps.count - one.n_steps for one in still)
         them, they = ("it", "it gets") if len(still) == 1 else ("them", "they get")
         names = capped_list([f"`{one.name}`" for one in still], MOST_NAMES)
         return (TOLD.format(names=names, them=them, they=they, steps=count(n_steps, "step")),)
 
     def _stands_still(self, one: _Learning) -> bool:
         leaf = one.leaf()
-        is_late = self._n_steps - one.n_steps < FEWEST_STEPS
+        is_late = self._steps.count - one.n_steps < FEWEST_STEPS
         return leaf is not None and leaf.grad is not None and not is_late and bytes_sum(leaf) == one.bytes_sum
