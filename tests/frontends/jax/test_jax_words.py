@@ -76,7 +76,9 @@ def test_a_matrix_that_rounding_has_made_indefinite_is_told_as_that():
 def test_a_matrix_without_a_factor_is_told_as_that():
     def loss(rho):
         matrix = jnp.eye(2) + rho * (1 - jnp.eye(2))
-        return jnp.sum(jax.scipy.linalg.solve_triangular(jnp.linalg.cholesky(matrix), jnp.ones(2), lower=True))
+        return jnp.sum(
+            jax.scipy.linalg.solve_triangular(jnp.linalg.cholesky(matrix), jnp.ones(2), lower=True)
+        )
 
     (report,) = judged(lambda: jax.grad(loss)(1.25))
     (found,) = report.diagnostics
