@@ -63,5 +63,7 @@ def _is_held(program: Program, scope: Scope, stops: tuple[int, ...]) -> bool:
 
 
 def _with_open(capture: Capture, stops: tuple[int, ...]) -> Capture:
-    both = [None if one is None else opened(one, stops) for one in (capture.program, capture.gradient_program)]
+    both = [
+        None if one is None else opened(one, stops) for one in (capture.program, capture.gradient_program)
+    ]
     return replace(capture, program=both[0], gradient_program=both[1])

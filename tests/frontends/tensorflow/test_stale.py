@@ -73,7 +73,7 @@ def test_a_function_without_gradients_is_not_traced_again() -> None:
 
 
 def test_a_rule_in_a_function_traced_before_is_named_at_its_line() -> None:
-    rule = lambda up: up * 2.0  # noqa: E731
+    rule = lambda up: up * 2.0
     triple = tf.custom_gradient(lambda x: (x * 3.0, rule))
 
     x = tf.constant([0.5, 2.0])

@@ -2,7 +2,8 @@
 
 What a function differentiates, and which of its ops belong to a custom gradient, is only seen while it is traced.
 TensorFlow looks for a trace in the function's cache; while hooks are in, a trace that is older than they are and that
-holds gradients, or a rule of the user's, is not found there, so that TensorFlow makes a new one. The older trace stays where it is, for the calls after the hooks have gone.
+holds gradients, or a rule of the user's, is not found there, so that TensorFlow makes a new one. The older trace stays
+where it is, for the calls after the hooks have gone.
 """
 
 from __future__ import annotations
