@@ -60,6 +60,9 @@ def _is_zero(case: Case) -> bool:
 
 
 def _is_noticed(case: Case) -> bool:
-    source = case.source
-    of_the_source = source.stale is not None or source.overwritten is not None
-    return of_the_source or case.detour.uncut is not None or any(vars(case.capture.around).values())
+    """A history is there whenever a line has run; what counts is that it repeats itself."""
+    source, history = case.source, case.capture.around.history
+    repeats = history is not None and (bool(history.contains) or history.grows)
+    others = any(value for name, value in vars(case.capture.around).items() if name != "history")
+    is_changed = source.stale is not None or source.overwritten is not None
+    return repeats or others or is_changed or case.detour.uncut is not None
