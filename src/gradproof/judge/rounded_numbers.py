@@ -47,7 +47,7 @@ def by_rounded_numbers(program: Program, outputs: Mapping[int, int], reference: 
 
 def _is_explained(plain: Array, moved: Sequence[Array], true: Enclosure) -> bool:
     explained = SAFETY * sum(np.abs(one - plain) for one in moved) + true.rad
-    return bool((np.abs(plain - true.mid) <= explained).all())  # not where one of them is NaN
+    return bool(np.all(np.abs(plain - true.mid) <= explained))  # not where one of them is NaN
 
 
 def _rounded_numbers(program: Program) -> list[Node]:
