@@ -100,7 +100,9 @@ def _preferred(program: Program, found: list[Place], moving: set[int], is_sum: b
 
     Of the parts of a sum one that moves: what fills the place of a result that nobody used hides none that was.
     """
-    return min(found, key=lambda place: (program[place.id].phase == "forward", (place.id in moving) != is_sum))
+    return min(
+        found, key=lambda place: (program[place.id].phase == "forward", (place.id in moving) != is_sum)
+    )
 
 
 def rounded_away(

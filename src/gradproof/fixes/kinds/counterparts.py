@@ -75,7 +75,11 @@ def _left_at(fault: Fault, source: ParsedSource, line: int) -> ast.stmt | None:
 def _made_anew(source: ParsedSource, target: str, after: ast.stmt) -> Iterator[ast.stmt]:
     """`loss = torch.tensor(total, requires_grad=True)` behind the loop in which the numbers have left."""
     for one in ast.walk(source.tree):
-        if isinstance(one, ast.Assign) and one.lineno > after.lineno and ast.unparse(one.targets[0]) == target:
+        if (
+            isinstance(one, ast.Assign)
+            and one.lineno > after.lineno
+            and ast.unparse(one.targets[0]) == target
+        ):
             yield one
 
 
@@ -137,7 +141,9 @@ class _Converter:
             elif base == self.alias and name in _PASSED and (parts := _passed(call)):
                 yield from self._called(call, *parts)
             elif (
-                isinstance(function, ast.Attribute) and base not in self.modules and self._is_plain(call, name)
+                isinstance(function, ast.Attribute)
+                and base not in self.modules
+                and self._is_plain(call, name)
             ):
                 yield from self._without_call(call, function)
             elif self._is_wrapper(call, name, base):
@@ -175,7 +181,9 @@ class _Converter:
     def _is_array(self, use: ast.Name) -> bool:
         """Whether a name is given what functions of NumPy return for data, and which stay as they are."""
         given = [self.source.parents.get(one) for one in self.source.stores(use)]
-        calls = [one.value for one in given if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)]
+        calls = [
+            one.value for one in given if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)
+        ]
         bases = (one.func.value if isinstance(one.func, ast.Attribute) else None for one in calls)
         return 0 < len(given) == len(calls) and all(
             isinstance(base, ast.Name)
