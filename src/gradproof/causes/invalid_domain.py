@@ -25,7 +25,7 @@ Stays silent when
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +40,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
-from gradproof.diagnosis.exact_entry import culprit_of
+from gradproof.diagnosis.exact_entry import culprit_of, exact_entry
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, value_at
 from gradproof.diagnosis.occasion import Occasion
@@ -241,12 +241,11 @@ def _from_a_choice(case: Case, choice: Node) -> Diagnostic:
 
 def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
     """The target has no value at this point, or its slope is asked for where there are no values around."""
-    place = case.irregular.without_value[0] if case.irregular.without_value else None
     reference = case.judgement.reference
-    if place is None or reference is None:
+    if not case.irregular.without_value or reference is None:
         return
     program = reference.run.program
-    node = program[place.id]
+    node = program[(place := _asked_in_vain(program, case.irregular.without_value)).id]
     argument = culprit_of(program, place)
     if node.span is None or node.op in ("input", "constant"):
         return
@@ -270,6 +269,12 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
     )
     told = {"var": _of_too_few, "cholesky": indefinite}.get(node.op)
     yield found if told is None else told(case, found, program, node, node.span)
+
+
+def _asked_in_vain(program: Program, way: Sequence[Place]) -> Place:
+    """The op that has no value at the very numbers it was given: before it a bound may have been lost at an edge."""
+    exact = ((place, exact_entry(program, place)) for place in way)
+    return next((place for place, one in exact if one is None or not one.is_defined), way[0])
 
 
 def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, span: Span) -> Diagnostic:
