@@ -48,8 +48,9 @@ from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.loss import Loss, custom_scope
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault
@@ -94,9 +95,7 @@ def _narrow(case: Case, loss: Loss) -> Diagnostic:
         severity="error",
         certainty="proven",
         headline=f"{called(scope)} computes in {narrow}, not in {wanted}",
-        primary=None
-        if loss.origin.span is None
-        else Annotation(loss.origin.span, f"{digits} digits from here on"),
+        primary=annotated(loss.origin.span, f"{digits} digits from here on"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -151,7 +150,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         severity="warning" if case.verdict is Verdict.CORRECT else "error",
         certainty="proven",
         headline=f"{called(scope)} {fault}",
-        primary=None if span is None else Annotation(span, label),
+        primary=annotated(span, label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
@@ -169,7 +168,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
         severity="error",
         certainty="measured" if fault.mistake.is_measured else "proven",
         headline=f"{called(fault.scope)} {said.fault}",
-        primary=None if span is None else Annotation(span, said.label or _numbers(fault)),
+        primary=annotated(span, said.label or _numbers(fault)),
         secondary=tuple(_secondary(case, fault, span)),
         subject=subject(case),
         evidence=(*comparison_rows(case), *_rows(case, fault)),
@@ -249,4 +248,5 @@ def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
     return remedied(case, fault, said, span)
 
 
-CAUSE = Cause(name="custom-gradient", find=unless_overwritten(find), doc=__doc__ or "")
+ON = (Occasion.MISSING, Occasion.RULE, Occasion.INACCURATE)
+CAUSE = Cause(name="custom-gradient", find=unless_overwritten(find), doc=__doc__ or "", on=ON)

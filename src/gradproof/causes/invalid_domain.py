@@ -39,10 +39,11 @@ from gradproof.causes._rounding import proven_ball
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.exact_entry import culprit_of
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, value_at
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
@@ -120,7 +121,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     if _is_left_behind(case, found, first):
-        shown = None if node.span is None else Annotation(node.span, f"{value} comes in here{entry}")
+        shown = annotated(node.span, f"{value} comes in here{entry}")
         yield _from_an_earlier_step(case, f"{what} is {value}", shown)
         return
     yield from diagnose(
@@ -292,4 +293,5 @@ def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, spa
     )
 
 
-CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "")
+ON = (Occasion.NONFINITE, Occasion.UNDEFINED, Occasion.UNVERIFIED)
+CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "", on=ON)
