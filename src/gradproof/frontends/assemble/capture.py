@@ -33,17 +33,23 @@ def to_capture(call: GradientCall, view: View | None = None) -> Capture:
 
     Without a `view`, all that ran counts as connected if a gradient is missing, and what the tape heard if not.
     """
+    return read(call, view)[1]
+
+
+def read(call: GradientCall, view: View | None) -> tuple[Assembly | None, Capture]:
+    """The capture, and what it was made from; nothing of that where the call could not be read."""
     if call.failure is not None and not call.targets:  # no more is known of it than that it was made
-        return unread(call, call.failure)
+        return None, unread(call, call.failure)
     if call.doubt is not None:
-        return unread(call, call.doubt)
+        return None, unread(call, call.doubt)
     try:
-        return with_state(assembled(call, view)[1], call)
+        made, capture = assembled(call, view)
+        return made, with_state(capture, call)
     except GradproofError as error:
-        return unread(call, call.exception or str(error))
+        return None, unread(call, call.exception or str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
         failed = f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
-        return unread(call, failed + traceback.format_exc(limit=-3))
+        return None, unread(call, failed + traceback.format_exc(limit=-3))
 
 
 def unread(call: GradientCall, reason: str) -> Capture:
