@@ -259,7 +259,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         headline=f"{op_words(node)} has no value {at}, so `{case.capture.target}` has no gradient",
         primary=Annotation(node.span, f"not defined {at}"),
         subject=subject(case, index),
-        evidence=returned_rows(case, index),
+        evidence=((words.framework_name(case.capture.framework), observed_text(case, index)),),
         why=(
             f"{capital(line_of(node.span))} asks {op_words(node)} for a value {at}, where it has none among the real "
             "numbers. A function without a value has no slope. A number that is returned all the same comes from "

@@ -231,7 +231,8 @@ def _directional(made: Assembly) -> Capture:
         for operand, tangent in zip(call.sources, call.tangents or ())
         if (node := _node_of(made, operand)) is not None and tangent is not None and node.id in reached
     }
-    copies = rows.along(program, program.outputs, tangents)
+    directions = rows.directions_of(call)
+    copies = rows.along(program, program.outputs, tangents, directions)
     name = _name_of_sources(call)
     sources = []
     for k, (y, place) in enumerate(zip(targets, copies.inputs)):
@@ -239,8 +240,9 @@ def _directional(made: Assembly) -> Capture:
         array = None if seen is None else seen.array
         recorded = None if seen is None else _recorded(made, seen)
         broken = _broken(call, 0) if seen is None and call.sources else None
-        sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded, broken))
-    kept = Copies(program, rows.AlongTangents(tangents))
+        shape = (*directions, *y.shape)
+        sources.append(Source(name, shape, types.dtype_name(y.value), place, array, recorded, broken))
+    kept = Copies(program, rows.AlongTangents(tangents, directions))
     return _with_program(made, tuple(sources), whole, copies.program, kept)
 
 

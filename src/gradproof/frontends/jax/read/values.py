@@ -31,6 +31,10 @@ class Values:
             return known[1]
         return self.new(array)
 
+    def knows(self, array: Any) -> bool:
+        """Whether an array has a value."""
+        return id(array) in self._known
+
     def new(self, array: Any) -> Value:
         """A value of its own, even if the array has one already."""
         value = value_of(array)
