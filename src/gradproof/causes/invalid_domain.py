@@ -39,10 +39,11 @@ from gradproof.causes._rounding import proven_ball
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.exact_entry import culprit_of, exact_entry
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, value_at
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
 from gradproof.ir.span import Span
@@ -120,7 +121,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     if _is_left_behind(case, found, first):
-        shown = None if node.span is None else Annotation(node.span, f"{value} comes in here{entry}")
+        shown = annotated(node.span, f"{value} comes in here{entry}")
         yield _from_an_earlier_step(case, f"{what} is {value}", shown)
         return
     yield from diagnose(
@@ -257,7 +258,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         headline=f"{op_words(node)} has no value {at}, so `{case.capture.target}` has no gradient",
         primary=Annotation(node.span, f"not defined {at}"),
         subject=subject(case, index),
-        evidence=returned_rows(case, index),
+        evidence=((words.framework_name(case.capture.framework), observed_text(case, index)),),
         why=(
             f"{capital(line_of(node.span))} asks {op_words(node)} for a value {at}, where it has none among the real "
             "numbers. A function without a value has no slope. A number that is returned all the same comes from "
@@ -297,4 +298,5 @@ def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, spa
     )
 
 
-CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "")
+ON = (Occasion.NONFINITE, Occasion.UNDEFINED, Occasion.UNVERIFIED)
+CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "", on=ON)

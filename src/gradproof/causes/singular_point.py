@@ -33,9 +33,10 @@ from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returne
 from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words, spoken
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity, annotated
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.words import number
 from gradproof.ir.program import Node, Program
 from gradproof.judge.verdict import Verdict
@@ -164,7 +165,7 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
         severity=_severity(case.irregular.nonfinite, node),
         certainty="proven",
         headline=f"`{case.capture.target}` has no derivative here: {op_words(node)} has an infinite slope",
-        primary=None if node.span is None else Annotation(node.span, f"{slope_words(node)} is infinite {at}"),
+        primary=annotated(node.span, f"{slope_words(node)} is infinite {at}"),
         subject=subject(case, index),
         evidence=(
             *returned_rows(case, index),
@@ -235,4 +236,5 @@ def _fix(node: Node) -> Fix:
     return Fix(_FIX_EQUAL if node.op in _EQUAL else _FIX)
 
 
-CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "")
+ON = (Occasion.MISSING, Occasion.NONFINITE, Occasion.UNDEFINED, Occasion.UNVERIFIED)
+CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "", on=ON)

@@ -149,7 +149,11 @@ class Case:
     @property
     def was_overwritten(self) -> bool:
         """Whether the rules were given other numbers than their ops had, which explains any wrong gradient."""
-        return self.source.overwritten is not None and self.verdict in (Verdict.WRONG, Verdict.NONFINITE)
+        change = self.source.overwritten
+        is_of_ops = (
+            change is not None and change.kind != "custom-gradient"
+        )  # a rule changes a gradient, no number of an op
+        return is_of_ops and self.verdict in (Verdict.WRONG, Verdict.NONFINITE)
 
     @property
     def source(self) -> Source:

@@ -33,17 +33,23 @@ def to_capture(call: GradientCall, view: View | None = None) -> Capture:
 
     Without a `view`, all that ran counts as connected if a gradient is missing, and what the tape heard if not.
     """
+    return read(call, view)[1]
+
+
+def read(call: GradientCall, view: View | None) -> tuple[Assembly | None, Capture]:
+    """The capture, and what it was made from; nothing of that where the call could not be read."""
     if call.failure is not None and not call.targets:  # no more is known of it than that it was made
-        return unread(call, call.failure)
+        return None, unread(call, call.failure)
     if call.doubt is not None:
-        return unread(call, call.doubt)
+        return None, unread(call, call.doubt)
     try:
-        return with_state(assembled(call, view)[1], call)
+        made, capture = assembled(call, view)
+        return made, with_state(capture, call)
     except GradproofError as error:
-        return unread(call, call.exception or str(error))
+        return None, unread(call, call.exception or str(error))
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
         failed = f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
-        return unread(call, failed + traceback.format_exc(limit=-3))
+        return None, unread(call, failed + traceback.format_exc(limit=-3))
 
 
 def unread(call: GradientCall, reason: str) -> Capture:
@@ -231,7 +237,8 @@ def _directional(made: Assembly) -> Capture:
         for operand, tangent in zip(call.sources, call.tangents or ())
         if (node := _node_of(made, operand)) is not None and tangent is not None and node.id in reached
     }
-    copies = rows.along(program, program.outputs, tangents)
+    directions = rows.directions_of(call)
+    copies = rows.along(program, program.outputs, tangents, directions)
     name = _name_of_sources(call)
     sources = []
     for k, (y, place) in enumerate(zip(targets, copies.inputs)):
@@ -239,8 +246,9 @@ def _directional(made: Assembly) -> Capture:
         array = None if seen is None else seen.array
         recorded = None if seen is None else _recorded(made, seen)
         broken = _broken(call, 0) if seen is None and call.sources else None
-        sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded, broken))
-    kept = Copies(program, rows.AlongTangents(tangents))
+        shape = (*directions, *y.shape)
+        sources.append(Source(name, shape, types.dtype_name(y.value), place, array, recorded, broken))
+    kept = Copies(program, rows.AlongTangents(tangents, directions))
     return _with_program(made, tuple(sources), whole, copies.program, kept)
 
 
