@@ -211,7 +211,8 @@ def _partial(case: Case) -> Iterator[Diagnostic]:
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
         return
-    reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
+    stops = {node.id for node in program.nodes if node.op == "stop_gradient"}
+    reached = descendants(program, [source], beyond=stops)
     framework = words.framework_name(case.capture.framework)
     for rule in case.capture.rules.pullbacks:
         for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):
