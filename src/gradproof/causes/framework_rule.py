@@ -211,8 +211,7 @@ def _partial(case: Case) -> Iterator[Diagnostic]:
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
         return
-    stops = {node.id for node in program.nodes if node.op == "stop_gradient"}
-    reached = descendants(program, [source], beyond=stops)
+    reached = descendants(program, [source], beyond={n.id for n in program.nodes if n.op == "stop_gradient"})
     framework = words.framework_name(case.capture.framework)
     for rule in case.capture.rules.pullbacks:
         for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):
