@@ -9,6 +9,7 @@ from typing import Any
 from gradproof.tape.missing import Missing
 from gradproof.tape.program import TapeSource
 from gradproof.tape.proof import Proof
+from gradproof.tape.state import TapeExit
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,13 +17,15 @@ class Finished:
     """A call of `gradient` or `jacobian` after its end.
 
     `given` are the sources as they were passed, `names` what the user calls them, `sources` what the tape
-    found for each. `proof` has those of them that have a gradient, in the same order.
+    found for each. `proof` has those of them that have a gradient, in the same order. `leaves` are the numbers that
+    left while the tape recorded.
     """
 
     proof: Proof
     given: Sequence[Any]
     names: Sequence[str]
     sources: Sequence[TapeSource | Missing]
+    leaves: Sequence[TapeExit] = ()
 
 
 Listener = Callable[[Finished], None]

@@ -178,7 +178,8 @@ def _differentiated(
         tape.jacobian(target, variables) if is_each else tape.gradient(target, variables)
     part = left_part(heard[-1].proof, tape._leaves, variables, partial(_elsewhere, request, arguments))
     left += [] if part is None else [part]
-    finished = with_zeros(_renamed(heard[-1], request), variables)
+    # Whether what left matters has been measured; what the text makes possible is not asked.
+    finished = replace(with_zeros(_renamed(heard[-1], request), variables), leaves=())
     if request.gradient is None:
         yield finished
     else:

@@ -207,7 +207,7 @@ class _Record:
     def _left_at(self, node: ast.expr, index: int) -> Behind:
         """What an expression has handed out to Python, further in or by itself, other than to show it."""
         for leave in self.call.leaves:
-            if leave.index > index or leave.how in _LOOKS or is_only_shown(leave):
+            if leave.index > index or leave.how in _LOOKS or is_only_shown(leave.span):
                 continue
             behind = self.followed.get(leave.value.id, _NONE)
             if behind and place_of_node(node) in map(place_of, leave.stack):
