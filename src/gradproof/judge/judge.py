@@ -186,13 +186,13 @@ def _is_open(judgement: Judgement) -> bool:
 
 
 def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
-    """Where no proof is to be had: what can be measured in float64 to be right."""
-    right = by_shaking(evidence, options)
-    words = how(right.values())
+    """Where no proof is to be had: what can be measured in float64 to be right; of the rest by how much it is off."""
+    measured = by_shaking(evidence, options)
+    words = how(one for one in measured.values() if one.is_right)
     return tuple(
-        Judgement(Verdict.CORRECT, "float64", words, right[k].enclosure, right[k].comparison)
-        if k in right
-        else _without_reference(observed, reason)
+        Judgement(Verdict.CORRECT, "float64", words, measured[k].enclosure, measured[k].comparison)
+        if k in measured and measured[k].is_right
+        else _without_reference(observed, f"{reason}; {measured[k]}" if k in measured else reason)
         for k, observed in enumerate(evidence.observed)
     )
 
