@@ -35,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from gradproof.causes._changed_gradient import changes_what_it_is_given
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._misfit import called, misfits, none_for_argument
 from gradproof.causes._mistakes import Said, entry, op_span, say
@@ -74,6 +75,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
             yield _diagnose(case, fault)
     if not case.rules.mistakes:
         yield from misfits(case)
+        yield from changes_what_it_is_given(case)
     loss = loss_of(case, "custom-gradient")
     if loss is not None:
         yield _narrow(case, loss)

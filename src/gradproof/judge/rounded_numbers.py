@@ -70,7 +70,7 @@ def _number(node: Node) -> tuple[float, ...]:
 
 
 def _is_short(number: float) -> bool:
-    return (np.frexp(number)[0] * 2.0**SHORT).is_integer()
+    return bool((np.frexp(number)[0] * 2.0**SHORT).is_integer())
 
 
 def _gradients(program: Program, outputs: Sequence[int], moved: Node | None) -> list[Array]:
