@@ -104,3 +104,13 @@ def test_a_rule_that_returns_nothing_for_what_it_stops_is_right(framework: str) 
     [found] = gradproof.check(lambda x: total(held(x) * x), argument(X)).gradients
     assert found.verdict is Verdict.CORRECT
     np.testing.assert_allclose(found.reference, X**2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("asked", [{"output": "each"}, {"order": 2}], ids=str)
+def test_rows_and_second_derivatives_are_read_alike(framework: str, asked: dict[str, Any]) -> None:
+    f, stop, ruled, total, argument = FRAMEWORKS[framework]
+    inverse = ruled(lambda x: stop(1.0 / x), lambda x, _: -1.0 / f.square(x))
+    of_all = {"output": lambda x: inverse(x) * x, "order": lambda x: total(inverse(x))}
+    found = gradproof.check(of_all[next(iter(asked))], argument(X), **asked).gradients
+    assert {one.verdict for one in found} == {Verdict.CORRECT}

@@ -42,18 +42,18 @@ class JudgedCall:
 def judge_call(capture: Capture, options: Options, which: Collection[int] | None = None) -> JudgedCall:
     """Judge every gradient of a call; of those that are not among `which`, only the facts are looked at."""
     options = options.under(capture.run.policy)
-    meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
-    meant, found = in_the_better_reading(
-        meant, _found(meant, options, which), lambda other: _found(other, options, which)
-    )
+    meant, found = in_the_better_reading(capture, lambda one: _found(one, options, which))
     whole = [by_detour(meant, k, judgement, options) for k, judgement in enumerate(found)]
     return JudgedCall(
         meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in enumerate(whole))
     )
 
 
-def _found(capture: Capture, options: Options, which: Collection[int] | None) -> Sequence[Judgement]:
-    return by_search(capture, _judgements(capture, options, which))
+def _found(
+    capture: Capture, options: Options, which: Collection[int] | None
+) -> tuple[Capture, Sequence[Judgement]]:
+    meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
+    return meant, by_search(meant, _judgements(meant, options, which))
 
 
 def unjudged(capture: Capture, k: int) -> Judgement:

@@ -16,22 +16,22 @@ from gradproof.judge.judge import Judgement
 from gradproof.judge.second_order import opened
 from gradproof.judge.verdict import Verdict
 
-Judged = Callable[[Capture], Sequence[Judgement]]
+Judged = tuple[Capture, Sequence[Judgement]]
+_IN_QUESTION = (Verdict.WRONG, Verdict.UNVERIFIED)
 
 
-def in_the_better_reading(
-    capture: Capture, found: Sequence[Judgement], judged: Judged
-) -> tuple[Capture, Sequence[Judgement]]:
-    """The capture with such stops open where only that makes a gradient right, or where nothing else passes."""
-    if all(one.verdict is not Verdict.WRONG for one in found):
-        return capture, found
+def in_the_better_reading(capture: Capture, judged: Callable[[Capture], Judged]) -> Judged:
+    """What is judged with such stops open where only that makes a gradient right, or where nothing else passes."""
+    best = judged(capture)
+    if all(one.verdict not in _IN_QUESTION for one in best[1]):
+        return best
     for stops, is_all_held in _stops(capture):
         other = _with_open(capture, stops)
         again = judged(other)
-        before, after = _correct(found), _correct(again)
+        before, after = _correct(best[1]), _correct(again[1])
         if before < after or (is_all_held and before <= after):
-            capture, found = other, again
-    return capture, found
+            capture, best = other, again
+    return best
 
 
 def _correct(found: Sequence[Judgement]) -> set[int]:
@@ -63,7 +63,11 @@ def _is_held(program: Program, scope: Scope, stops: tuple[int, ...]) -> bool:
 
 
 def _with_open(capture: Capture, stops: tuple[int, ...]) -> Capture:
-    both = [
-        None if one is None else opened(one, stops) for one in (capture.program, capture.gradient_program)
-    ]
-    return replace(capture, program=both[0], gradient_program=both[1])
+    whole, copies = capture.gradient_program, capture.copies
+    assert whole is not None
+    whole = opened(whole, stops)
+    if copies is not None:
+        copies = replace(copies, of=opened(copies.of, stops))
+        return replace(capture, program=copies.make(copies.of), gradient_program=whole, copies=copies)
+    program = None if capture.program is None else opened(capture.program, stops)
+    return replace(capture, program=program, gradient_program=whole)
