@@ -67,7 +67,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield tied[0] if tied else past_the_end(case, faults[0], _wrong_rule(case, faults[0]))
     elif rules.hidden_stop is not None and rules.hidden_stop.is_neutral:
         yield _hidden_stop(case, rules.hidden_stop)
-    elif case.verdict is Verdict.WRONG and not rules.have_culprit:
+    elif case.verdict is Verdict.WRONG and case.has_no_culprit:
         boundless = [_boundless(case, rule) for rule in rules.boundless_rules[:1]]
         yield from boundless or (*mixed_rows(case), *_partial(case), *_tied(case))[:1]
     loss = loss_of(case, "framework-rule")
@@ -211,7 +211,7 @@ def _partial(case: Case) -> Iterator[Diagnostic]:
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
         return
-    reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
+    reached = descendants(program, [source], beyond={n.id for n in program.nodes if n.op == "stop_gradient"})
     framework = words.framework_name(case.capture.framework)
     for rule in case.capture.rules.pullbacks:
         for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):

@@ -24,7 +24,6 @@ Stays silent when
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -36,6 +35,7 @@ from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returne
 from gradproof.causes._past_the_end import nan_past_the_end
 from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
 from gradproof.causes._rounding import proven_ball
+from gradproof.causes._too_few import of_too_few
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
@@ -46,7 +46,6 @@ from gradproof.diagnosis.flow import Place, value_at
 from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
-from gradproof.ir.span import Span
 from gradproof.judge.unknown import nan_chosen
 from gradproof.judge.verdict import Verdict
 
@@ -267,7 +266,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
         op=node.op,
     )
-    told = {"var": _of_too_few, "cholesky": indefinite}.get(node.op)
+    told = {"var": of_too_few, "cholesky": indefinite}.get(node.op)
     yield found if told is None else told(case, found, program, node, node.span)
 
 
@@ -275,27 +274,6 @@ def _asked_in_vain(program: Program, way: Sequence[Place]) -> Place:
     """The op that has no value at the very numbers it was given: before it a bound may have been lost at an edge."""
     exact = ((place, exact_entry(program, place)) for place in way)
     return next((place for place, one in exact if one is None or not one.is_defined), way[0])
-
-
-def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, span: Span) -> Diagnostic:
-    """A variance, or a standard deviation, of one number: it is divided by one less than there are numbers."""
-    given, less = program[node.inputs[0]].shape, node.params.get("ddof", 0)
-    count = math.prod(given[axis] for axis in node.params["axes"])
-    if count > less:
-        return found
-    numbers = "1 number" if count == 1 else f"{count} numbers"
-    return replace(
-        found,
-        headline=f"the spread of {numbers} is not defined, so `{case.capture.target}` has no gradient",
-        primary=Annotation(span, f"of {numbers} here, divided by {count} - {less}"),
-        why=(
-            f"A variance, or a standard deviation, is a sum over numbers divided by how many there are, here less "
-            f"{less}. {capital(line_of(span))} has {numbers}: there is nothing to divide by."
-        ),
-        fix=Fix(
-            "take it over an axis with more numbers, or divide by how many there are (a correction of 0)"
-        ),
-    )
 
 
 ON = (Occasion.NONFINITE, Occasion.UNDEFINED, Occasion.UNVERIFIED)

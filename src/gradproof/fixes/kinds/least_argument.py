@@ -1,4 +1,4 @@
-"""A logarithm whose argument is zero by rounding, or behind a mask, taken of the smallest normal number of its type.
+"""A logarithm whose argument is zero by rounding, or behind a mask, taken of the smallest normal number instead.
 
 For helpers that are handed probabilities and not what they were made of: where that is at hand, `log_softmax` comes
 first. Silent where the lines of the fault have no logarithm.

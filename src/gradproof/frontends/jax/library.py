@@ -12,7 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradproof.frontends.library.model import DIRECTIONS, FIRST, Entry, LibraryOp, Part, SweptLibrary, at
+from gradproof.frontends.library.model import (
+    DIRECTIONS,
+    FIRST,
+    Entry,
+    LibraryOp,
+    Part,
+    SweptLibrary,
+    at,
+    parts_of,
+)
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
@@ -110,11 +119,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _parts(result: Any) -> list[Part]:
-    if _is_number(result):
-        return [_part("{}", result)]
-    if not isinstance(result, tuple | list):
-        return []
-    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+    return parts_of(result, _is_number, _part)
 
 
 def _part(pick: str, value: Any) -> Part:

@@ -59,6 +59,15 @@ class Part:
     is_complex: bool
 
 
+def parts_of(result: Any, is_number: Callable[[Any], bool], part: Callable[[str, Any], Part]) -> list[Part]:
+    """The numbers that a call returns, by itself or among others in a list; `part` describes one of them."""
+    if is_number(result):
+        return [part("{}", result)]
+    if not isinstance(result, tuple | list):
+        return []
+    return [part(f"{{}}[{k}]", item) for k, item in enumerate(result) if is_number(item)]
+
+
 @dataclass(frozen=True)
 class SweptLibrary:
     """One framework for a sweep. All text in here is source of a user's program.

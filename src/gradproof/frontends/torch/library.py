@@ -22,6 +22,7 @@ from gradproof.frontends.library.model import (
     SweptLibrary,
     at,
     named,
+    parts_of,
 )
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
@@ -175,9 +176,7 @@ def array_text(array: Array) -> str:
 
 
 def _parts(result: Any) -> list[Part]:
-    if not isinstance(result, tuple | list):
-        return [_part("{}", result)] if _is_number(result) else []
-    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+    return parts_of(result, _is_number, _part)
 
 
 def _is_number(value: Any) -> bool:

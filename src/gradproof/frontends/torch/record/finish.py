@@ -134,11 +134,6 @@ class Finish:
         events = () if self.run.keeps_graph else self.relevant
         return {one.id for event in events for one in event.outputs if one.requires_grad}
 
-    def read_all(self) -> None:
-        """Read all numbers now: the program goes on."""
-        for value in list(self.values.known.values()):
-            value.array  # noqa: B018
-
     def waiting(self, call: GradientCall) -> Waiting:
         """The call with all its numbers read, to be told later, and what the leaves hold after it."""
         asked = list(self.run.leaves.items())
@@ -147,7 +142,7 @@ class Finish:
             for key, leaf in asked
             if key in self.run.held
         }
-        self.read_all()
+        self.values.read()
         return Waiting(call, [key for key, _ in asked], self.run.held, grads)
 
     @cached_property
