@@ -277,3 +277,21 @@ def test_a_step_that_depends_on_a_condition_is_not_rewritten(tmp_path: Path) -> 
     assert [one.kind for one in gradient.diagnostics] == ["reassigned-variable"]
     assert gradient.diagnostics[0].fix is not None
     assert gradient.diagnostics[0].fix.patch == ""
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(_NO_TENSORFLOW, reason="tensorflow is not installed")
+def test_a_function_is_not_written_out_where_its_line_says_the_change(tmp_path: Path) -> None:
+    """Written out at its call it said what was there before: the lines did not do what was called checked."""
+    source = (
+        "import tensorflow as tf\ne = tf.Variable([[1.0, 2.0], [1.0, 2.0], [0.0, -1.0]])\ndef triplet(e):\n"
+        "    near = tf.norm(e[0] - e[1])\n"
+        "    return tf.maximum(near - tf.norm(e[0] - e[2]) + 1.0, 0.0) + 0.1 * near\n"
+        "with tf.GradientTape() as tape:\n    loss = triplet(e)\nprint(tape.gradient(loss, e))\n"
+    )
+    before, diff, after = patched(source, tmp_path)
+    assert changed(diff) == [
+        "-near = tf.norm(e[0] - e[1])",
+        "+near = tf.sqrt(tf.reduce_sum(tf.square(e[0] - e[1])) + 1e-6)",
+    ]
+    _holds(before, after, "singular-point")

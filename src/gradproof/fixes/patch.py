@@ -17,7 +17,7 @@ from gradproof.fixes.signs import with_merged_sign
 from gradproof.fixes.source import ParsedSource, Position, parsed, position
 from gradproof.fixes.spelling import alias_of
 from gradproof.ir import syntax
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Program, ancestors
 
 Edit = tuple[Position, str]
 
@@ -72,6 +72,7 @@ class _Writing:
         texts: dict[Position, str] = {}
         ahead: dict[int, str] = {}
         used: set[str] = set()
+        written: set[int] = set()
         outermost = list(_outermost(places, self.source))
         for expression, node in outermost:
             alignment = Alignment(self.old, self.source)
@@ -87,7 +88,10 @@ class _Writing:
             if texts.setdefault(position(place), text) != text:
                 raise Unwritten  # the same line ran in two ways: no one change fits both
             used |= renderer.looked_behind
+            written |= renderer.written
             ahead |= self._import_of_math() if renderer.needs_math else {}
+        if not written.issuperset({root.id for root in self.roots} & ancestors(self.new, self.new.outputs)):
+            raise Unwritten  # the lines would go on saying what was there before
         said = {word for text in (*texts.values(), *ahead.values()) for word in re.findall(r"\w+", text)}
         dropped = self._unneeded(used - said, [expression for expression, _ in outermost])
         return sorted(texts.items(), reverse=True), ahead, dropped

@@ -43,6 +43,7 @@ class Renderer:
         self.ids = {id(expression): node for node, expression in alignment.expressions.items()}
         self.same = _computed_before(alignment.program, new, changed)
         self.looked_behind: set[str] = set()
+        self.written: set[int] = set()  # nodes that the text has words of its own for
         self.needs_math = False  # Python's module, for functions of plain numbers
         self._literals: list[str] = []
 
@@ -58,6 +59,7 @@ class Renderer:
 
     def _expression(self, id: int) -> ast.expr:
         before = self.same.get(id, id)
+        self.written |= {id} - {before}
         named = self.alignment.expressions.get(before)
         id = id if named is None or not self._is_known(named, before) else before
         expression = self.alignment.expressions.get(id)
@@ -96,6 +98,7 @@ class Renderer:
         return _Literal(literals, self._literals, made).visit(written)  # type: ignore[no-any-return]
 
     def _made(self, node: Node) -> ast.expr:
+        self.written.add(node.id)
         if node.op == "constant":
             return number_expression(node)
         if node.op in ("identity", "broadcast"):

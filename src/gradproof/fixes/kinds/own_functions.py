@@ -52,7 +52,7 @@ def _kept_inside(case: Case, replay: Replay | None) -> Fix | None:
     numpy = alias_of(source.tree, "numpy") or "np"
     writer = _Writer(case, numpy, alias)
     around = _around(source, expression, numpy, alias or "")
-    joined = _joined(case, source, around[-1][0], numpy)
+    joined = _joined(case, source, around[-1][0], alias or "")
     for outer, inner in reversed(around):
         changed = _changed(program, wrt, inner, writer) if joined is None else _spelled(joined, inner, writer)
         result = None if changed is None else tried(case, changed, wrt, replay)
@@ -67,14 +67,15 @@ def _kept_inside(case: Case, replay: Replay | None) -> Fix | None:
     return None
 
 
-def _joined(case: Case, source: ParsedSource, outer: ast.expr, numpy: str) -> Program | None:
-    """The program itself, if it leads through the one place where numbers left, and nothing around it leaves again."""
+def _joined(case: Case, source: ParsedSource, outer: ast.expr, alias: str) -> Program | None:
+    """The program itself, if it leads through the one place where numbers left, and nothing around it leaves again.
+
+    What is handed to another function than the framework's may leave in there, as in `math.exp(x.item())`.
+    """
     program, missing, above = case.capture.program, case.source.missing, source.parents.get(outer)
     if program is None or missing is None or missing.facts.get("cuts") != "1":
         return None
-    return (
-        None if isinstance(above, ast.Call) and ast.unparse(above.func).startswith(f"{numpy}.") else program
-    )
+    return None if isinstance(above, ast.Call) and not _called(above, alias) else program
 
 
 def _spelled(program: Program, inner: ast.expr, writer: _Writer) -> Program | None:
