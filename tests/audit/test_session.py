@@ -175,6 +175,13 @@ def test_what_a_script_has_checked_itself_is_told_as_it_was_judged(by_hand: Any,
     assert [one.kind for one in report.gradients[0].diagnostics] == ["custom-gradient"] * (verdict == "wrong")
 
 
+def test_no_call_of_check_is_left_out() -> None:
+    with gradproof.watch(checks="1") as report:
+        for k in range(3):
+            gradproof.check(lambda x, k=k: np.sum(x**k), np.array([1.0, 2.0]))
+    assert len(report.gradients) == 3 and not report.unchecked
+
+
 def test_a_part_of_a_program_can_have_its_own_first_execution() -> None:
     session = Session(policy=lambda n: n == 1)
     session.start()

@@ -63,6 +63,17 @@ def test_what_is_off_stays_unverified(deep: Any) -> None:
     assert found.reason is not None and "too deep" in found.reason
 
 
+def test_how_far_it_is_off_is_said_by_entry_and_by_norm(deep: Any) -> None:
+    program, exact = deep
+    observed = exact.astype("f")
+    observed.flat[np.argmin(np.abs(exact))] += np.float32(2e-5 * np.abs(exact).max())
+    (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), Options())
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None and "differ by up to 0.02 of their size and, by norm, by" in found.reason
+    (_, _, by_norm) = found.reason.partition("by norm, by ")
+    assert 1e-7 < float(by_norm.split(",")[0]) < 1e-4
+
+
 def test_a_loss_that_cancels_is_not_deep(deep: Any) -> None:
     def cancels(m: Any, x: Any) -> Any:
         y = m.sum(m.exp(m.sin(x)), axes=(0,))
@@ -125,3 +136,24 @@ def test_a_zero_that_is_a_sum_of_terms_counts_as_zero() -> None:
     ((enclosure, sizes),) = found
     assert enclosure.mid == 0.0 and enclosure.rad == 0.0
     assert sizes > 1.0
+
+
+def test_a_long_iteration_whose_balls_grow_is_measured_however_small_it_is() -> None:
+    def iterated(m: Any, x: Any) -> Any:
+        y, more = m.tanh(x), m.exp(m.constant(np.float32(8.0)))
+        less = m.sub(more, m.literal(np.float32(1.0)))
+        for _ in range(120):
+            y = m.sub(m.mul(y, more), m.mul(y, less))  # the same, in a ball 6,000 times as wide
+        return y
+
+    program = program_of(iterated, np.float32(0.75))
+    options = Options(precision_cap_bits=256)
+
+    def found(returned: float) -> Judgement:
+        return judge(Evidence(program, program.inputs, (np.float32(returned),)), options)[0]  # type: ignore[arg-type]
+
+    slope = 1 - np.tanh(0.75) ** 2
+    right, other = found(slope), found(slope * 1.1)
+    assert (right.verdict, right.oracle) == (Verdict.CORRECT, "float64")
+    assert (other.verdict, other.oracle) == (Verdict.UNVERIFIED, "none")
+    assert "too deep for a proof" in (other.reason or "")

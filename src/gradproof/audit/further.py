@@ -23,19 +23,19 @@ def mended_further(
     """
     kinds = {one.kind for one in _told_of(first)}
     known = {(one.kind, one.headline) for one in _told_of(first)}
-    is_written = held(again)
+    is_written, tried = held(again), "; ".join(one.fix.text for one in _patched(told) if one.fix is not None)
     new = [
         fix
         for gradient in faults
         for one in gradient.diagnostics
         # A way may be cut in several places, and meet an infinite slope in another line, or part of a line, that is
         # as it was; digits that are lost again elsewhere ask for another change.
+        if (fix := applicable(one.fix)) is not None and is_written(one)
         if (
-            (one.kind not in kinds or gradient.verdict is Verdict.MISSING)
+            (gradient.verdict is Verdict.MISSING or (one.kind not in kinds and fix.text not in tried))
             and (one.kind, one.headline) not in known
         )
         or (_has_nan(gradient) and _is_another_place(first, file, again, one))
-        if (fix := applicable(one.fix)) is not None and is_written(one)
     ]
     text = patched_texts(again).get(file) if new else None
     if text is None:

@@ -118,6 +118,8 @@ def proven_ball(case: Case, node: Node, index: tuple[int, ...]) -> tuple[Any, fl
     reference = case.judgement.reference
     if reference is None or node.id not in reference.run.values or isinstance(node.value, tuple):
         return None
+    if case.capture.copies is not None and reference.run.program[node.id] is not node:
+        return None  # in a program of copies another node has the number
     domain = reference.run.m.domain
     with domain.active():
         mid, rad = domain.leave(reference.run.values[node.id])

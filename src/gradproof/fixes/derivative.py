@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from gradproof.errors import GradproofError
 from gradproof.fixes.formula import Formula
 from gradproof.fixes.kept_names import forward_of, kept_names
 from gradproof.fixes.lines import replaced_alone
+from gradproof.fixes.renamed import renamed
 from gradproof.fixes.render_term import Unwritten
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
@@ -126,12 +127,18 @@ def _edit(
     names |= _assigned(source, written, rule)
     alias = alias_of(source.tree, case.capture.framework)
     formula = Formula(gradient, names, case.capture.framework, alias)
-    text = formula.text(gradient.outputs[0])
-    if len(text) > MOST_CHARACTERS:
-        return None
     true = read(rule, rule.here, exact=True).true[position].mid
-    checked = _checked(case, true, formula.run(text), gradient[gradient.outputs[0]].dtype)
-    return None if checked is None else ((old, text), checked)
+    for text in _texts(source, old, formula):
+        if len(text) <= MOST_CHARACTERS:
+            checked = _checked(case, true, formula.run(text), gradient[gradient.outputs[0]].dtype)
+            if checked is not None:
+                return (old, text), checked
+    return None
+
+
+def _texts(source: ParsedSource, old: ast.expr, formula: Formula) -> Iterator[str]:
+    yield from renamed(source, old, formula)
+    yield formula.text(formula.program.outputs[0])
 
 
 @dataclass(frozen=True)

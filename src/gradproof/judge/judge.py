@@ -20,7 +20,7 @@ from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
-from gradproof.judge.undefined import one_sided, undefined
+from gradproof.judge.undefined import TOO_WIDE, one_sided, undefined
 from gradproof.judge.unknown import NO_NUMBER_GIVEN, is_nan_given
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -155,7 +155,8 @@ def _judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     meant = recorded_meaning(evidence, reference, options)
     found = tuple(_judgement(k, evidence, reference, meant[k]) for k in range(len(evidence.wrt)))
     found = _witnessed(found, evidence, reference, options)
-    if reference.refined.decided or not is_large(evidence.program):
+    is_undecided = is_large(evidence.program) and not reference.refined.decided
+    if not is_undecided and not any(one.reason == TOO_WIDE for one in found):
         return found
     instead = _in_float64(evidence, options, "")
     return tuple(
@@ -181,17 +182,17 @@ _ON_REFERENCE = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG, Verdict.NON
 def _is_open(judgement: Judgement) -> bool:
     """Whether more time or more digits would have decided."""
     open_ = judgement.comparison is not None and judgement.comparison.outcome == "undecided"
-    return open_ and judgement.verdict is Verdict.UNVERIFIED
+    return judgement.verdict is Verdict.UNVERIFIED and (open_ or judgement.reason == TOO_WIDE)
 
 
 def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
-    """Where no proof is to be had: what can be measured in float64 to be right."""
-    right = by_shaking(evidence, options)
-    words = how(right.values())
+    """Where no proof is to be had: what can be measured in float64 to be right; of the rest by how much it is off."""
+    measured = by_shaking(evidence, options)
+    words = how(one for one in measured.values() if one.is_right)
     return tuple(
-        Judgement(Verdict.CORRECT, "float64", words, right[k].enclosure, right[k].comparison)
-        if k in right
-        else _without_reference(observed, reason)
+        Judgement(Verdict.CORRECT, "float64", words, measured[k].enclosure, measured[k].comparison)
+        if k in measured and measured[k].is_right
+        else _without_reference(observed, f"{reason}; {measured[k]}" if k in measured else reason)
         for k, observed in enumerate(evidence.observed)
     )
 

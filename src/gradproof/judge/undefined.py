@@ -14,6 +14,7 @@ from gradproof.judge.unknown import has_finite_value, has_infinity, unknown_numb
 from gradproof.judge.verdict import Verdict
 
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
+TOO_WIDE = "the program is too deep for a proof: its enclosures grow with every step, and leave the gradient undecided"
 
 
 def undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict, str | None] | None:
@@ -42,7 +43,7 @@ def undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict
         if bool(lost.any()):
             return Verdict.NONFINITE, TOO_LARGE if bool((lost & large).any()) else PARTLY
         if bool(known.all()):
-            return Verdict.UNVERIFIED, TOO_LARGE
+            return Verdict.UNVERIFIED, TOO_LARGE if bool(large.any()) else TOO_WIDE
         if reference.limit.kind != "undecided":
             return Verdict.UNDEFINED, reference.limit.reason
         if not has_value(reference.run):

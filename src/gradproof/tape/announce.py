@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +35,22 @@ Listener = Callable[[Finished], None]
 LISTENERS: list[Listener] = []
 
 
+# What a check asks a tape is not the program's own: it alone hears the answer.
+_ALONE: ContextVar[list[Finished] | None] = ContextVar("alone", default=None)
+
+
+@contextmanager
+def heard_alone() -> Iterator[list[Finished]]:
+    """The calls made inside, in the order in which they ended; no other listener is told of them."""
+    heard: list[Finished] = []
+    token = _ALONE.set(heard)
+    try:
+        yield heard
+    finally:
+        _ALONE.reset(token)
+
+
 def announce(finished: Finished) -> None:
-    for listener in tuple(LISTENERS):
+    alone = _ALONE.get()
+    for listener in tuple(LISTENERS) if alone is None else (alone.append,):
         listener(finished)
