@@ -1,8 +1,8 @@
 """The function is not the same function when it is called again.
 
 What it finds
-    A target that was computed from freshly drawn random numbers; and, where `check` calls a function twice, another
-    result or changed arguments at the second call.
+    A target that was computed from freshly drawn random numbers; where `check` calls a function twice, another
+    result or changed arguments at the second call; and a checkpoint that computes other numbers the second time.
 
 Why it spoils a gradient
     A gradient belongs to one function at one point. If the next call computes another function, the gradient says
@@ -26,23 +26,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
 from gradproof.diagnosis.occasion import Occasion
+from gradproof.ir.capture import Break
 from gradproof.ir.surroundings import Drawn
 
 _SPELLED_OUT = ("random", "normal(", "uniform(", "bernoulli", "gamma(", "poisson", "shuffle")
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    change = case.source.overwritten
+    if case.was_overwritten and change is not None and change.kind == "impure":
+        yield _again(case, change)
     seen: set[tuple[str, int]] = set()
     for drawn in case.capture.around.drawn:
         place = (drawn.span.file, drawn.span.line)
         if place not in seen:
             seen.add(place)
             yield _diagnose(case, drawn)
+
+
+def _again(case: Case, change: Break) -> Diagnostic:
+    """A checkpoint that computes another function in the backward pass than in the forward."""
+    return Diagnostic(
+        kind="impure",
+        severity="error",
+        certainty="measured",
+        headline="the checkpoint computes other numbers when it is run again in the backward pass",
+        primary=None if change.span is None else Annotation(change.span, change.label),
+        secondary=tuple(Annotation(span, label) for span, label in change.contributing),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            "A checkpoint keeps no numbers for the derivative, and computes them once more when they are needed. Here "
+            "they came out otherwise, as with new random numbers, and the gradient is that of neither run."
+        ),
+        fix=Fix(
+            "keep the state of the random numbers (`preserve_rng_state`), and compute the same in both runs"
+        ),
+    )
 
 
 def _diagnose(case: Case, drawn: Drawn) -> Diagnostic:

@@ -2,7 +2,8 @@
 
 What it finds
     A gradient of None for a name that stood for a variable and now stands for a plain tensor, such as after
-    `w = w - rate * gradient`; and a gradient computed from numbers that were overwritten since they were used.
+    `w = w - rate * gradient`; and a gradient computed from numbers that were overwritten since they were used, or
+    that a hook on saved tensors gave back as others.
 
 Why it spoils a gradient
     A tape watches variables by itself, but not tensors. After the assignment the name means a tensor that no tape
@@ -39,8 +40,12 @@ _METHOD = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
-    if case.was_overwritten and case.source.overwritten is not None:
-        yield _overwritten(case, case.source.overwritten)
+    change = case.source.overwritten
+    if case.was_overwritten and change is not None:
+        if change.kind == "reassigned-variable":
+            yield (
+                _given_back(case, change) if change.facts.get("by") == "hook" else _overwritten(case, change)
+            )
         return
     missing = broken(case, "reassigned-variable")
     if missing is None:
@@ -78,6 +83,24 @@ def _overwritten(case: Case, change: Break) -> Diagnostic:
             "derivative is computed from the new number."
         ),
         fix=Fix("compute a new tensor here, or change it after the gradient was computed"),
+    )
+
+
+def _given_back(case: Case, change: Break) -> Diagnostic:
+    """A hook on saved tensors that keeps something else than it is given."""
+    return Diagnostic(
+        kind="reassigned-variable",
+        severity="error",
+        certainty="measured",
+        headline=f"a hook gives back another number than the gradient of `{case.capture.target}` needs",
+        primary=None if change.span is None else Annotation(change.span, change.label),
+        subject=subject(case),
+        evidence=comparison_rows(case),
+        why=(
+            "A derivative is computed from the numbers that its op had. A hook on saved tensors kept them until the "
+            "backward pass, and gave back others, as numbers of fewer digits are."
+        ),
+        fix=Fix("let the hook give back what it was given, in the same dtype"),
     )
 
 

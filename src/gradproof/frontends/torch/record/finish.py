@@ -36,6 +36,7 @@ from gradproof.frontends.torch.record.facts import (
     retained,
     weights_of,
 )
+from gradproof.frontends.torch.record.given_back import given_back
 from gradproof.frontends.torch.record.given_twice import GivenTwice
 from gradproof.frontends.torch.record.hooks import HookSteps
 from gradproof.frontends.torch.record.lost import MOST_LEAVES
@@ -121,7 +122,7 @@ class Finish:
             raised=raised_of(run, self.recorder),
             freed=freed_of(run, events, self.recorder.freed),
             policy=policy_of(events),
-            overwritten=overwritten(run, self.recorder, events),
+            overwritten=overwritten(run, self.recorder, events) or given_back(run, self.recorder, events),
             kept=self.recorder.gone_through.held(run, named, span),
             doubt=doubt,
             unseen=frozenset() if doubt is None else frozenset(cell.id for cell in run.targets),

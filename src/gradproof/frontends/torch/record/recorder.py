@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,12 @@ from typing import Any
 import torch
 from torch._C._dynamo.eval_frame import set_eval_frame
 
-from gradproof.frontends.record.source import Place, is_users
+from gradproof.frontends.record.source import Place
+from gradproof.frontends.torch.record.keeping import keeper
 from gradproof.frontends.torch.record.kept import GoneThrough
 from gradproof.frontends.torch.record.leftover import Leftovers
 from gradproof.frontends.torch.record.memory import DETACH, PASS_ON, Cell, Memory, is_leaf
-from gradproof.frontends.torch.record.traced_lines import places_of
+from gradproof.frontends.torch.record.traced_lines import library_of, places_of
 
 MOST_EVENTS = (
     200_000  # of ops kept; a longer history is cut, and gradients that reach back so far are not judged
@@ -45,6 +45,7 @@ class TorchEvent:
     node: Any = None  # the node of the graph whose derivative this op computes a part of
     sequence: int | None = None  # the number of the node that the graph has for this op
     call: int | None = None  # the call of compiled code that it was run for
+    keeper: str | None = None  # the module of the hook that keeps what its rule needs
 
 
 @dataclass(slots=True, eq=False)
@@ -195,6 +196,7 @@ class TorchRecorder(threading.local):
         requires = requires or (self.transforms > 0 and pending.node is None)
         event = self._append(pending.op, pending.inputs, pending.attrs, requires)
         event.sequence = pending.sequence
+        event.keeper = keeper()
         changed = {id(tensor): cover for tensor, cover in pending.written}
         unnoticed = not pending.heard and pending.node is None and not self.within and not self.scopes
         passed = [t for t, _ in pending.written if unnoticed and t.requires_grad and not is_leaf(t)]
@@ -241,7 +243,7 @@ class TorchRecorder(threading.local):
         scope = TorchScope(
             next(numbers), name, None, event.places, None, event.inputs[:1], tuple(event.outputs), True
         )
-        scope.library = _library_of(frame)
+        scope.library = library_of(frame)
         self.all_scopes[scope.id] = scope
         event.scope, event.heard = scope.id, True
 
@@ -278,23 +280,3 @@ class TorchRecorder(threading.local):
             kept = {cell.id for event in self.events for cell in (*event.inputs, *event.outputs)}
             self.memory.keep(kept)
             self.complete = False
-
-
-_ROOMS = (
-    "_ops.py",
-    "_python_dispatch.py",
-    "_tensor.py",
-    "_contextlib.py",
-)  # of PyTorch, that every op passes through
-
-
-def _library_of(frame: Any) -> str | None:
-    """The package whose function ran an op; None for the user's own."""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if is_users(file):
-            return None
-        if not file.endswith(_ROOMS) and f"{os.sep}gradproof{os.sep}" not in file:
-            return str(frame.f_globals.get("__name__", "torch")).partition(".")[0]
-        frame = frame.f_back
-    return None

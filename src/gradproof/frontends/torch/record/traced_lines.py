@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from linecache import getline
@@ -60,3 +61,23 @@ def _places(history: str) -> tuple[Place, ...]:
         if is_users(file):
             found.append(place_at(file, line, columns, frame["function"]))
     return tuple(reversed(found))
+
+
+_ROOMS = (
+    "_ops.py",
+    "_python_dispatch.py",
+    "_tensor.py",
+    "_contextlib.py",
+)  # of PyTorch, that every op passes through
+
+
+def library_of(frame: Any) -> str | None:
+    """The package whose function ran an op; None for the user's own."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if is_users(file):
+            return None
+        if not file.endswith(_ROOMS) and f"{os.sep}gradproof{os.sep}" not in file:
+            return str(frame.f_globals.get("__name__", "torch")).partition(".")[0]
+        frame = frame.f_back
+    return None
