@@ -46,6 +46,10 @@ SCRIPTS = {
     "warnings as errors": "import warnings, numpy as np, gradproof as gp\nwarnings.simplefilter('error')\n"
     "x = gp.Variable(np.array([1.0, 2.0]))\nwith gp.GradientTape() as tape:\n    y = np.sum(np.log(x))\n"
     "print(tape.gradient(y, x), np.geterr())\nwarnings.warn('mine')\n",
+    # What we have loaded is not looked through by the program's collections, which then take as long as they do alone.
+    "garbage": "import gc, types\n"
+    "functions = [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]\n"
+    "print(gc.isenabled(), [one for one in functions if 'gradproof.engine' in str(one.__module__)])\n",
     "at exit": "import atexit; atexit.register(print, 'the end'); print('begin')",
     "closed output": "import sys; print(1); sys.stdout.close(); sys.stderr.close()",
 }

@@ -63,6 +63,17 @@ def test_what_is_off_stays_unverified(deep: Any) -> None:
     assert found.reason is not None and "too deep" in found.reason
 
 
+def test_how_far_it_is_off_is_said_by_entry_and_by_norm(deep: Any) -> None:
+    program, exact = deep
+    observed = exact.astype("f")
+    observed.flat[np.argmin(np.abs(exact))] += np.float32(2e-5 * np.abs(exact).max())
+    (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), Options())
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason is not None and "differ by up to 0.02 of their size and, by norm, by" in found.reason
+    (_, _, by_norm) = found.reason.partition("by norm, by ")
+    assert 1e-7 < float(by_norm.split(",")[0]) < 1e-4
+
+
 def test_a_loss_that_cancels_is_not_deep(deep: Any) -> None:
     def cancels(m: Any, x: Any) -> Any:
         y = m.sum(m.exp(m.sin(x)), axes=(0,))

@@ -11,7 +11,7 @@ import numpy as np
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import AT_REST, Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import AT_REST, Annotation, Diagnostic, Fix, Severity, annotated
 from gradproof.diagnosis.loss import Kind, Loss, find_loss
 from gradproof.ir import types
 from gradproof.ir.program import Node
@@ -55,7 +55,7 @@ def diagnose(
     fix: Fix | None = None,
     severity: Severity = "error",
 ) -> Iterator[Diagnostic]:
-    primary = None if loss.place.span is None else Annotation(loss.place.span, label)
+    primary = annotated(loss.place.span, label)
     advice = None if case.rounding.is_at_rest else fix
     yield Diagnostic(
         kind=loss.kind,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from gradproof import __version__
 from gradproof.cli.parser import Parser
@@ -34,11 +36,12 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status."""
-    if arguments is None:  # as the script calls it that an installer has made
+    is_ours = arguments is None  # the process: as the script calls it that an installer has made
+    if is_ours:
         note_launcher(sys._getframe(1).f_code.co_filename)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = _command(given)
+        status = _command(given, is_ours)
         if given[:1] != ["run"]:  # there the standard output is the program's, and ends as Python ends it
             sys.stdout.flush()
         return status
@@ -71,16 +74,28 @@ def _let_go_of_full_output() -> None:
         sys.stdout = None
 
 
-def _command(given: list[str]) -> int:
+def _command(given: list[str], is_ours: bool) -> int:
     if not given or given[0] not in COMMANDS:
         _overview().parse_args(given or ["--help"])
     name, rest = given[0], given[1:]
-    module = importlib.import_module(f"gradproof.cli.{name}")
+    module = _loaded(name) if is_ours else importlib.import_module(f"gradproof.cli.{name}")
     parser = Parser(prog=f"gradproof {name}", description=COMMANDS[name], allow_abbrev=False)
     module.configure(parser)
     status = module.execute(parser.parse_args(rest))
     assert isinstance(status, int)
     return status
+
+
+def _loaded(name: str) -> ModuleType:
+    """The module of a command. What it has loaded stays: no collection of garbage, which a program that imports a
+    framework makes several of, looks through it again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    module = importlib.import_module(f"gradproof.cli.{name}")
+    gc.freeze()
+    if was_enabled:
+        gc.enable()
+    return module
 
 
 def _overview() -> argparse.ArgumentParser:

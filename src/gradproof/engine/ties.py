@@ -28,8 +28,12 @@ def snapped(node: Node, op: Op, bounds: Sequence[Bounds], tied: Array) -> list[A
         return [np.where(tied, np.rint(2.0 * mids[0]) / 2.0, mids[0])]
     if op.compares == "line":
         axis = node.params.get("axis", 0)
+        if _stand_apart(*bounds[0], axis):
+            return mids
         return [np.take_along_axis(mids[0], _lowest(*bounds[0], axis), axis), *mids[1:]]
     mid, rad = (np.concatenate([part.reshape(-1) for part in parts]) for parts in zip(*bounds))
+    if _stand_apart(mid, rad, axis=0):
+        return mids
     return _apart(mid[_lowest(mid, rad, axis=0)], [mid.shape for mid in mids])
 
 
@@ -63,6 +67,18 @@ def _seen(m: Arithmetic, x: Any) -> Array:
 def _apart(flat: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
     return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes)]
+
+
+def _stand_apart(mid: Array, rad: Array, axis: int) -> bool:
+    """Whether any two numbers on a line are exactly equal or surely apart: each is the lowest of its chain.
+
+    Sorting numbers is ten times quicker than sorting their places. As many balls have ended before the k-th begins as
+    have begun, if the k-th lower end lies beyond the upper end that comes k-th.
+    """
+    low, high = (np.moveaxis(np.sort(end, axis=axis), axis, -1) for end in (mid - rad, mid + rad))
+    begins = low[..., 1:] > high[..., :-1]
+    repeats = (low[..., 1:] == low[..., :-1]) & (high[..., 1:] == high[..., :-1]) & (low == high)[..., 1:]
+    return bool((begins | repeats).all())
 
 
 def _lowest(mid: Array, rad: Array, axis: int) -> Array:

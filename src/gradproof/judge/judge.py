@@ -12,7 +12,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import boundless_step, nonfinite, without_value
+from gradproof.judge.float64_limits import boundless_step, without_value
 from gradproof.judge.infinite import INFINITE_CONSTANT, INFINITE_TARGET, agree, is_infinite, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
@@ -186,13 +186,13 @@ def _is_open(judgement: Judgement) -> bool:
 
 
 def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
-    """Where no proof is to be had: what can be measured in float64 to be right."""
-    right = by_shaking(evidence, options)
-    words = how(right.values())
+    """Where no proof is to be had: what can be measured in float64 to be right; of the rest by how much it is off."""
+    measured = by_shaking(evidence, options)
+    words = how(one for one in measured.values() if one.is_right)
     return tuple(
-        Judgement(Verdict.CORRECT, "float64", words, right[k].enclosure, right[k].comparison)
-        if k in right
-        else _without_reference(observed, reason)
+        Judgement(Verdict.CORRECT, "float64", words, measured[k].enclosure, measured[k].comparison)
+        if k in measured and measured[k].is_right
+        else _without_reference(observed, f"{reason}; {measured[k]}" if k in measured else reason)
         for k, observed in enumerate(evidence.observed)
     )
 
@@ -230,7 +230,7 @@ def _verdict(
         op = without_value(evidence.program, reference.run)
         return (Verdict.CORRECT, None) if op is None else (Verdict.UNVERIFIED, NO_VALUE.format(op=op))
     if outcome == "nonfinite":
-        return nonfinite(evidence.program, reference.run)
+        return Verdict.NONFINITE, None
     if outcome == "undecided":
         return (
             Verdict.UNVERIFIED,

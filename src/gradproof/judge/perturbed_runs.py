@@ -91,15 +91,27 @@ def _gradients(result: Run, wrt: tuple[int, ...], shaken: Shaken | None) -> list
 
 
 @dataclass(frozen=True)
-class Right:
-    """A gradient that is right, error bar included."""
+class Measured:
+    """A gradient against a float64 one: right, error bar included, or off by more than its tolerance and the bar."""
 
     enclosure: Enclosure
     comparison: Comparison
+    by_norm: float
+
+    @property
+    def is_right(self) -> bool:
+        return self.comparison.outcome == "within"
+
+    def __str__(self) -> str:
+        """How far it is off; no fault is concluded from that, since it is a measurement."""
+        return (
+            f"a run in float64 gives entries that differ by up to {self.comparison.relative_error:.1g} of their size "
+            f"and, by norm, by {self.by_norm:.1g}, which is no proof of a fault"
+        )
 
 
-def by_shaking(evidence: Evidence, options: Options) -> dict[int, Right]:
-    """Those of the gradients, by their number, that can be said to be right."""
+def by_shaking(evidence: Evidence, options: Options) -> dict[int, Measured]:
+    """Those of the gradients, by their number, of which a run in float64 can tell whether they are right."""
     narrow = [
         k
         for k, observed in enumerate(evidence.observed)
@@ -116,12 +128,17 @@ def by_shaking(evidence: Evidence, options: Options) -> dict[int, Right]:
         observed = evidence.observed[k]
         if k in narrow and observed is not None:
             comparison = compare(observed, enclosure, types.dtype_name(observed), options, sizes)
-            if comparison.outcome == "within":
-                found[k] = Right(enclosure, comparison)
+            if comparison.outcome in ("within", "beyond"):
+                found[k] = Measured(enclosure, comparison, _by_norm(observed, enclosure.mid))
     return found
 
 
-def how(right: Iterable[Right]) -> str:
+def _by_norm(observed: Array, mid: Array) -> float:
+    size = float(np.linalg.norm(mid))
+    return float(np.linalg.norm(observed - mid)) / size if size else np.inf
+
+
+def how(right: Iterable[Measured]) -> str:
     """In words, with the widest of the error bars; the same for all, so that it is said once."""
     bar = max((_share(one.enclosure) for one in right), default=0.0)
     return (

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("tensorflow")
+tf = pytest.importorskip("tensorflow")
 
 from tests.audit.crashing import audited
 
+import gradproof
 from gradproof.diagnosis.report import GradientReport
+from gradproof.frontends.assemble.program import Assembly
 
 pytestmark = pytest.mark.tensorflow
 
@@ -169,3 +171,18 @@ def test_what_a_function_in_numpy_computes_has_no_value_that_could_be_given(tmp_
     [gradient] = audited(tmp_path, script(body)).gradients
     assert gradient.reference is None
     assert lost(gradient) == [("left-framework", "error")]
+
+
+def test_what_only_may_have_come_back_costs_no_second_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Constants made of arrays are looked at where they are; only where one holds numbers of the program is it read
+    again as one without a cut."""
+    lowered: list[Assembly] = []
+    lower = Assembly.lower
+    monkeypatch.setattr(Assembly, "lower", lambda self: (lowered.append(self), lower(self))[1])
+    weights = tf.constant(np.random.default_rng(0).normal(size=(2, 2)), tf.float32)
+    x = tf.constant([[1.0], [2.0]])
+    gradproof.check(lambda x: tf.reduce_sum(tf.tanh(weights @ x)), x)
+    assert len(lowered) == 1
+    lowered.clear()
+    gradproof.check(lambda x: tf.reduce_sum(x * float(tf.reduce_sum(x * x))), x)
+    assert len(lowered) == 2

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradproof.errors import GradproofError
-from gradproof.frontends.assemble.capture import assembled, to_capture
+from gradproof.frontends.assemble.capture import read, to_capture
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.assemble.program import STORING
-from gradproof.frontends.assemble.view import HEARD, RETURNED, WHOLE
+from gradproof.frontends.assemble.uncut import with_uncut
+from gradproof.frontends.assemble.view import HEARD, WHOLE
 from gradproof.frontends.exits.lost_parts import lost_parts
 from gradproof.frontends.exits.matching import Comebacks
 from gradproof.frontends.record.flow import ancestors, gives
 from gradproof.frontends.record.model import GradientCall
 from gradproof.ir.capture import Capture
-from gradproof.ir.program import ancestors as nodes_behind
-from gradproof.ir.surroundings import Uncut
 
 
 def to_captures(call: GradientCall) -> list[Capture]:
@@ -32,12 +30,19 @@ def to_captures(call: GradientCall) -> list[Capture]:
     if not here:
         return [replace(to_capture(call, WHOLE), is_rest=call.is_rest)]
     if not missing:
-        return [_with_lost(_with_uncut(to_capture(call, HEARD), call), call)]
+        return [_heard(call)]
     if not _is_cut(call):
         return [to_capture(call)]
     came, lost = only(call, here), only(call, missing)
     rest = replace(to_capture(lost, WHOLE), is_rest=True)
-    return [_with_lost(_with_uncut(to_capture(came, HEARD), came), came), rest]
+    return [_heard(came), rest]
+
+
+def _heard(call: GradientCall) -> Capture:
+    made, capture = read(call, HEARD)
+    if made is None or capture.program is None or call.api != "gradient":
+        return capture
+    return _with_lost(with_uncut(capture, made), call)
 
 
 def only(call: GradientCall, places: Sequence[int]) -> GradientCall:
@@ -66,24 +71,6 @@ def _is_cut(call: GradientCall) -> bool:
 
 def _with_lost(capture: Capture, call: GradientCall) -> Capture:
     """The capture with the parts of its target that may be lost, apart from those that are shown to be."""
-    if capture.program is None or call.api != "gradient":
-        return capture
     shown = set() if capture.around.uncut is None else {cut.back for cut in capture.around.uncut.cuts}
     found = [part for part in lost_parts(call) if part.kind != "left-framework" or part.back not in shown]
     return replace(capture, around=replace(capture.around, lost=tuple(found)))
-
-
-def _with_uncut(capture: Capture, call: GradientCall) -> Capture:
-    """The capture with the program that has no cuts, if numbers left the framework and came back into the target."""
-    if capture.program is None or call.api != "gradient" or not Comebacks(call).are_possible:
-        return capture
-    try:
-        made, whole = assembled(call, RETURNED)
-    except GradproofError:
-        return capture
-    if not made.comebacks.cuts or whole.program is None:
-        return capture
-    behind = nodes_behind(whole.program, whole.program.outputs)
-    nodes = tuple(source.node if source.node in behind else None for source in whole.sources)
-    uncut = Uncut(whole.program, nodes, tuple(dict.fromkeys(made.comebacks.cuts)))
-    return replace(capture, around=replace(capture.around, uncut=uncut))

@@ -46,6 +46,7 @@ class Assembly:
         self.nodes: dict[int, Known] = {}  # tensor id -> what stands for it
         self.variables = {s.variable.id: s for s in call.sources if s.variable is not None}
         self.leaf_sources = {s.value.id: s for s in call.sources}
+        self.leaves: list[tuple[OpEvent, Value]] = []  # what came from nowhere, and where it was first taken
         self.decided: set[int] = set()  # tensors that no tape heard of, and that follow from decisions
         self.faults: list[str] = []
         self.ran: list[Ran] = []
@@ -282,6 +283,8 @@ class Assembly:
 
     def _leaf(self, value: Value) -> Traced | None:
         """A constant, or numbers of the program that took a way around it."""
+        if self._event is not None:
+            self.leaves.append((self._event, value))
         if self.view.returned and self._event is not None:
             found = self.comebacks.connected(self.m, self.nodes, self._event, value)
             if found is not None:

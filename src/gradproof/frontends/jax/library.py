@@ -128,9 +128,9 @@ def _array_text(array: Array) -> str:
     return f"jnp.array({numbers_text(array)}, dtype=jnp.{array.dtype})"
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
     place = list(names).index(wrt)
-    return [f"print(jax.grad(f, argnums={place})({', '.join(names)}){at(entry)})"]
+    return [f"print(jax.grad(f, argnums={place})({', '.join(names)}){at(entry or ())})"]
 
 
 def _slope(names: Sequence[str]) -> list[str]:

@@ -114,12 +114,13 @@ def _array_text(array: Array) -> str:
     return f"tf.constant({numbers_text(array)}, dtype=tf.{array.dtype})"
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
+    number = "" if entry is None else f"{at(entry)}.numpy()"
     return [
         "with tf.GradientTape() as tape:",
         f"    tape.watch({wrt})",
         f"    target = f({', '.join(names)})",
-        f"print(tape.gradient(target, {wrt}){at(entry)}.numpy())",
+        f"print(tape.gradient(target, {wrt}){number})",
     ]
 
 

@@ -192,9 +192,16 @@ def _part(pick: str, value: Any) -> Part:
     return Part(pick, tuple(value.shape), str(value.dtype).removeprefix("torch."), value.is_complex())
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
-    asked = f"torch.autograd.grad(f({', '.join(names)}), {wrt})[0]{at(entry)}"
-    return [f"{wrt}.requires_grad_()", f"print({asked}.item())"]
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
+    """Where there is none PyTorch would refuse to be asked for it."""
+    lines = [f"{wrt}.requires_grad_()", f"target = f({', '.join(names)})"]
+    if entry is None:
+        return [
+            *lines,
+            f"grads = torch.autograd.grad(target, {wrt}, allow_unused=True) if target.requires_grad else [None]",
+            "print(grads[0])",
+        ]
+    return [*lines, f"print(torch.autograd.grad(target, {wrt})[0]{at(entry)}.item())"]
 
 
 def _slope(names: Sequence[str]) -> list[str]:

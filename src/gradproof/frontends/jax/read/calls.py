@@ -13,8 +13,8 @@ import numpy as np
 from jax._src import core
 
 from gradproof.errors import GradproofError
-from gradproof.frontends.assemble.capture import unread
 from gradproof.frontends.assemble.captures import to_captures
+from gradproof.frontends.assemble.unread import unread
 from gradproof.frontends.jax.lower.library import region_of
 from gradproof.frontends.jax.observe.effects import require_own_arrays
 from gradproof.frontends.jax.observe.notes import Ending, JaxExit
