@@ -13,7 +13,7 @@ def fwd(w, x):
 
 
 def bwd(res, g):
-    w, x, z = res
+    w, _, z = res
     d = 1 - z**2
     u = g / (1 - w * d)
     return jnp.sum(u * d * z), u * d
