@@ -102,3 +102,13 @@ def test_a_row_that_only_comes_out_as_zero_is_a_tie() -> None:
 
     assert open_of(function, [0.5, 0.5]) == [[True]]
     assert open_of(lambda m, x: relu(m, m.mul(x, x)), [0.0, 1.0]) == [[True, False]]
+
+
+def test_a_padded_row_of_whole_numbers_stands_still_too() -> None:
+    rows = np.array([[1, 2], [0, 0]], np.uint8)
+
+    def summed(m: Any, x: Any) -> Any:
+        return relu(m, m.einsum(m.constant(rows), x, equation="ba,a->b"))
+
+    assert open_of(summed, [0.5, 0.3]) == [[False, False]]
+    assert open_of(lambda m, x: relu(m, m.mul(m.constant(rows[1]), x)), [0.5, 0.3]) == [[False, False]]

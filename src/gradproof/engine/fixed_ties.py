@@ -84,6 +84,8 @@ class Moving:
         moves = self.of(id)
         if moves.all():
             return moves
+        if self.result.program[id].is_discrete:
+            return np.asarray(moves | (np.asarray(self.result.values[id]) != 0) | self.unsure.get(id, False))
         mid, radius = self.result.m.domain.leave(self.result.values[id])
         return np.asarray(moves | (mid != 0.0) | (radius != 0.0))
 

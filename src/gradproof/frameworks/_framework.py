@@ -64,6 +64,7 @@ class Framework:
         ""  # the dtype of what it returns in the place of their gradient, where that is not None
     )
     returns_zeros: bool = False  # where nothing leads from a source to the target, without being asked to
+    is_read_by_numpy: bool = True  # what is differentiated; otherwise NumPy is refused it
     signs_of_none: tuple[str, ...] = ()  # what it says when it is handed None in the place of a gradient
 
     @property

@@ -41,6 +41,7 @@ FRAMEWORK = Framework(
     ),
     made_for=("0.10.2",),
     companions=("keras",),
+    is_read_by_numpy=False,
     spellings={
         **{name: f"jnp.{name}" for name in _SAME},
         "asin": "jnp.arcsin",

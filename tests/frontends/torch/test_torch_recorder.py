@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -243,3 +245,16 @@ def test_a_number_that_depends_on_no_source_cannot_be_missed_in_a_gradient() -> 
     assert counting.leaves
     assert not Comebacks(counting).are_possible
     assert Comebacks(reading).are_possible
+
+
+def test_what_numpy_may_read_is_asked_only_where_a_framework_lets_it_read() -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def reads_by_numpy() -> None:
+        (w * torch.from_numpy(np.exp(w.detach().numpy()))).sum().backward()
+
+    (call,) = recorded(reads_by_numpy)
+    assert Comebacks(call).are_possible
+    assert not Comebacks(
+        replace(call, leaves=(), framework="jax")
+    ).are_possible  # it refuses NumPy what it traces

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradproof.engine.trace import Traced
+from gradproof.frameworks import framework
 from gradproof.frontends.assemble.dialect import dialect_of
 from gradproof.frontends.assemble.lowering import Lowering
 from gradproof.frontends.exits.evidence import are_rare, is_handed_on
@@ -66,8 +67,10 @@ class Comebacks:
     @property
     def are_possible(self) -> bool:
         """Whether it is worth looking: a tensor of this call was read, or NumPy may have read one."""
+        if any(leave.value.id in self._moving for leave in self.leaves):
+            return True
         spans = {span for event in self.call.events for span in event.stack if event.phase == "forward"}
-        return any(leave.value.id in self._moving for leave in self.leaves) or any(map(_may_read, spans))
+        return framework(self.call.framework).is_read_by_numpy and any(map(_may_read, spans))
 
     @cached_property
     def _moving(self) -> set[int]:

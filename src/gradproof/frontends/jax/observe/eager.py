@@ -22,7 +22,7 @@ from gradproof.frontends.jax.observe.pieces import Pieces
 from gradproof.frontends.jax.observe.plain_numbers import followed, plain
 from gradproof.frontends.jax.observe.refusals import Refusals
 from gradproof.frontends.jax.observe.session import JaxSession, lenient
-from gradproof.frontends.jax.observe.shared import equations_into, watching
+from gradproof.frontends.jax.observe.shared import equations_into, folding, watching
 from gradproof.frontends.jax.observe.trace import JaxCollection, numbers
 from gradproof.frontends.jax.observe.twin import array_of, twin, with_bottom
 from gradproof.frontends.record.patches import Patch, wrap
@@ -108,6 +108,7 @@ class JaxGradients:
         is_plain = bool(noted.plain) or any(isinstance(one.value, float) for one in noted.sources)
         with (
             followed(self._session, noted.made) if is_plain else nullcontext(),
+            folding(noted) if is_plain else nullcontext(),
             self._session.recording(collection),
         ):
             yield

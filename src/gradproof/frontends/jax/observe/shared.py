@@ -78,6 +78,23 @@ def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
         noted.constant_uses[made] = _written(primitive, params, places)
         return result
 
+    remove = apply(
+        [
+            wrap(trace_class, "to_primal_tangent_pair", look),
+            wrap(trace_class, "process_primitive", primitive),
+        ]
+    )
+    try:
+        with equations_into(noted.own), folding(noted):
+            yield
+    finally:
+        remove()
+
+
+@contextmanager
+def folding(noted: Linearisation) -> Iterator[None]:
+    """What JAX computes with known numbers while it traces, and does not write into the jaxpr, is kept."""
+
     def fold(original: Any, primitive: Any, tracers: Any, params: Any, avals: Any) -> Any:
         made = original(primitive, tracers, params, avals)
         operands = () if made is None else tuple(tracer.get_const() for tracer in tracers)
@@ -85,16 +102,9 @@ def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
             noted.folded[id(made[0])] = Folded(primitive, params, operands, made[0])
         return made
 
-    remove = apply(
-        [
-            wrap(trace_class, "to_primal_tangent_pair", look),
-            wrap(trace_class, "process_primitive", primitive),
-            wrap(pe, "try_constant_folding", fold),
-        ]
-    )
+    remove = apply([wrap(pe, "try_constant_folding", fold)])
     try:
-        with equations_into(noted.own):
-            yield
+        yield
     finally:
         remove()
 

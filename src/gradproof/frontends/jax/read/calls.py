@@ -101,7 +101,7 @@ def _heard(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]]:
     if ending.of.unheard is not None:
         raise GradproofError(PLAIN_NUMBERS.format(name=ending.of.unheard))
     values = Values()
-    run = JaxprInterpreter(values)
+    run = JaxprInterpreter(values, Inside(folded=ending.of.folded))
     sources, targets, weights, results = (
         tuple(values.of(one.value) for one in group) for group in _ends(ending)
     )
