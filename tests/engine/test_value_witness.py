@@ -103,8 +103,8 @@ def test_what_lies_far_behind_such_a_kernel_is_not_gone_back_through(monkeypatch
     far = x
     for _ in range(12):
         far = m.neg(far)
-    y = m.log(m.add(m.exp(far), 1.0))
-    y = _settled(builder, y, np.log1p(np.exp(far.value.astype(np.float64))))
+    y = m.mul(m.sub(m.add(far, 1e8), 1e8), 2.0)
+    y = _settled(builder, y, 2.0 * far.value)
     computed: list[str] = []
     meant = _Look._meant
     monkeypatch.setattr(
@@ -113,7 +113,7 @@ def test_what_lies_far_behind_such_a_kernel_is_not_gone_back_through(monkeypatch
         lambda self, m, node, *rest: (computed.append(node.op), meant(self, m, node, *rest))[1],
     )
     assert misread(builder.build([m.sum(y, axes=(0,)).id])) is None
-    assert "exp" in computed and "neg" not in computed
+    assert "sub" in computed and "neg" not in computed
 
 
 def test_a_meaning_that_is_off_behind_such_a_kernel_is_found() -> None:
