@@ -97,6 +97,25 @@ def test_a_kernel_that_cancels_less_than_our_way_of_writing_it_means_the_same() 
     assert misread(builder.build([m.sum(y, axes=(0,)).id])) is None
 
 
+def test_what_lies_far_behind_such_a_kernel_is_not_gone_back_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of a large network all of it would be computed again in balls, for every such kernel."""
+    builder, m, x = _program()
+    far = x
+    for _ in range(12):
+        far = m.neg(far)
+    y = m.mul(m.sub(m.add(far, 1e8), 1e8), 2.0)
+    y = _settled(builder, y, 2.0 * far.value)
+    computed: list[str] = []
+    meant = _Look._meant
+    monkeypatch.setattr(
+        _Look,
+        "_meant",
+        lambda self, m, node, *rest: (computed.append(node.op), meant(self, m, node, *rest))[1],
+    )
+    assert misread(builder.build([m.sum(y, axes=(0,)).id])) is None
+    assert "sub" in computed and "neg" not in computed
+
+
 def test_a_meaning_that_is_off_behind_such_a_kernel_is_found() -> None:
     builder, m, x = _program()
     y = m.log(m.add(m.exp(x), 1.0))

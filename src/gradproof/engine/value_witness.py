@@ -36,7 +36,7 @@ MAX_KEPT = 1_000_000  # numbers of a program up to which balls around them are k
 MAX_BACK = 400  # nodes of one lowering; what is longer is not looked at
 # How many nodes in a row are gone back through, till that explains a result. Most lowerings are short, and the balls of
 # long ways are wide and many: from the end of a large network all that ran lies behind, since NumPy gives the same.
-STEPS_BACK = (0, 1, 2, 4, 8, 16, MAX_BACK)
+STEPS_BACK = (0, 2, 8, MAX_BACK)
 # Nothing is computed: a handed-on value, or a number that the user's own execution mode has made of it.
 PLAIN = frozenset({"identity", "stop_gradient", "about", "item"})
 
