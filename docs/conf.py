@@ -2,7 +2,8 @@
 
     python -m sphinx -W -n docs site
 
-builds the site; `-W -n` make every warning an error, a dead link among them.
+builds the site; `-W -n` make every warning an error, a dead link among them. `-D gallery_shown=first,frozen` runs only
+these examples for the gallery.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ pygments_dark_style = "github-dark"
 
 def setup(app: Any) -> None:
     cause_pages.write(Path(__file__).parent / "causes")
-    gallery.write(Path(__file__).parent / "gallery")
+    app.add_config_value("gallery_shown", list(gallery.SHOWN), "html", list)
+    app.connect("config-inited", gallery.write)
     app.connect("build-finished", gallery.copy)
     mathml.setup(app)

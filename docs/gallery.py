@@ -29,11 +29,14 @@ SHOWN = {
 }
 
 
-def write(folder: Path) -> None:
+def write(app: Any, config: Any) -> None:
     """The page that lists the reports, and the reports in a folder that Sphinx copies as it is."""
+    folder = Path(app.srcdir) / "gallery"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "reports").mkdir(parents=True)
-    names = [name for name, needed in SHOWN.items() if not needed or importlib.util.find_spec(needed)]
+    names = [
+        name for name in config.gallery_shown if not SHOWN[name] or importlib.util.find_spec(SHOWN[name])
+    ]
     for name in names:
         _run(name, folder / "reports" / f"{name}.html")
     (folder / "index.md").write_text("\n".join(_page(names)), encoding="utf-8")

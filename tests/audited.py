@@ -7,8 +7,12 @@ import io
 import warnings
 from pathlib import Path
 
+from gradproof import causes
 from gradproof.audit.relocate import relative_to
 from gradproof.audit.session import Session
+from gradproof.clock import unlimited
+from gradproof.diagnosis.case import Case
+from gradproof.diagnosis.occasion import occasions
 from gradproof.diagnosis.report import Report, Script
 from gradproof.judge.verdict import Verdict
 
@@ -28,6 +32,18 @@ def audited(path: Path) -> tuple[Report, tuple[str, ...]]:
     report = session.report(Script(path.name))
     assert_every_verdict_says_why(report)
     return relative_to(report, str(path.parent)), tuple(session.faults)
+
+
+def undeclared(case: Case) -> list[str]:
+    """The causes that would speak of a case without one of the occasions on which they say that they do."""
+    shown = occasions(case)
+    with unlimited():
+        return [
+            f"{cause.name}: {found.headline}"
+            for cause in causes.causes()
+            if shown.isdisjoint(cause.on)
+            for found in cause.find(case)
+        ]
 
 
 def assert_every_verdict_says_why(report: Report) -> None:

@@ -68,6 +68,23 @@ def _every_verdict_says_why() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _causes_that_are_not_asked_have_nothing_to_say() -> Iterator[None]:
+    from gradproof.audit import examine
+
+    from .audited import undeclared
+
+    def find_all(case: Any, *rest: Any) -> Any:
+        spoken.update(dict.fromkeys(undeclared(case)))
+        return real(case, *rest)
+
+    real, spoken = examine.find_all, dict[str, None]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examine, "find_all", find_all)
+        yield
+    assert list(spoken) == []
+
+
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     from .pictures import leave_out

@@ -76,6 +76,25 @@ PRINTED = {
 }
 
 
+def test_the_map_names_every_file_of_the_shared_rooms_and_no_other() -> None:
+    page = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)/` \| (.*) \|$", page.partition("## The rooms")[2], re.MULTILINE))
+    assert {
+        "record",
+        "assemble",
+        "missing",
+        "exits",
+        "frozen",
+        "after",
+        "library",
+        "check",
+        "recipes",
+    } == rows.keys()
+    for room, text in rows.items():
+        there = {path.stem for path in (ROOT / "frontends" / room).glob("*.py")} - {"__init__"}
+        assert set(re.findall(r"`(\w+)`", text)) == there, room
+
+
 def test_imports_point_downwards() -> None:
     upwards = {
         (str(path.relative_to(ROOT)), name)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import weakref
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from gradproof.audit import examine
 from gradproof.cli import output
 from gradproof.cli.main import main
 from gradproof.diagnosis.cause import Cause
+from gradproof.fixes import choose, kinds
+from gradproof.fixes.kind import FixKind
 from gradproof.judge.verdict import Verdict
 from gradproof.render.to_text import to_text
 
@@ -50,6 +55,15 @@ def test_a_fault_in_the_search_for_a_fix_is_told(monkeypatch: pytest.MonkeyPatch
     _assert_told(gradproof.check(_lossy, np.array([1.0])), Verdict.INACCURATE)
 
 
+def test_a_fault_in_a_kind_of_fix_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(cause: str) -> list[FixKind]:
+        return [replace(kind, offer=_fail) for kind in kinds.serving(cause)]
+
+    monkeypatch.setattr(choose, "serving", planted)
+    report = gradproof.check(lambda x: np.sqrt(np.sum(x * x)), np.zeros(2))
+    _assert_told(report, Verdict.UNDEFINED)
+
+
 SCRIPT = """
 import numpy as np
 import gradproof
@@ -82,16 +96,40 @@ def test_a_fault_in_a_renderer_is_told_and_costs_only_what_it_renders(
     assert written == {"told.html", "told.json"} - {f"told.{renderer.removeprefix('to_')}"}
 
 
-@pytest.mark.tensorflow
-def test_a_fault_in_a_lowering_is_told_with_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
+def _of_tensorflow() -> tuple[Any, Any]:
     tf = pytest.importorskip("tensorflow")
-    from gradproof.frontends.tensorflow.lower import TABLE
+    return lambda x: tf.reduce_sum(tf.atan(x)), tf.constant([0.5])
 
-    monkeypatch.setitem(TABLE, "Atan", _fail)
-    report = gradproof.check(lambda x: tf.reduce_sum(tf.atan(x)), tf.constant([0.5]))
+
+def _of_torch() -> tuple[Any, Any]:
+    torch = pytest.importorskip("torch")
+    return lambda x: torch.atan(x).sum(), torch.tensor([0.5])
+
+
+def _of_jax() -> tuple[Any, Any]:
+    jnp = pytest.importorskip("jax.numpy")
+    return lambda x: jnp.arctan(x).sum(), jnp.array([0.5])
+
+
+@pytest.mark.parametrize(
+    ("framework", "made", "op"),
+    [
+        pytest.param("tensorflow", _of_tensorflow, "Atan", marks=pytest.mark.tensorflow),
+        pytest.param("torch", _of_torch, "atan", marks=pytest.mark.torch),
+        ("jax", _of_jax, "atan"),
+    ],
+)
+def test_a_fault_in_a_lowering_is_told_with_the_op(
+    framework: str, made: Callable[[], tuple[Any, Any]], op: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, x = made()
+    importlib.import_module(f"gradproof.frontends.{framework}.dialect")  # which fills the table
+    table = importlib.import_module(f"gradproof.frontends.{framework}.lower._table").TABLE
+    monkeypatch.setitem(table, op, _fail)
+    report = gradproof.check(function, x)
     _assert_told(report, report.gradients[0].verdict)
     assert report.gradients[0].oracle != "ball"
-    assert any("the meaning of Atan" in note for note in report.notes)
+    assert any("the meaning of " in note and op in note for note in report.notes)
 
 
 @pytest.mark.tensorflow

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from gradproof import __version__
-from gradproof.audit.asked_for import asked_for
+from gradproof.audit.asked_for import announce, asked_for
 from gradproof.audit.budget import parse_checks
 from gradproof.audit.examine import examine, unexamined
 from gradproof.audit.function_witness import with_witness
@@ -69,6 +69,7 @@ def check(
     call = span_of(here()) or definition_of(function) or Span("<unknown>", 0)
     with asked_for():
         gradients = _gradients(request, call, chosen)
+    announce(gradients)
     frameworks = imported_frameworks(gradient.framework for gradient in gradients)
     notes = tuple(dict.fromkeys(untold_faults(gradients)))
     report = Report(tuple(gradients), version=__version__, frameworks=frameworks, notes=notes)

@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradproof.audit import patched_run
+from gradproof.audit.changed_meaning import changed_gradient
 from gradproof.audit.patched_run import with_tried_patches
 from gradproof.audit.second_run import Mended, RerunProgram
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
@@ -97,6 +99,13 @@ def test_what_a_change_changes_besides_is_told_with_numbers(
     fix, _ = _tried(script[0], _with(script[1], Fix("a", _RIGHT.replace("1e5", "3"))), monkeypatch)
     assert fix.checked.endswith("`loss` is 9.0 instead of 0.0.")
     assert fix.changes_meaning == "the true gradient for `x` is another one: 18.0 instead of 2.0e10"
+
+
+def test_entries_that_had_no_derivative_before_are_no_true_gradient(script: tuple[Path, Report]) -> None:
+    (was,) = script[1].gradients
+    now = replace(was, reference=np.asarray(18.0))
+    assert changed_gradient(was, now) != ""
+    assert changed_gradient(replace(was, reference_radius=np.asarray(np.inf)), now) == ""
 
 
 def test_a_gradient_that_only_looks_intended_since_the_change_is_not_mended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,6 +159,27 @@ def test_gradients_that_check_was_called_for_can_be_left_to_it() -> None:
         finally:
             session.stop()
         assert len(session.gradients) == n
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "verdict"), [(lambda x: 3.0 * x**2, "correct"), (lambda x: x**2, "wrong")]
+)
+def test_what_a_script_has_checked_itself_is_told_as_it_was_judged(by_hand: Any, verdict: str) -> None:
+    with gradproof.watch() as report:
+        own = gradproof.check(lambda x: np.sum(x**3), np.array([1.0, 2.0]), gradient=by_hand)
+    assert (
+        [str(one.verdict) for one in report.gradients]
+        == [str(one.verdict) for one in own.gradients]
+        == [verdict]
+    )
+    assert [one.kind for one in report.gradients[0].diagnostics] == ["custom-gradient"] * (verdict == "wrong")
+
+
+def test_no_call_of_check_is_left_out() -> None:
+    with gradproof.watch(checks="1") as report:
+        for k in range(3):
+            gradproof.check(lambda x, k=k: np.sum(x**k), np.array([1.0, 2.0]))
+    assert len(report.gradients) == 3 and not report.unchecked
 
 
 def test_a_part_of_a_program_can_have_its_own_first_execution() -> None:

@@ -77,15 +77,26 @@ def test_a_jacobian_shares_one_limit_among_its_rows() -> None:
     assert took < 2 * 0.5 + 2 * MARGIN
 
 
+def _late(case: object) -> object:
+    raise TimeIsOver("the check took longer than 1 s (Options.seconds)")
+
+
 def test_a_verdict_stays_when_the_time_ends_in_the_search_for_its_cause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def late(case: object) -> object:
-        raise TimeIsOver("the check took longer than 1 s (Options.seconds)")
-
-    monkeypatch.setattr(examine, "with_faults", late)
+    monkeypatch.setattr(examine, "with_faults", _late)
     report = gradproof.check(lambda x: (x + 1e16) - 1e16, 1.0, gradient=lambda x: 2.0)
     [found] = report.gradients
     assert found.verdict is Verdict.WRONG
     assert found.reason is not None
     assert "its cause was not looked for to the end" in found.reason
+
+
+def test_no_rule_is_blamed_because_none_of_the_others_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def both_sides(x: float) -> float:
+        return np.maximum(x, 0.0) + np.minimum(x, 0.0)
+
+    monkeypatch.setattr(examine, "with_faults", _late)
+    [found] = gradproof.check(both_sides, 0.0, gradient=lambda x: 3.0).gradients
+    assert found.verdict is Verdict.WRONG
+    assert [one for one in found.diagnostics if one.kind == "framework-rule"] == []

@@ -12,8 +12,11 @@ from gradproof.audit.examine import cases
 from gradproof.causes import causes, find_all
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.frontends.select import attach_all
 from gradproof.options import Options
+from tests.audited import undeclared
 from tests.causes.harness import CASES, ROLES, cause_of, role_of, scripts
 
 # Causes whose cases are still to be written; the test below fails when one of them has them and is not taken out.
@@ -61,6 +64,20 @@ def _captured(source: str) -> list[Case]:
         for attachment in attachments:
             attachment.remove()
     return found
+
+
+def test_a_cause_that_speaks_where_it_does_not_say_so_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every case is asked that is examined in a test (`conftest.py`)."""
+    (case,) = _captured(
+        "import numpy as np\nimport gradproof as gp\nx = gp.Variable(2.0)\n"
+        "with gp.GradientTape() as tape:\n    y = np.sin(x)\ntape.gradient(y, x)\n"
+    )
+    told = Diagnostic("kink", "note", "proven", "planted")
+    for on, noticed in (((Occasion.WRONG,), ["planted: planted"]), ((Occasion.CORRECT,), [])):
+        planted = Cause("planted", lambda case: [told], "", on)
+        monkeypatch.setattr("gradproof.causes.causes", lambda planted=planted: (planted,))
+        assert undeclared(case) == noticed
+        assert find_all(case) == (() if noticed else (told,))
 
 
 PROGRAMS = {

@@ -23,7 +23,7 @@ def test_a_name_that_nothing_uses_any_more_goes(before: str, expected: list[str]
     source = parsed(before)
     assert source is not None
     place = next(one for one in ast.walk(source.tree) if isinstance(one, ast.Subscript))
-    assert changed(replaced_alone(source, place, "g(x)", "a.py")) == expected
+    assert changed(replaced_alone(source, [(place, "g(x)")], "a.py")) == expected
 
 
 @pytest.mark.parametrize(

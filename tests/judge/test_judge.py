@@ -158,6 +158,30 @@ def test_a_constant_rounded_to_sixteen_bits_is_not_a_wrong_rule() -> None:
     assert judgement.verdict is Verdict.INACCURATE
 
 
+def _cancelling(two_thirds: float) -> Evidence:
+    """`(1 + 2^-20) x - 2x/3 - x/3` with the slope `(1 + 2^-20) - two_thirds - 1/3`, its numbers rounded."""
+    builder = Builder()
+    m = Tracer(builder, phase="forward")
+    whole = m.literal(np.asarray(1 + 2.0**-20, np.float32))
+    x = np.asarray(0.75, np.float32)
+    one = Traced(m, builder.input(x), x)
+    third = m.div(one, m.literal(np.asarray(3.0, np.float32)))
+    program = builder.build([m.sub(m.sub(m.mul(whole, one), m.add(third, third)), third).id])
+    m = Tracer(builder, phase="backward")
+    numbers = (m.literal(np.asarray(number, np.float32)) for number in (two_thirds, 1 / 3))
+    gradient = m.sub(m.sub(Traced(m, whole.id, whole.value), next(numbers)), next(numbers))
+    recorded = builder.build([gradient.id])
+    return Evidence(program, (one.id,), (np.asarray(gradient.value),), (gradient.id,), recorded)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(2 / 3, Verdict.INACCURATE), (0.6667, Verdict.WRONG)])
+def test_a_rule_is_right_whose_numbers_are_rounded_however_much_cancels(
+    factor: float, verdict: Verdict
+) -> None:
+    (judgement,) = judge(_cancelling(factor), Options())
+    assert judgement.verdict is verdict
+
+
 def test_rounding_that_carries_a_mistake_over_the_tolerance_is_not_to_blame() -> None:
     """The rule leaves out a factor, and is off by a hair less than what is allowed; rounding adds the hair."""
     builder = Builder()

@@ -136,3 +136,24 @@ def test_a_zero_that_is_a_sum_of_terms_counts_as_zero() -> None:
     ((enclosure, sizes),) = found
     assert enclosure.mid == 0.0 and enclosure.rad == 0.0
     assert sizes > 1.0
+
+
+def test_a_long_iteration_whose_balls_grow_is_measured_however_small_it_is() -> None:
+    def iterated(m: Any, x: Any) -> Any:
+        y, more = m.tanh(x), m.exp(m.constant(np.float32(8.0)))
+        less = m.sub(more, m.literal(np.float32(1.0)))
+        for _ in range(120):
+            y = m.sub(m.mul(y, more), m.mul(y, less))  # the same, in a ball 6,000 times as wide
+        return y
+
+    program = program_of(iterated, np.float32(0.75))
+    options = Options(precision_cap_bits=256)
+
+    def found(returned: float) -> Judgement:
+        return judge(Evidence(program, program.inputs, (np.float32(returned),)), options)[0]  # type: ignore[arg-type]
+
+    slope = 1 - np.tanh(0.75) ** 2
+    right, other = found(slope), found(slope * 1.1)
+    assert (right.verdict, right.oracle) == (Verdict.CORRECT, "float64")
+    assert (other.verdict, other.oracle) == (Verdict.UNVERIFIED, "none")
+    assert "too deep for a proof" in (other.reason or "")

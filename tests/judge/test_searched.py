@@ -40,6 +40,20 @@ def test_a_rule_for_what_a_bisection_finds(above, factor: float, verdict: Verdic
     assert (found.reference is None) == (verdict is Verdict.UNVERIFIED)
 
 
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, Verdict.UNVERIFIED), (-1.0, Verdict.UNDEFINED)])
+def test_a_bisection_that_meets_the_root_on_its_way(factor: float, verdict: Verdict) -> None:
+    """The middle is the root of x**3 + x = 2 after two steps: the search stands at a tie, the function does not."""
+    root = root_with(factor, lambda a: 2.0 * a)
+    [found] = gp.check(lambda a: np.sum(root(a)), np.array([2.0, 2.0])).gradients
+    assert found.verdict is verdict
+
+
+def test_a_kink_beside_a_search_stays_one() -> None:
+    root = root_with(1.0, lambda a: 2.0 * a)
+    [found] = gp.check(lambda a: np.sum(root(a) + np.abs(a - 2.0)), np.array([2.0, 2.0])).gradients
+    assert found.verdict is Verdict.UNDEFINED
+
+
 def test_the_slope_of_one_branch_is_no_search() -> None:
     @gp.custom_gradient
     def leaky(x):

@@ -129,8 +129,8 @@ def _op(name: str) -> LibraryOp:
     return LibraryOp(name, samples)
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
-    return [f"print(planted.gradient(f, {wrt}){at(entry)})"]
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
+    return [f"print(planted.gradient(f, {wrt}){at(entry or ())})"]
 
 
 def slope(function: Callable[[Any], Any], x: Any) -> Any:

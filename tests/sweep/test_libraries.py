@@ -29,17 +29,24 @@ ALL = pytest.mark.parametrize("framework", [needed(name) for name in NEEDS])
 # An op, a point, and what is known there; what a library may mend has none.
 FAULTY = {
     "torch": ("torch.acosh", "huge", "inaccurate"),
-    "jax": ("jnp.linalg.det", "nearly-equal-rows", ""),
+    "jax": ("jnp.unique", "ordinary", "wrong"),
     "tensorflow": ("tf.math.xlogy", "zeros", "wrong"),
 }
 SMOOTH = {"torch": "torch.sin", "jax": "jnp.sin", "tensorflow": "tf.sin"}
 
 
+MISSING = {"torch": "torch.native_layer_norm", "tensorflow": "tf.math.zeta"}
+
+
 def printed(script: str) -> float:
+    return float(printed_text(script))
+
+
+def printed_text(script: str) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(script, {})
-    return float(out.getvalue())
+    return out.getvalue().strip()
 
 
 @ALL
@@ -49,6 +56,14 @@ def test_a_known_fault_is_found_and_its_script_prints_it(framework: str) -> None
     assert {fault["kind"] for fault in faults} >= ({kind} if kind else set())
     for fault in faults:
         assert printed(fault["script"]) == pytest.approx(float(fault["observed"]), nan_ok=True)
+
+
+@pytest.mark.parametrize("framework", [needed(name) for name in MISSING])
+def test_the_script_of_a_gradient_that_is_missing_prints_none(framework: str) -> None:
+    plan = Plan(dtypes=("float32",), points=("ordinary",), samples=1)
+    faults = sweep_op(framework, MISSING[framework], plan)["faults"]
+    assert {fault["kind"] for fault in faults} == {"missing"}
+    assert {printed_text(fault["script"]) for fault in faults} == {"None"}
 
 
 @ALL

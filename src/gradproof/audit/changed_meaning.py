@@ -32,6 +32,8 @@ def changed_gradient(before: GradientReport, now: GradientReport) -> str:
     was, becomes = before.reference, now.reference
     if was is None or becomes is None or was.shape != becomes.shape or _agree(was, becomes, now.dtype):
         return ""
+    if not all(_is_known(one) for one in (before, now)):
+        return ""
     which = f"the true gradient for `{now.source}` is another one"
     if was.size > MOST_SHOWN or was.ndim > 1:
         return f"{which}, {norm(becomes - was) / max(norm(was), norm(becomes)):.1%} away"
@@ -70,6 +72,12 @@ def _said(fix: Fix, now: GradientReport) -> str:
             f"a gradient reaches `{now.source}`, which is not the derivative of the value: that is the change"
         )
     return f"the fault is gone; the gradient for `{now.source}` is {now.verdict.value} here"
+
+
+def _is_known(gradient: GradientReport) -> bool:
+    """Whether every entry has a true value, and not only some beside others without a derivative."""
+    radius = gradient.reference_radius
+    return radius is None or bool(np.isfinite(radius).all())
 
 
 def _agree(was: Array, becomes: Array, dtype: str) -> bool:

@@ -17,7 +17,7 @@ from gradproof.blackbox import directional
 from gradproof.blackbox.calls import from_tensor
 from gradproof.blackbox.inputs import as_input
 from gradproof.blackbox.result import Derivative
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.diagnosis.report import GradientReport
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.run import Policy, run
@@ -240,9 +240,7 @@ def _unseen(request: Request, report: GradientReport, found: Derivative, expecte
         "warning",
         "measured",
         f"a part of `{name}` was not seen",
-        primary=None
-        if place is None
-        else Annotation(place, f"called along one direction its slope is {slopes}"),
+        primary=annotated(place, f"called along one direction its slope is {slopes}"),
         subject=f"d {report.target} / d {report.source}",
         why=(
             f"A gradient follows arrays through the ops of the framework. `{name}`, called nearby as Python calls it, "

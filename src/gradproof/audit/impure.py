@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, Severity, annotated
 from gradproof.diagnosis.report import GradientReport
 from gradproof.diagnosis.words import array_text, comma_list
 from gradproof.frontends.check.purity import Impurity
@@ -93,7 +93,7 @@ def diagnose(impurity: Impurity, name: str, definition: Span | None, severity: S
         assert impurity.first is not None
         assert impurity.second is not None
         evidence = (("first call", array_text(impurity.first)), ("second call", array_text(impurity.second)))
-    primary = None if definition is None else Annotation(definition, "")
+    primary = annotated(definition, "")
     return Diagnostic(
         KIND,
         severity,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.diagnosis.report import GradientReport
 from gradproof.frontends.check.request import Left
 from gradproof.judge.by_facts import undecided
@@ -29,7 +29,7 @@ def _diagnose(report: GradientReport, left: Left) -> Diagnostic:
         "error",
         "measured",
         f"a part of `{target}` leaves the tape through `{how}` and counts as constant",
-        primary=None if left.span is None else Annotation(left.span, "plain numbers from here on"),
+        primary=annotated(left.span, "plain numbers from here on"),
         subject=f"d {target} / d {source}",
         why=(
             f"The tape follows arrays, not plain numbers. {where}, and what is computed from them has no gradient. "

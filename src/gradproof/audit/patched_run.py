@@ -6,19 +6,19 @@ next one known for it; what the changed script still gets wrong is mended in it,
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gradproof.audit.changed_meaning import RAN, changed_gradient, seen
+from gradproof.audit.further import mended_further
 from gradproof.audit.second_run import Mended, RerunProgram, ran_again
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.judge.verdict import Verdict
 from gradproof.render.from_json import from_document
-from gradproof.render.to_diff import applicable, held, hunks_of, patched_texts
+from gradproof.render.to_diff import held, hunks_of, patched_texts
 
 MOST_RUNS = 8  # of the changed script
 MOST_SECONDS = 300.0  # a script that takes longer is not run again for its patches
@@ -226,6 +226,17 @@ def _with_a_patch(report: Report) -> Report:
         advice = replace(one.fix, patch="", checked="", others=())
         return replace(one, fix=replace(fixes[0], others=(*fixes[1:], advice)))
 
+    return _faults_first(_mapped(report, changed))
+
+
+def _faults_first(report: Report) -> Report:
+    """What a gradient is warned of beside its fault waits: its change may take the lines that mend the fault."""
+
+    def changed(gradient: GradientReport, key: Key, one: Diagnostic) -> Diagnostic:
+        fixes = [each.fix for each in gradient.diagnostics if each.severity == "error"]
+        has_way = any(fix is not None and fix.patch for fix in fixes)
+        return _as_advice(one) if has_way and one.severity != "error" else one
+
     return _mapped(report, changed)
 
 
@@ -239,62 +250,4 @@ def _as_advice(one: Diagnostic) -> Diagnostic:
 
 
 def _further(first: Report, told: Report, run: _Run, file: str) -> Report | None:
-    """What the changed script still gets wrong, mended in it: one change of all lines, told at the first fault.
-
-    None where it has no such change, or gets as much wrong as before.
-    """
-    kinds = {one.kind for gradient in first.gradients for one in gradient.diagnostics}
-    known = {(one.kind, one.headline) for gradient in first.gradients for one in gradient.diagnostics}
-    if run.report is None:
-        return None
-    others = {line.strip() for line in first.sources[file].splitlines()} - _lines(first, first.gradients)
-    new = [
-        fix
-        for gradient in run.faults()
-        for one in gradient.diagnostics
-        # A way may be cut in several places, and meet an infinite slope in another line that is as it was; digits that
-        # are lost again elsewhere ask for another change.
-        if (
-            (one.kind not in kinds or gradient.verdict is Verdict.MISSING)
-            and (one.kind, one.headline) not in known
-        )
-        or (gradient.verdict is Verdict.NONFINITE and _line(run.report, one) in others)
-        if (fix := applicable(one.fix)) is not None
-    ]
-    again = patched_texts(run.report).get(file) if new else None
-    if again is None:
-        return None
-    before = first.sources[file].splitlines(keepends=True)
-    patch = "".join(difflib.unified_diff(before, again.splitlines(keepends=True), file, file, n=0))
-    fixes = [*(one.fix for one in _patched(told) if one.fix is not None), *new]
-    words = "; then ".join(dict.fromkeys(one.text for one in fixes))
-    meanings = filter(None, dict.fromkeys(one.changes_meaning for one in fixes))
-    whole = Fix(words, patch, "", "; ".join(meanings))
-    place = next(_patched(told), None)
-    return None if place is None else _only(told, place, whole)
-
-
-def _lines(report: Report, gradients: Iterable[GradientReport]) -> set[str]:
-    return {_line(report, one) for gradient in gradients for one in gradient.diagnostics}
-
-
-def _line(report: Report, one: Diagnostic) -> str:
-    """The line that is at fault, which may stand at another place in a changed script."""
-    lines = [] if one.span is None else report.sources.get(one.span.file, "").splitlines()
-    return "" if one.span is None or not lines else lines[one.span.line - 1].strip()
-
-
-def _patched(report: Report) -> Iterator[Diagnostic]:
-    for gradient in report.gradients:
-        for one in gradient.diagnostics:
-            if one.fix is not None and one.fix.patch and not gradient.intended:
-                yield one
-
-
-def _only(report: Report, place: Diagnostic, whole: Fix) -> Report:
-    def changed(gradient: GradientReport, key: Key, one: Diagnostic) -> Diagnostic:
-        if one is place:
-            return replace(one, fix=whole)
-        return one if one.fix is None else replace(one, fix=replace(one.fix, patch="", checked=""))
-
-    return _mapped(report, changed)
+    return None if run.report is None else mended_further(first, told, run.report, run.faults(), file)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradproof.audit.asked_for import LISTENERS as ANSWERS
 from gradproof.audit.asked_for import is_asked_for
 from gradproof.audit.budget import Budget, Policy, powers
 from gradproof.audit.conclude import conclusion, with_rules_tried
@@ -86,9 +87,12 @@ class Session:
             one for one in listened if one.returns_none
         ]  # our own tape is heard from any moment on
         CHECKS.append(self._receive_check)
+        if self.hears_checks:
+            ANSWERS.append(self._write_down)
 
     def stop(self) -> None:
         CHECKS[:] = [listener for listener in CHECKS if listener != self._receive_check]
+        ANSWERS[:] = [listener for listener in ANSWERS if listener != self._write_down]
         for attachment in self.attachments:
             attachment.remove()
 
@@ -138,10 +142,13 @@ class Session:
             self.gradients = with_rules_tried(self.gradients, tried)
 
     def _receive_check(self, check: NumericalCheck, function: Callable[..., Any]) -> None:
-        """A check by finite differences has its own verdict; it is only written down."""
+        self._write_down(check_reports(check, function, span_of(here()) or Span("<unknown>", 0)))
+
+    def _write_down(self, found: Sequence[GradientReport]) -> None:
+        """A check by finite differences, and a call of `check`, has its own verdict already."""
         if self.is_ours and not self._concluding:
             with self._lock:
-                self.gradients += check_reports(check, function, span_of(here()) or Span("<unknown>", 0))
+                self.gradients = condensed([*self.gradients, *found])
                 self._hand_over()
 
     def _wants(self, occurrence: int) -> bool:
@@ -152,7 +159,7 @@ class Session:
 
     def receive(self, read: Callable[[], Sequence[Capture]], unread: Callable[[str], Capture]) -> None:
         """Examined before the user's program goes on, so that no record of a large model is held for long."""
-        if not self.is_ours or self._concluding or (is_asked_for() and not self.hears_checks):
+        if not self.is_ours or self._concluding or is_asked_for():
             return
         if is_undisturbed():
             return

@@ -37,9 +37,7 @@ class AuditTarget:
     def compile(self) -> CodeType:
         """The code of the program. What is wrong with it is raised as Python raises it."""
         if self.text is not None:
-            # Whoever asks for the lines of the file is to see those that run; without a time the entry stays.
-            lines = self.text.splitlines(keepends=True)
-            linecache.cache[self.path] = (len(self.text), None, lines, self.path)
+            _show(self.text, self.path)
             return compile(self.text, self.path, "exec", dont_inherit=True)
         if self.spec is not None:
             code = self.loader.get_code(self.spec.name)
@@ -64,6 +62,24 @@ class AuditTarget:
         }
         module.__dict__.update(names)
         return module
+
+
+def _show(text: str, path: str) -> None:
+    """Whoever asks for the lines of the file is to see those that run, for as long as the process lives.
+
+    Without a time the entry stays. AutoGraph has files read anew all the same, and would compile what stands on disk.
+    """
+    entry = (len(text), None, text.splitlines(keepends=True), path)
+    read_anew = linecache.updatecache
+
+    def kept(filename: str, module_globals: Any = None) -> list[str]:
+        if filename != path:
+            return read_anew(filename, module_globals)
+        linecache.cache[path] = entry
+        return entry[2]
+
+    linecache.cache[path] = entry
+    linecache.updatecache = kept
 
 
 def find_script(name: str) -> AuditTarget:

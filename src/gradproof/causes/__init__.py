@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gradproof.clock import TimeIsOver
 from gradproof.diagnosis.cause import Cause
+from gradproof.diagnosis.occasion import occasions
 
 if (
     TYPE_CHECKING
@@ -51,7 +52,10 @@ def find_all(
     unless it failed because the time is over.
     """
     found: list[Diagnostic] = []
+    shown = occasions(case)
     for cause in causes():
+        if shown.isdisjoint(cause.on):
+            continue
         try:
             found += cause.find(case)
         except Exception as error:

@@ -11,7 +11,7 @@ from gradproof.causes._evidence import subject
 from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.ir import types
 from gradproof.ir.capture import Scope
 from gradproof.ir.program import Node
@@ -70,7 +70,7 @@ def _misfit(case: Case, scope: Scope, wanted: Node, found: Node) -> Diagnostic:
         severity="warning" if case.verdict is Verdict.CORRECT else "error",
         certainty="proven",
         headline=f"{called(scope)} returns {returned} for an argument of {needed}",
-        primary=None if span is None else Annotation(span, f"{returned}{hint}"),
+        primary=annotated(span, f"{returned}{hint}"),
         subject=subject(case)
         if case.source.observed is None
         else f"d {case.capture.target} / d {case.source.name}",

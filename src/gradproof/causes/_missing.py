@@ -11,7 +11,7 @@ import numpy as np
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._source import assigned, line_of
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 from gradproof.ir.span import Span
@@ -36,7 +36,7 @@ def diagnose(case: Case, missing: Break, headline: str, why: str, fix: Fix | Non
         severity="warning" if "unread" in missing.facts else "error",
         certainty="measured",
         headline=headline,
-        primary=None if missing.span is None else Annotation(missing.span, missing.label),
+        primary=annotated(missing.span, missing.label),
         secondary=tuple(Annotation(span, label) for span, label in missing.contributing),
         subject=subject(case),
         evidence=_evidence(case, missing),

@@ -8,7 +8,7 @@ from gradproof.causes._evidence import Rows, observed_text, proven_text, subject
 from gradproof.causes._places import number_at
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.first_nonfinite import Kind, Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.ir.span import Span
@@ -47,7 +47,7 @@ def diagnose(
     """The fault is shown at the op of `place`."""
     node = found.program[place.id]
     index = found.trail[-1].index
-    primary = None if node.span is None else Annotation(node.span, label)
+    primary = annotated(node.span, label)
     yield Diagnostic(
         kind=found.kind,
         severity="error",

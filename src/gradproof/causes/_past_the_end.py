@@ -9,7 +9,7 @@ import numpy as np
 from gradproof.causes._evidence import comparison_rows
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.ir.capture import Pullback
 from gradproof.ir.program import Node, ancestors
 from gradproof.ir.types import Array
@@ -30,9 +30,7 @@ def past_the_end(case: Case, fault: LibraryFault, found: Diagnostic) -> Diagnost
     return replace(
         found,
         headline="an index lies past the end: the value is read from the nearest entry, the gradient is dropped",
-        primary=None
-        if pullback.span is None
-        else Annotation(pullback.span, f"{count} are read from outside"),
+        primary=annotated(pullback.span, f"{count} are read from outside"),
         evidence=comparison_rows(case),
         why=(
             f"Where NumPy raises an IndexError, {framework} reads the nearest entry there is, and passes no gradient "

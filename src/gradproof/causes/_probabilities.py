@@ -7,7 +7,7 @@ import numpy as np
 from gradproof.causes._softmax import applied_twice, softmax_length
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.ir.program import Node, Program, ancestors, descendants
 
 FIX_TWICE = "give the loss the logits: it applies a {name} itself, so leave out the one before it"
@@ -36,7 +36,7 @@ def _diagnose(inner: Node, outer: Node, program: Program) -> Diagnostic:
     low, high = (words.significant(float(one), 2) for one in (np.min(given), np.max(given)))
     least, most = (words.significant(one, 2) for one in _reach(program, inner))
     assert outer.span is not None
-    made = Annotation(inner.span, f"this {name} makes probabilities") if inner.span is not None else None
+    made = annotated(inner.span, f"this {name} makes probabilities")
     return Diagnostic(
         kind="vanishing",
         severity="warning",

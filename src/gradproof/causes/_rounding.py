@@ -11,7 +11,7 @@ import numpy as np
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import AT_REST, Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import AT_REST, Annotation, Diagnostic, Fix, Severity, annotated
 from gradproof.diagnosis.loss import Kind, Loss, find_loss
 from gradproof.ir import types
 from gradproof.ir.program import Node
@@ -55,7 +55,7 @@ def diagnose(
     fix: Fix | None = None,
     severity: Severity = "error",
 ) -> Iterator[Diagnostic]:
-    primary = None if loss.place.span is None else Annotation(loss.place.span, label)
+    primary = annotated(loss.place.span, label)
     advice = None if case.rounding.is_at_rest else fix
     yield Diagnostic(
         kind=loss.kind,
@@ -118,6 +118,8 @@ def proven_ball(case: Case, node: Node, index: tuple[int, ...]) -> tuple[Any, fl
     reference = case.judgement.reference
     if reference is None or node.id not in reference.run.values or isinstance(node.value, tuple):
         return None
+    if case.capture.copies is not None and reference.run.program[node.id] is not node:
+        return None  # in a program of copies another node has the number
     domain = reference.run.m.domain
     with domain.active():
         mid, rad = domain.leave(reference.run.values[node.id])

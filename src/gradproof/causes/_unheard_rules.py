@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._source import returned
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.ir.program import descendants
 from gradproof.ir.span import Span
 from gradproof.judge.suspicion import Suspicion
@@ -28,7 +28,7 @@ def forward_rule(case: Case) -> Iterator[Diagnostic]:
         severity="error",
         certainty="likely",
         headline=f"the hand-written forward-mode rule of `{own[0].name}` is not the derivative of its forward",
-        primary=None if span is None else Annotation(span, "its rule for forward mode does not fit"),
+        primary=annotated(span, "its rule for forward mode does not fit"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(

@@ -38,6 +38,7 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.zero import SUMS
 from gradproof.ir import types
 
@@ -107,4 +108,4 @@ def _operands(case: Case, loss: Loss) -> tuple[float, float]:
     return sizes[0], sizes[-1]
 
 
-CAUSE = Cause(name="absorption", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="absorption", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE, Occasion.NONFINITE))

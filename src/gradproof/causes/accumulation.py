@@ -29,6 +29,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.steepness import ADDITIONS, SUMS
 
 
@@ -71,4 +72,4 @@ def _much(share: float) -> str:
     return "nearly all" if share > 0.95 else words.share(share)
 
 
-CAUSE = Cause(name="accumulation", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="accumulation", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE,))

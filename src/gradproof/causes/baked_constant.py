@@ -34,7 +34,8 @@ from collections.abc import Iterator
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.frameworks import framework
 from gradproof.ir.surroundings import Baked
 from gradproof.judge.verdict import Verdict
@@ -61,9 +62,7 @@ def _diagnose(case: Case, baked: Baked) -> Diagnostic:
         severity="warning",
         certainty="measured",
         headline=f"`{baked.function}` still uses {baked.name} = {baked.before}, which is {baked.now} by now",
-        primary=None
-        if baked.span is None
-        else Annotation(baked.span, f"read once, when it was {baked.before}"),
+        primary=annotated(baked.span, f"read once, when it was {baked.before}"),
         subject=f"`{baked.name}`",
         evidence=(("when traced", baked.before), ("now", baked.now)),
         why=(
@@ -82,7 +81,7 @@ def _drawn_once(case: Case, baked: Baked) -> Diagnostic:
         severity="warning",
         certainty="measured",
         headline=f"`{baked.function}` uses the same random numbers in every call",
-        primary=None if baked.span is None else Annotation(baked.span, "draws once, while it is traced"),
+        primary=annotated(baked.span, "draws once, while it is traced"),
         subject=f"`{baked.name}`",
         why=(
             f"`{baked.function}` was traced once. `{baked.name}` was asked for numbers then, they became constants of "
@@ -101,9 +100,7 @@ def _other_variable(case: Case, baked: Baked) -> Diagnostic:
         severity="error",
         certainty="measured",
         headline=f"`{baked.function}` was traced with another variable instead of `{name}`",
-        primary=None
-        if baked.span is None
-        else Annotation(baked.span, f"asks for `{name}`, in a trace made for another"),
+        primary=annotated(baked.span, f"asks for `{name}`, in a trace made for another"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -115,4 +112,4 @@ def _other_variable(case: Case, baked: Baked) -> Diagnostic:
     )
 
 
-CAUSE = Cause(name="baked-constant", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="baked-constant", find=find, doc=__doc__ or "", on=(Occasion.AROUND,))

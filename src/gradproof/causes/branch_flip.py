@@ -36,9 +36,10 @@ from gradproof.causes._saturated import saturated_before
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.diagnosis.entries import norm
 from gradproof.diagnosis.flips import Flip
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.judge.policy import policy_dtype
 
 
@@ -55,7 +56,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         severity="note" if _is_by_policy(case) or _agrees_by_norm(case, flip) else "warning",
         certainty="proven",
         headline=f"rounding decides {op_words(flip.node)} here, and exact arithmetic decides otherwise",
-        primary=None if flip.node.span is None else Annotation(flip.node.span, _label(flip, distance)),
+        primary=annotated(flip.node.span, _label(flip, distance)),
         subject=subject(case, index),
         evidence=_rows(case, flip, index),
         why=(
@@ -103,4 +104,4 @@ def _changed(case: Case, flip: Flip) -> tuple[int, ...]:
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(apart)), apart.shape))
 
 
-CAUSE = Cause(name="branch-flip", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="branch-flip", find=find, doc=__doc__ or "", on=(Occasion.FLIP,))

@@ -38,6 +38,7 @@ from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 from gradproof.ir.program import Node
 
@@ -133,4 +134,4 @@ def _not_finite(case: Case, found: Nonfinite, place: Place) -> Iterator[Diagnost
     )
 
 
-CAUSE = Cause(name="cancellation", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="cancellation", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE, Occasion.NONFINITE))

@@ -35,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from gradproof.causes._changed_gradient import changes_what_it_is_given
 from gradproof.causes._evidence import Rows, comparison_rows, subject
 from gradproof.causes._misfit import called, misfits, none_for_argument
 from gradproof.causes._mistakes import Said, entry, op_span, say
@@ -47,8 +48,9 @@ from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.loss import Loss, custom_scope
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 from gradproof.ir.span import Span
 from gradproof.judge.custom import CustomFault
@@ -73,6 +75,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
             yield _diagnose(case, fault)
     if not case.rules.mistakes:
         yield from misfits(case)
+        yield from changes_what_it_is_given(case)
     loss = loss_of(case, "custom-gradient")
     if loss is not None:
         yield _narrow(case, loss)
@@ -92,9 +95,7 @@ def _narrow(case: Case, loss: Loss) -> Diagnostic:
         severity="error",
         certainty="proven",
         headline=f"{called(scope)} computes in {narrow}, not in {wanted}",
-        primary=None
-        if loss.origin.span is None
-        else Annotation(loss.origin.span, f"{digits} digits from here on"),
+        primary=annotated(loss.origin.span, f"{digits} digits from here on"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -149,7 +150,7 @@ def _suspected(case: Case, suspicion: Suspicion) -> Diagnostic:
         severity="warning" if case.verdict is Verdict.CORRECT else "error",
         certainty="proven",
         headline=f"{called(scope)} {fault}",
-        primary=None if span is None else Annotation(span, label),
+        primary=annotated(span, label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
@@ -167,7 +168,7 @@ def _diagnose(case: Case, fault: CustomFault) -> Diagnostic:
         severity="error",
         certainty="measured" if fault.mistake.is_measured else "proven",
         headline=f"{called(fault.scope)} {said.fault}",
-        primary=None if span is None else Annotation(span, said.label or _numbers(fault)),
+        primary=annotated(span, said.label or _numbers(fault)),
         secondary=tuple(_secondary(case, fault, span)),
         subject=subject(case),
         evidence=(*comparison_rows(case), *_rows(case, fault)),
@@ -247,4 +248,5 @@ def _fix(case: Case, fault: CustomFault, said: Said, span: Span | None) -> Fix:
     return remedied(case, fault, said, span)
 
 
-CAUSE = Cause(name="custom-gradient", find=unless_overwritten(find), doc=__doc__ or "")
+ON = (Occasion.MISSING, Occasion.RULE, Occasion.INACCURATE)
+CAUSE = Cause(name="custom-gradient", find=unless_overwritten(find), doc=__doc__ or "", on=ON)

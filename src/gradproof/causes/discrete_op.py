@@ -33,7 +33,8 @@ from gradproof.causes._missing import broken
 from gradproof.causes._places import capital, op_words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.capture import Break
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.judge.verdict import Verdict
@@ -61,7 +62,7 @@ def _missing(case: Case, missing: Break) -> Diagnostic:
         severity="error",
         certainty="measured",
         headline=f"the gradient for `{name}` is None: {what} lies on the path to `{target}`",
-        primary=None if missing.span is None else Annotation(missing.span, missing.label),
+        primary=annotated(missing.span, missing.label),
         secondary=tuple(Annotation(span, label) for span, label in missing.contributing),
         subject=subject(case),
         evidence=comparison_rows(case),
@@ -157,4 +158,4 @@ _STRAIGHT = _Said(
 )
 
 
-CAUSE = Cause(name="discrete-op", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="discrete-op", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.ZERO))

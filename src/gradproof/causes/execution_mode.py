@@ -27,7 +27,8 @@ from gradproof.causes._evidence import Rows, comparison_rows, subject, worst
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.parting import ModeFault, Parting
 from gradproof.ir import types
 from gradproof.ir.surroundings import ModeGap
@@ -146,7 +147,7 @@ def _place_of_gap(case: Case, gap: ModeGap, mode: str) -> Annotation | None:
     parting = case.mode_parting
     if parting is not None and parting.span is not None:
         return Annotation(parting.span, f"{_op_words(parting)} is {parting.other} in {mode}")
-    return None if gap.span is None else Annotation(gap.span, f"runs in {mode}")
+    return annotated(gap.span, f"runs in {mode}")
 
 
-CAUSE = Cause(name="execution-mode", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="execution-mode", find=find, doc=__doc__ or "", on=(Occasion.MODE, Occasion.AROUND))

@@ -30,6 +30,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 
 MIN_FACTOR = 1e8  # more than the digits of a float32: beside such a step everything else is lost
 
@@ -53,4 +54,4 @@ def find(case: Case) -> Iterator[Diagnostic]:
     )
 
 
-CAUSE = Cause(name="exploding", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="exploding", find=find, doc=__doc__ or "", on=(Occasion.GROWTH,))

@@ -40,10 +40,11 @@ from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.hidden_stop import HiddenStop
 from gradproof.diagnosis.loss import Loss
-from gradproof.ir.capture import Scope
+from gradproof.diagnosis.occasion import Occasion
+from gradproof.ir.capture import Pullback, Scope
 from gradproof.ir.program import descendants
 from gradproof.judge.custom import CustomFault, LibraryFault
 from gradproof.judge.verdict import Verdict
@@ -66,9 +67,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         yield tied[0] if tied else past_the_end(case, faults[0], _wrong_rule(case, faults[0]))
     elif rules.hidden_stop is not None and rules.hidden_stop.is_neutral:
         yield _hidden_stop(case, rules.hidden_stop)
-    elif case.verdict is Verdict.WRONG and not rules.have_culprit:
-        others = (*mixed_rows(case), *_partial(case), *_tied(case))[:1]
-        yield from _boundless(case) if rules.boundless_rules else others
+    elif case.verdict is Verdict.WRONG and case.has_no_culprit:
+        boundless = [_boundless(case, rule) for rule in rules.boundless_rules[:1]]
+        yield from boundless or (*mixed_rows(case), *_partial(case), *_tied(case))[:1]
     loss = loss_of(case, "framework-rule")
     if loss is not None:
         yield _wrong_value(case, loss)
@@ -94,7 +95,7 @@ def _wrong_rule(case: Case, fault: LibraryFault) -> Diagnostic:
         certainty="measured" if departure.is_measured else "proven",
         headline=of_labels(pullback.op, sums)
         or f"{framework}'s own gradient of `{pullback.op}` is not its derivative here",
-        primary=None if pullback.span is None else Annotation(pullback.span, label),
+        primary=annotated(pullback.span, label),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
         why=(
@@ -119,9 +120,7 @@ def _brought_along(case: Case, fault: CustomFault) -> Diagnostic:
         severity="error",
         certainty="proven",
         headline=f"the gradient that `{scope.library}` brings along for `{scope.name}` {said.fault}",
-        primary=None
-        if scope.used_at is None
-        else Annotation(scope.used_at, f"the rule of {scope.name} is wrong here"),
+        primary=annotated(scope.used_at, f"the rule of {scope.name} is wrong here"),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("rule alone", returned), ("derivative", right)),
         why=said.why,
@@ -139,7 +138,7 @@ def _frozen(case: Case, scope: Scope) -> Diagnostic:
         severity="error",
         certainty="proven",
         headline=f"the gradient that `{scope.library}` brings along for `{scope.name}` has a wrong derivative itself",
-        primary=None if scope.used_at is None else Annotation(scope.used_at, f"calls {scope.name}"),
+        primary=annotated(scope.used_at, f"calls {scope.name}"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -158,7 +157,7 @@ def _hidden_stop(case: Case, stop: HiddenStop) -> Diagnostic:
         severity="error",
         certainty="proven",
         headline=f"a `stop_gradient` hidden in `{stop.function}` leaves terms out of this second derivative",
-        primary=None if stop.span is None else Annotation(stop.span, f"leads to `{stop.function}`"),
+        primary=annotated(stop.span, f"leads to `{stop.function}`"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -184,16 +183,15 @@ def _is_at_tie(case: Case, fault: LibraryFault) -> bool:
     return any(program[id].span == span for id in sides.ties)
 
 
-def _boundless(case: Case) -> Iterator[Diagnostic]:
+def _boundless(case: Case, rule: Pullback) -> Diagnostic:
     """The op alone has an infinite slope, and the framework put a number in its place."""
-    rule = case.rules.boundless_rules[0]
     framework = words.framework_name(case.capture.framework)
-    yield Diagnostic(
+    return Diagnostic(
         kind="framework-rule",
         severity="error",
         certainty="proven",
         headline=f"{framework} drops the infinite slopes of {rule.op}, and with them a part of the gradient",
-        primary=None if rule.span is None else Annotation(rule.span, "has infinite slopes at this point"),
+        primary=annotated(rule.span, "has infinite slopes at this point"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -213,7 +211,7 @@ def _partial(case: Case) -> Iterator[Diagnostic]:
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
         return
-    reached = {id for id in descendants(program, [source]) if not program[id].is_discrete}
+    reached = descendants(program, [source], beyond={n.id for n in program.nodes if n.op == "stop_gradient"})
     framework = words.framework_name(case.capture.framework)
     for rule in case.capture.rules.pullbacks:
         for k, (id, result) in enumerate(zip(rule.inputs, rule.results)):
@@ -269,15 +267,16 @@ def _wrong_value(case: Case, loss: Loss) -> Diagnostic:
     node, framework = loss.origin, words.framework_name(case.capture.framework)
     name = "compiled function" if node.op == "identity" else f"`{node.op}`"
     called = f"a {name}" if node.op == "identity" else f"the function {name}"
-    exact = proven_at(case, node, loss.index)
     value = number_at(node.value, loss.index)
-    true = exact or words.significant(value - number_at(case.rounding.local_errors[node.id], loss.index), 7)
+    true = proven_at(case, node, loss.index) or words.significant(
+        value - number_at(case.rounding.local_errors[node.id], loss.index), 7
+    )
     return Diagnostic(
         kind="framework-rule",
         severity="error",
         certainty="proven",
         headline=f"{framework}'s {name} returns {words.significant(value, 3)}, and the exact value is {_short(true)}",
-        primary=None if node.span is None else Annotation(node.span, "needs this function in its gradient"),
+        primary=annotated(node.span, "needs this function in its gradient"),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("computed", value_at(case, node, loss.index)), ("exact", true)),
         why=(
@@ -297,4 +296,5 @@ def _short(text: str) -> str:
         return text
 
 
-CAUSE = Cause(name="framework-rule", find=unless_overwritten(find), doc=__doc__ or "")
+ON = (Occasion.MISSING, Occasion.RULE, Occasion.WRONG, Occasion.INACCURATE)
+CAUSE = Cause(name="framework-rule", find=unless_overwritten(find), doc=__doc__ or "", on=ON)

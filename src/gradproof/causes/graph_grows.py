@@ -32,6 +32,7 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.surroundings import KeptGraphs, OpenRecord
 
 MIN_ROUNDS = 4
@@ -140,4 +141,4 @@ def _around_a_loop(case: Case, kept: OpenRecord) -> Diagnostic:
     )
 
 
-CAUSE = Cause(name="graph-grows", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="graph-grows", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.AROUND))

@@ -29,6 +29,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -62,4 +63,4 @@ def _remedy(case: Case) -> str:
     return "Writing the same steps differently does not help; more precision does."
 
 
-CAUSE = Cause(name="ill-conditioned", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="ill-conditioned", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE,))

@@ -30,6 +30,7 @@ from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.surroundings import Drawn
 
 _SPELLED_OUT = ("random", "normal(", "uniform(", "bernoulli", "gamma(", "poisson", "shuffle")
@@ -66,4 +67,4 @@ def _diagnose(case: Case, drawn: Drawn) -> Diagnostic:
     )
 
 
-CAUSE = Cause(name="impure", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="impure", find=find, doc=__doc__ or "", on=(Occasion.AROUND,))

@@ -33,6 +33,7 @@ from gradproof.causes._source import assigned, is_index, replaced_span, text_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 
@@ -111,4 +112,4 @@ def _floats(numbers: re.Match[str]) -> str:
     return ", ".join(f"{number}.0" for number in numbers[1].split(", "))
 
 
-CAUSE = Cause(name="integer-dtype", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="integer-dtype", find=find, doc=__doc__ or "", on=(Occasion.MISSING,))

@@ -24,8 +24,7 @@ Stays silent when
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,16 +35,17 @@ from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returne
 from gradproof.causes._past_the_end import nan_past_the_end
 from gradproof.causes._places import capital, forward_op, name_of, number_at, op_words, spoken
 from gradproof.causes._rounding import proven_ball
+from gradproof.causes._too_few import of_too_few
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
-from gradproof.diagnosis.exact_entry import culprit_of
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.exact_entry import culprit_of, exact_entry
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, value_at
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.singular import Singular
 from gradproof.ir.program import Node, Program
-from gradproof.ir.span import Span
 from gradproof.judge.unknown import nan_chosen
 from gradproof.judge.verdict import Verdict
 
@@ -120,7 +120,7 @@ def _from_the_data(case: Case, found: Nonfinite) -> Iterator[Diagnostic]:
     entry = f" in entry {list(first.index)}" if named is None and first.index else ""
     is_trained = case.capture.run.occurrence > 1 and any(one.node == first.id for one in case.capture.sources)
     if _is_left_behind(case, found, first):
-        shown = None if node.span is None else Annotation(node.span, f"{value} comes in here{entry}")
+        shown = annotated(node.span, f"{value} comes in here{entry}")
         yield _from_an_earlier_step(case, f"{what} is {value}", shown)
         return
     yield from diagnose(
@@ -240,12 +240,11 @@ def _from_a_choice(case: Case, choice: Node) -> Diagnostic:
 
 def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
     """The target has no value at this point, or its slope is asked for where there are no values around."""
-    place = case.irregular.without_value[0] if case.irregular.without_value else None
     reference = case.judgement.reference
-    if place is None or reference is None:
+    if not case.irregular.without_value or reference is None:
         return
     program = reference.run.program
-    node = program[place.id]
+    node = program[(place := _asked_in_vain(program, case.irregular.without_value)).id]
     argument = culprit_of(program, place)
     if node.span is None or node.op in ("input", "constant"):
         return
@@ -258,7 +257,7 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         headline=f"{op_words(node)} has no value {at}, so `{case.capture.target}` has no gradient",
         primary=Annotation(node.span, f"not defined {at}"),
         subject=subject(case, index),
-        evidence=returned_rows(case, index),
+        evidence=((words.framework_name(case.capture.framework), observed_text(case, index)),),
         why=(
             f"{capital(line_of(node.span))} asks {op_words(node)} for a value {at}, where it has none among the real "
             "numbers. A function without a value has no slope. A number that is returned all the same comes from "
@@ -267,29 +266,15 @@ def _from_exact_arithmetic(case: Case) -> Iterator[Diagnostic]:
         fix=Fix("keep the argument inside the domain, or use a function that is defined there"),
         op=node.op,
     )
-    told = {"var": _of_too_few, "cholesky": indefinite}.get(node.op)
+    told = {"var": of_too_few, "cholesky": indefinite}.get(node.op)
     yield found if told is None else told(case, found, program, node, node.span)
 
 
-def _of_too_few(case: Case, found: Diagnostic, program: Program, node: Node, span: Span) -> Diagnostic:
-    """A variance, or a standard deviation, of one number: it is divided by one less than there are numbers."""
-    given, less = program[node.inputs[0]].shape, node.params.get("ddof", 0)
-    count = math.prod(given[axis] for axis in node.params["axes"])
-    if count > less:
-        return found
-    numbers = "1 number" if count == 1 else f"{count} numbers"
-    return replace(
-        found,
-        headline=f"the spread of {numbers} is not defined, so `{case.capture.target}` has no gradient",
-        primary=Annotation(span, f"of {numbers} here, divided by {count} - {less}"),
-        why=(
-            f"A variance, or a standard deviation, is a sum over numbers divided by how many there are, here less "
-            f"{less}. {capital(line_of(span))} has {numbers}: there is nothing to divide by."
-        ),
-        fix=Fix(
-            "take it over an axis with more numbers, or divide by how many there are (a correction of 0)"
-        ),
-    )
+def _asked_in_vain(program: Program, way: Sequence[Place]) -> Place:
+    """The op that has no value at the very numbers it was given: before it a bound may have been lost at an edge."""
+    exact = ((place, exact_entry(program, place)) for place in way)
+    return next((place for place, one in exact if one is None or not one.is_defined), way[0])
 
 
-CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "")
+ON = (Occasion.NONFINITE, Occasion.UNDEFINED, Occasion.UNVERIFIED)
+CAUSE = Cause(name="invalid-domain", find=find, doc=__doc__ or "", on=ON)

@@ -29,7 +29,8 @@ from gradproof.causes._sides import decided_at, side_at, side_rows, slopes_at, t
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.engine.decisions import Sides
 from gradproof.judge.infinite import STAND_INS
 
@@ -46,7 +47,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         severity="warning",
         certainty="proven",
         headline=f"`{case.capture.target}` jumps {_far(sides.jump)} at this point",
-        primary=None if node.span is None else Annotation(node.span, tie_label(case, node, place)),
+        primary=annotated(node.span, tie_label(case, node, place)),
         subject=subject(case, index),
         evidence=(*side_rows(case, index), *_jump_rows(case, sides)),
         why=(
@@ -92,4 +93,4 @@ def _apart(size: float) -> str:
     )
 
 
-CAUSE = Cause(name="jump", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="jump", find=find, doc=__doc__ or "", on=(Occasion.UNDEFINED,))

@@ -32,8 +32,9 @@ from gradproof.causes._sides import decided_at, side_rows, slopes_at, tie_label,
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.flips import Flip
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.program import Node
 
 
@@ -56,7 +57,7 @@ def _at_the_kink(case: Case) -> Diagnostic:
         severity="warning",
         certainty="proven",
         headline=f"`{case.capture.target}` has a kink at this point: {slopes}",
-        primary=None if node.span is None else Annotation(node.span, tie_label(case, node, place)),
+        primary=annotated(node.span, tie_label(case, node, place)),
         subject=subject(case, index),
         evidence=side_rows(case, index),
         why=(
@@ -114,4 +115,4 @@ def _changed(case: Case, flip: Flip) -> tuple[int, ...]:
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(apart)), apart.shape))
 
 
-CAUSE = Cause(name="kink", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="kink", find=find, doc=__doc__ or "", on=(Occasion.UNDEFINED, Occasion.FLIP))

@@ -35,7 +35,8 @@ from gradproof.causes._source import line_of, replaced_span, text_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.engine.refine import Enclosure
 from gradproof.frameworks import framework as language
 from gradproof.ir.capture import Break
@@ -85,9 +86,7 @@ def _possible(case: Case, part: LostPart) -> Diagnostic:
         severity="note",
         certainty="likely",
         headline=f"a part of `{target}` may be plain numbers that were computed from `{name}`",
-        primary=None
-        if part.back is None
-        else Annotation(part.back, f"takes numbers that {framework} did not make"),
+        primary=annotated(part.back, f"takes numbers that {framework} did not make"),
         secondary=()
         if part.left in (None, part.back)
         else (Annotation(part.left, "they may come from here"),),
@@ -109,7 +108,7 @@ def _whole(case: Case) -> Diagnostic:
         severity="error",
         certainty="measured",
         headline=f"the gradient for `{name}` is 0 because `{first.how}` turns a value into plain numbers",
-        primary=None if first.left is None else Annotation(first.left, "plain numbers from here on"),
+        primary=annotated(first.left, "plain numbers from here on"),
         secondary=() if returned is None else (Annotation(returned, "come back as a constant"),),
         subject=subject(case),
         evidence=comparison_rows(case),
@@ -140,7 +139,7 @@ def _part(case: Case, uncut: Enclosure) -> Diagnostic:
         severity="warning",
         certainty="measured",
         headline=f"a part of `{target}` leaves {framework} through `{first.how}` and counts as constant",
-        primary=None if first.left is None else Annotation(first.left, "plain numbers from here on"),
+        primary=annotated(first.left, "plain numbers from here on"),
         secondary=(*([] if returned is None else [Annotation(returned, "come back as a constant")]), *others),
         subject=subject(case, most),
         evidence=rows,
@@ -173,4 +172,5 @@ def _patch(case: Case, missing: Break) -> str:
     return ""
 
 
-CAUSE = Cause(name="left-framework", find=find, doc=__doc__ or "")
+ON = (Occasion.MISSING, Occasion.WRONG, Occasion.AROUND)
+CAUSE = Cause(name="left-framework", find=find, doc=__doc__ or "", on=ON)

@@ -29,6 +29,7 @@ from gradproof.causes._rounding import computed_and_proven, diagnose, loss_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 
 _MOST_BITS_OF_16 = 11  # the precision of float16; bfloat16 has 8
@@ -66,4 +67,4 @@ def _is_as_good_as_its_bits(case: Case, dtype: str) -> bool:
     return comparison.relative_error <= case.options.tolerance(dtype)
 
 
-CAUSE = Cause(name="low-precision", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="low-precision", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE,))

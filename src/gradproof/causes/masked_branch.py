@@ -35,6 +35,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place, operand
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.frameworks import framework
 from gradproof.ir.program import Node
 
@@ -195,4 +196,4 @@ def _fix(found: Nonfinite, op: Node) -> str:
     return "give the unselected branch an input on which it is harmless"
 
 
-CAUSE = Cause(name="masked-branch", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="masked-branch", find=find, doc=__doc__ or "", on=(Occasion.NONFINITE,))

@@ -27,6 +27,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -55,4 +56,4 @@ def find(case: Case) -> Iterator[Diagnostic]:
     )
 
 
-CAUSE = Cause(name="no-gradient-registered", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="no-gradient-registered", find=find, doc=__doc__ or "", on=(Occasion.MISSING,))

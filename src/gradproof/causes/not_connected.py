@@ -30,7 +30,8 @@ from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 from gradproof.ir.program import ancestors
@@ -112,7 +113,7 @@ def _differentiated_away(case: Case, missing: Break) -> Diagnostic:
         severity="warning",
         certainty="measured",
         headline=f"{lacks(case)}: it drops out of the derivatives that `{target}` is computed from",
-        primary=None if missing.span is None else Annotation(missing.span, missing.label),
+        primary=annotated(missing.span, missing.label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
@@ -165,4 +166,4 @@ def _special(case: Case, missing: Break) -> tuple[str, str, str] | None:
     return None
 
 
-CAUSE = Cause(name="not-connected", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="not-connected", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.ZERO))

@@ -35,6 +35,7 @@ from gradproof.causes._watching import watched_early
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.frameworks import framework
 from gradproof.ir.capture import Break
 
@@ -124,4 +125,4 @@ def _patch(case: Case, name: str) -> str:
     return watched_early(case, tape[0], watch, name)
 
 
-CAUSE = Cause(name="not-watched", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="not-watched", find=find, doc=__doc__ or "", on=(Occasion.MISSING,))

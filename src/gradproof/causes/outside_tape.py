@@ -41,7 +41,8 @@ from gradproof.causes._missing import (
 from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.capture import Break
 from gradproof.ir.surroundings import LostPart
 
@@ -73,7 +74,7 @@ def _part(case: Case, part: LostPart) -> Diagnostic:
         severity="note",
         certainty="measured",
         headline=f"a part of `{target}` was computed from `{name}` outside the tape and counts as constant",
-        primary=None if part.left is None else Annotation(part.left, "the tape did not see this"),
+        primary=annotated(part.left, "the tape did not see this"),
         secondary=() if part.back in (None, part.left) else (Annotation(part.back, "used here"),),
         why=(
             "A tape records only the ops that run inside its `with` block. This gradient is that of the rest: it is "
@@ -89,7 +90,7 @@ def _stored(case: Case, part: LostPart) -> Diagnostic:
         severity="note",
         certainty="measured",
         headline=f"a part of `{target}` passes through a variable that holds what was computed from `{name}`",
-        primary=None if part.left is None else Annotation(part.left, "put into a variable"),
+        primary=annotated(part.left, "put into a variable"),
         secondary=() if part.back in (None, part.left) else (Annotation(part.back, "read from it"),),
         why=(
             "No gradient passes through an assignment. This gradient is that of the rest: it is right if a constant is "
@@ -113,4 +114,4 @@ def _patch(case: Case, missing: Break) -> str:
     return f" {tape[1]}\n {below}\n-{outside}\n{moved}"
 
 
-CAUSE = Cause(name="outside-tape", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="outside-tape", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.AROUND))

@@ -32,6 +32,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.exact_entry import LARGEST
 from gradproof.diagnosis.first_nonfinite import Nonfinite
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.program import Node
 from gradproof.judge.verdict import Verdict
 
@@ -95,4 +96,4 @@ def _fix(found: Nonfinite) -> str:
     return "scale the numbers down, work with their logarithms, or use a wider dtype"
 
 
-CAUSE = Cause(name="overflow", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="overflow", find=find, doc=__doc__ or "", on=(Occasion.NONFINITE,))

@@ -29,7 +29,8 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.fixes.edit import diff
 from gradproof.fixes.source import parsed
 from gradproof.ir.capture import Break
@@ -67,7 +68,7 @@ def _overwritten(case: Case, change: Break) -> Diagnostic:
         severity="error",
         certainty="measured",
         headline=f"a number that the gradient of `{target}` needs was overwritten unnoticed",
-        primary=None if change.span is None else Annotation(change.span, change.label),
+        primary=annotated(change.span, change.label),
         secondary=tuple(Annotation(span, label) for span, label in change.contributing),
         subject=subject(case),
         evidence=comparison_rows(case),
@@ -126,4 +127,6 @@ def _is(part: ast.AST, name: str) -> bool:
     return isinstance(part, ast.Name) and part.id == name
 
 
-CAUSE = Cause(name="reassigned-variable", find=find, doc=__doc__ or "")
+CAUSE = Cause(
+    name="reassigned-variable", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.AROUND)
+)

@@ -30,7 +30,8 @@ from collections.abc import Iterator
 from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.tables import shape_before, tables
 from gradproof.diagnosis.words import shape_text
 from gradproof.ir.program import Node, Program
@@ -59,9 +60,7 @@ def _diagnose(case: Case, program: Program, node: Node) -> Diagnostic:
         severity="warning",
         certainty="measured",
         headline=f"{n} numbers minus {n} numbers gives {n * n} differences here",
-        primary=None
-        if node.span is None
-        else Annotation(node.span, f"{first} - {second} has shape {shape_text(node.shape)}"),
+        primary=annotated(node.span, f"{first} - {second} has shape {shape_text(node.shape)}"),
         subject="shapes",
         evidence=(("left", first), ("right", second), ("difference", shape_text(node.shape))),
         why=(
@@ -74,4 +73,4 @@ def _diagnose(case: Case, program: Program, node: Node) -> Diagnostic:
     )
 
 
-CAUSE = Cause(name="silent-broadcast", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="silent-broadcast", find=find, doc=__doc__ or "", on=(Occasion.ALWAYS,))

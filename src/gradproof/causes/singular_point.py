@@ -33,9 +33,10 @@ from gradproof.causes._nonfinite import diagnose, line_of, nonfinite_of, returne
 from gradproof.causes._places import capital, forward_op, number_at, op_words, slope_words, spoken
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity, annotated
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.diagnosis.words import number
 from gradproof.ir.program import Node, Program
 from gradproof.judge.verdict import Verdict
@@ -43,6 +44,8 @@ from gradproof.judge.verdict import Verdict
 _FIX = "keep the argument away from this point: add a small constant inside, or use the square"
 # What no single number shows: where the vectors of a decomposition are none in particular.
 _EQUAL = {"eigh": "equal eigenvalues", "eig": "equal eigenvalues", "svd": "equal or zero singular values"}
+# Slopes that stay bounded and tend to another number from every side, as around the tip of a cone.
+_CONES = frozenset({"hypot"})
 _FIX_EQUAL = (
     "keep the matrix away from this point, or use only what does not depend on which vectors are chosen"
 )
@@ -163,8 +166,11 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
         kind="singular-point",
         severity=_severity(case.irregular.nonfinite, node),
         certainty="proven",
-        headline=f"`{case.capture.target}` has no derivative here: {op_words(node)} has an infinite slope",
-        primary=None if node.span is None else Annotation(node.span, f"{slope_words(node)} is infinite {at}"),
+        headline=f"`{case.capture.target}` has no derivative here: {op_words(node)} has {_slope(node)}",
+        primary=annotated(
+            node.span,
+            f"{_slope(node)} {at}" if node.op in _CONES else f"{slope_words(node)} is infinite {at}",
+        ),
         subject=subject(case, index),
         evidence=(
             *returned_rows(case, index),
@@ -175,6 +181,10 @@ def _singular(case: Case) -> Iterator[Diagnostic]:
         fix=_fix(node),
         op=node.op,
     )
+
+
+def _slope(node: Node) -> str:
+    return "another slope on each side" if node.op in _CONES else "an infinite slope"
 
 
 def _severity(found: Nonfinite | None, node: Node) -> Severity:
@@ -219,7 +229,10 @@ def _why(case: Case, program: Program, node: Node, at: str) -> str:
     there = (
         f"for an argument of {number_at(program, case.irregular.singular.operand)}" if is_number else "there"
     )
-    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where its slope is infinite. "
+    there_is = "its slope is infinite" if node.op not in _CONES else f"it has {_slope(node)}"
+    first = f"{capital(line_of(node.span))} computes {op_words(node)} {at}, where {there_is}. "
+    if case.irregular.nonfinite is not None and node.op in _CONES:
+        return f"{first}Its formula divides 0 by 0 there, and the chain rule goes on with the NaN."
     if case.irregular.nonfinite is not None:
         return (
             f"{first}The chain rule multiplies by it all the same, and the gradient becomes infinite or NaN."
@@ -235,4 +248,5 @@ def _fix(node: Node) -> Fix:
     return Fix(_FIX_EQUAL if node.op in _EQUAL else _FIX)
 
 
-CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "")
+ON = (Occasion.MISSING, Occasion.NONFINITE, Occasion.UNDEFINED, Occasion.UNVERIFIED)
+CAUSE = Cause(name="singular-point", find=find, doc=__doc__ or "", on=ON)

@@ -37,6 +37,7 @@ from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.capture import Break, Stale
 from gradproof.judge.verdict import Verdict
 
@@ -111,4 +112,4 @@ def _kept(case: Case, stale: Stale) -> Diagnostic:
     )
 
 
-CAUSE = Cause(name="stale-accumulation", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="stale-accumulation", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.AROUND))

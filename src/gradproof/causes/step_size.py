@@ -33,8 +33,9 @@ from gradproof.causes._rounding import loss_of
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.diagnosis.loss import custom_scope
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 
 
@@ -54,9 +55,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
         severity="error",
         certainty="proven",
         headline=f"a step of {step} is too small for the finite difference in {name}",
-        primary=None
-        if loss.place.span is None
-        else Annotation(loss.place.span, "all but the last digits cancel"),
+        primary=annotated(loss.place.span, "all but the last digits cancel"),
         subject=subject(case),
         evidence=(*comparison_rows(case), ("step", step)),
         why=(
@@ -118,4 +117,4 @@ def _short(number: float, digits: int) -> str:
     return words.significant(number, digits).removesuffix(".0").replace(".0e", "e")
 
 
-CAUSE = Cause(name="step-size", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="step-size", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE, Occasion.AROUND))

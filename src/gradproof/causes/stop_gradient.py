@@ -30,7 +30,8 @@ from gradproof.causes._missing import broken, diagnose, lacks
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
@@ -60,7 +61,7 @@ def _hidden(case: Case) -> Diagnostic:
         severity="warning",
         certainty="measured",
         headline="a hidden `stop_gradient` leaves terms out of this derivative of a derivative",
-        primary=None if stop.span is None else Annotation(stop.span, "holds an inner value constant"),
+        primary=annotated(stop.span, "holds an inner value constant"),
         subject=subject(case, stop.index),
         evidence=(*comparison_rows(case), ("with it", held), ("without it", free)),
         why=(
@@ -73,4 +74,4 @@ def _hidden(case: Case) -> Diagnostic:
     )
 
 
-CAUSE = Cause(name="stop-gradient", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="stop-gradient", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.RULE))

@@ -32,7 +32,8 @@ from gradproof.causes.custom_gradient import rule_span
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.program import Node, Program, ancestors, descendants
 from gradproof.ir.span import Span
 from gradproof.judge.mistake import Mistake
@@ -135,7 +136,7 @@ def _diagnose(case: Case, mistake: Mistake, name: str, span: Span | None) -> Dia
         severity="warning",
         certainty="measured",
         headline=f"`{name}` {does}, which looks intended",
-        primary=None if span is None else Annotation(span, label),
+        primary=annotated(span, label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=why,
@@ -169,4 +170,4 @@ def _said(mistake: Mistake) -> tuple[str, str, str]:
     )
 
 
-CAUSE = Cause(name="straight-through", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="straight-through", find=find, doc=__doc__ or "", on=(Occasion.CORRECT, Occasion.RULE))

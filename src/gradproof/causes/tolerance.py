@@ -30,6 +30,7 @@ from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.loss import is_beyond_dtype
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 from gradproof.judge.verdict import Verdict
 
@@ -80,4 +81,4 @@ def of_check(check: NumericalCheck, name: str = "f") -> Diagnostic | None:
     )
 
 
-CAUSE = Cause(name="tolerance", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="tolerance", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE, Occasion.AROUND))

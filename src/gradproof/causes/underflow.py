@@ -37,6 +37,7 @@ from gradproof.diagnosis.exact_entry import SMALLEST_NORMAL, Exact
 from gradproof.diagnosis.first_nonfinite import Nonfinite
 from gradproof.diagnosis.flow import Place
 from gradproof.diagnosis.loss import Loss
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.fixes.kinds.scaled_loss import NARROW, advice
 
 _FIX = "work with the logarithm of this quantity, or in a wider dtype"
@@ -117,4 +118,4 @@ def _taken_for_zero(case: Case, found: Nonfinite, place: Place) -> Iterator[Diag
     )
 
 
-CAUSE = Cause(name="underflow", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="underflow", find=find, doc=__doc__ or "", on=(Occasion.INACCURATE, Occasion.NONFINITE))

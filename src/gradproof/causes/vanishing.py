@@ -43,6 +43,7 @@ from gradproof.diagnosis.cause import Cause
 from gradproof.diagnosis.dead_units import Closed, closed_at
 from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
 from gradproof.diagnosis.growth import Growth
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir import types
 from gradproof.ir.program import Node, descendants
 from gradproof.ir.span import Span
@@ -291,4 +292,4 @@ def _still(case: Case, node: Node, span: Span, label: str, why: str, fix: str) -
     )
 
 
-CAUSE = Cause(name="vanishing", find=find, doc=__doc__ or "")
+CAUSE = Cause(name="vanishing", find=find, doc=__doc__ or "", on=(Occasion.CORRECT,))

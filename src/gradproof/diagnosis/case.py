@@ -147,9 +147,21 @@ class Case:
     )
 
     @property
+    def has_no_culprit(self) -> bool:
+        """Whether no rule accounts for a wrong gradient, though all of them were tried.
+
+        Time that was over, or a fault of ours, leaves evidence out: nothing may be concluded from what is missing.
+        """
+        return not (self.rules.have_culprit or self.capture.faults)
+
+    @property
     def was_overwritten(self) -> bool:
         """Whether the rules were given other numbers than their ops had, which explains any wrong gradient."""
-        return self.source.overwritten is not None and self.verdict in (Verdict.WRONG, Verdict.NONFINITE)
+        change = self.source.overwritten
+        is_of_ops = (
+            change is not None and change.kind != "custom-gradient"
+        )  # a rule changes a gradient, no number of an op
+        return is_of_ops and self.verdict in (Verdict.WRONG, Verdict.NONFINITE)
 
     @property
     def source(self) -> Source:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.occasion import Occasion
 from gradproof.errors import InvalidInput
 
 HEADINGS = ("What it finds", "Why it spoils a gradient", "Example", "Write instead", "Stays silent when")
@@ -32,11 +33,15 @@ class CauseDoc:
 
 @dataclass(frozen=True)
 class Cause:
-    """One kind of fault. `find` is pure: it reads a finished case and yields what it found there."""
+    """One kind of fault. `find` is pure: it reads a finished case and yields what it found there.
+
+    It is asked only where a case shows one of the occasions in `on`.
+    """
 
     name: str
     find: Callable[[Any], Iterable[Diagnostic]]
     doc: str
+    on: tuple[Occasion, ...] = (Occasion.ALWAYS,)
 
     @property
     def documentation(self) -> CauseDoc:

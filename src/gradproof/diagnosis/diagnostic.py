@@ -41,6 +41,11 @@ class Annotation:
     label: str = ""
 
 
+def annotated(span: Span | None, label: str = "") -> Annotation | None:
+    """None where it is not known which stretch that is."""
+    return None if span is None else Annotation(span, label)
+
+
 @dataclass(frozen=True)
 class Fix:
     """A change that mends the fault.

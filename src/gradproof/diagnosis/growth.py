@@ -124,11 +124,17 @@ def _steps_inside(program: Program) -> list[list[Node]]:
             once.add(node.span)
         if node.op in _PRODUCTS and node.scope is None:
             groups.setdefault((node.span, node.op, node.shape), []).append(node)
-    return [
-        nodes
-        for (span, _, _), nodes in groups.items()
-        if span in once and len(nodes) >= MIN_REPEATS and _is_chain(program, nodes)
-    ]
+    steps = [_by_factors(program, nodes) for (span, _, _), nodes in groups.items() if span in once]
+    return [nodes for nodes in steps if len(nodes) >= MIN_REPEATS and _is_chain(program, nodes)]
+
+
+def _by_factors(program: Program, nodes: Sequence[Node]) -> list[Node]:
+    """Those that multiply what comes from the first by something else, as a layer does by its weights.
+
+    A product of two numbers that both come from there is a power, as in a polynomial of a matrix, and no step.
+    """
+    after = descendants(program, [nodes[0].id])
+    return [nodes[0], *(node for node in nodes[1:] if sum(id in after for id in node.inputs) <= 1)]
 
 
 def _is_chain(program: Program, nodes: Sequence[Node]) -> bool:

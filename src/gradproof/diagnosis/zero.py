@@ -64,7 +64,7 @@ def zero_at(program: Program, place: Place) -> Zero:
         if not following or not (node.op in _PRODUCTS or _all_zero(program, fed)):
             return Zero("computed", node)
         is_product = is_product or node.op in _PRODUCTS
-        place = _preferred(program, following, moving)
+        place = _preferred(program, following, moving, is_sum=node.op not in _PRODUCTS)
     return Zero("computed", program[place.id])
 
 
@@ -95,9 +95,14 @@ def _all_zero(program: Program, fed: list[tuple[int, Array]]) -> bool:
     return all(not np.any(np.asarray(program[id].value)[mask]) for id, mask in fed)
 
 
-def _preferred(program: Program, found: list[Place], moving: set[int]) -> Place:
-    """Of two zero factors the one of the backward ops, or that does not move: it is the mask."""
-    return min(found, key=lambda place: (program[place.id].phase == "forward", place.id in moving))
+def _preferred(program: Program, found: list[Place], moving: set[int], is_sum: bool) -> Place:
+    """Of two zero factors the one of the backward ops, or that does not move: it is the mask.
+
+    Of the parts of a sum one that moves: what fills the place of a result that nobody used hides none that was.
+    """
+    return min(
+        found, key=lambda place: (program[place.id].phase == "forward", (place.id in moving) != is_sum)
+    )
 
 
 def rounded_away(

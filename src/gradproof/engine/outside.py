@@ -36,13 +36,16 @@ def has_no_value(result: Run, node: Node) -> bool:
 
 
 def _lost_everywhere(result: Run, node: Node) -> Array:
-    """The entries that have no value at any of three places of the balls; none where a result has several parts."""
+    """The entries that have no value at any of three places of the balls; none where a result has several parts.
+
+    At a place, what has no value is NaN; what only is too large for a ball, as exp(1e300), is anything at all.
+    """
     if any(isinstance(result.values[id], tuple) for id in (node.id, *node.inputs)):
         return np.zeros((), bool)
     lost = np.ones((), bool)
     for place in _PLACES:
         arguments = {id: _at(result.values[id], place) for id in node.inputs}
-        lost = lost & _lost(evaluate(result.m, node, arguments, AS_RECORDED))
+        lost = lost & _is_nan(evaluate(result.m, node, arguments, AS_RECORDED))
     return lost
 
 
@@ -71,6 +74,13 @@ def _lost(x: Any) -> Array:
     if not _has_balls(x):
         return np.zeros((), bool)
     return np.array([not entry.is_finite() for entry in x.reshape(-1)], bool).reshape(x.shape)
+
+
+def _is_nan(x: Any) -> Array:
+    if not _has_balls(x):
+        return np.zeros((), bool)
+    parts = [(entry.real, entry.imag) if isinstance(entry, acb) else (entry,) for entry in x.reshape(-1)]
+    return np.array([any(part.is_nan() for part in entry) for entry in parts], bool).reshape(x.shape)
 
 
 def _has_balls(x: Any) -> bool:

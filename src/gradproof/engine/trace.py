@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -48,14 +48,19 @@ class Tracer(Arithmetic):
         self.scope: int | None = None
         self.inner = Arithmetic(domain or Ieee())
 
-    def _meaning(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """An op becomes a method when it is first called for.
+
+        A tracer that kept it itself would keep itself, and all numbers of its program, until the collector comes by.
+        """
         if name not in TABLE:
             raise AttributeError(f"there is no op named {name!r}")
 
-        def append(*xs: Any, **params: Any) -> Any:
-            return self._append(name, xs, params)
+        def append(tracer: Tracer, *xs: Any, **params: Any) -> Any:
+            return tracer._append(name, xs, params)
 
-        return append
+        setattr(Tracer, name, append)
+        return cast(Callable[..., Any], getattr(self, name))
 
     def at(self, span: Span | None, scope: int | None) -> None:
         self.span, self.scope = span, scope

@@ -124,7 +124,7 @@ def _patch(case: Case, program: Program, choice: _Choice) -> str:
     total = spell(language.name, file.alias, "sum", [ast.Name("PRODUCT")], {"axes": (axis,)}, ndim)
     product = f"{ast.unparse(chances).replace('SCORES', written[0])} * {weights}"
     text = "" if total is None else ast.unparse(total).replace("PRODUCT", product)
-    return replaced_alone(source, place, enclosed(source, place, text), span.file)
+    return replaced_alone(source, [(place, enclosed(source, place, text))], span.file)
 
 
 def _first(source: ParsedSource, call: ast.expr | None) -> ast.expr | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,15 +15,15 @@ from gradproof.diagnosis.loss import custom_scope, find_loss
 from gradproof.engine.derive import derive
 from gradproof.engine.refine import Enclosure
 from gradproof.errors import GradproofError
-from gradproof.fixes.edit import replaced
 from gradproof.fixes.formula import Formula
 from gradproof.fixes.kept_names import forward_of, kept_names
 from gradproof.fixes.lines import replaced_alone
+from gradproof.fixes.renamed import renamed
 from gradproof.fixes.render_term import Unwritten
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
 from gradproof.fixes.tried import recomputed
-from gradproof.ir import types
+from gradproof.ir import syntax, types
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 from gradproof.judge.compare import compare
@@ -94,9 +94,23 @@ def _fix(case: Case, fault: CustomFault) -> Fix | None:
         return None
     others = {one.input for one in find_mistakes(rule, case.options)} - {position}
     edits = [found[0], *(more[0] for k in others if (more := _edit(case, fault, source, written, k)))]
-    alone = len(edits) == 1  # names that only the old text read go with it
-    patch = replaced_alone(source, *edits[0], place.file) if alone else replaced(source, edits, place.file)
+    edits = [(_named_at(source, old, text), text) for old, text in edits]
+    patch = replaced_alone(source, edits, place.file)
     return Fix("return the derivative of the forward", patch, found[1])
+
+
+def _named_at(source: ParsedSource, old: ast.expr, text: str) -> ast.expr:
+    """Where the name that is returned was given its value, if what takes its place can be computed there already."""
+    definition = source.definition(old) if isinstance(old, ast.Name) else None
+    if definition is None or not isinstance(old, ast.Name) or len(definition.targets) != 1:
+        return old
+    scope = source.scope(old)
+    needed = {one.id for one in ast.walk(syntax.expression(text)) if isinstance(one, ast.Name)}
+    later = [one for name in needed for one in source.names(scope, name) if one.lineno >= definition.lineno]
+    is_late = any(not isinstance(one.ctx, ast.Load) for one in later)
+    is_read_again = len(source.names(scope, old.id)) > 2  # where it is given, and where it is returned
+    is_short = definition.lineno == definition.end_lineno
+    return definition.value if is_short and not is_late and not is_read_again else old
 
 
 def _edit(
@@ -113,12 +127,18 @@ def _edit(
     names |= _assigned(source, written, rule)
     alias = alias_of(source.tree, case.capture.framework)
     formula = Formula(gradient, names, case.capture.framework, alias)
-    text = formula.text(gradient.outputs[0])
-    if len(text) > MOST_CHARACTERS:
-        return None
     true = read(rule, rule.here, exact=True).true[position].mid
-    checked = _checked(case, true, formula.run(text), gradient[gradient.outputs[0]].dtype)
-    return None if checked is None else ((old, text), checked)
+    for text in _texts(source, old, formula):
+        if len(text) <= MOST_CHARACTERS:
+            checked = _checked(case, true, formula.run(text), gradient[gradient.outputs[0]].dtype)
+            if checked is not None:
+                return (old, text), checked
+    return None
+
+
+def _texts(source: ParsedSource, old: ast.expr, formula: Formula) -> Iterator[str]:
+    yield from renamed(source, old, formula)
+    yield formula.text(formula.program.outputs[0])
 
 
 @dataclass(frozen=True)

@@ -96,13 +96,14 @@ def left_out(
     return diff(source, [line for line in after if line], file)
 
 
-def replaced_alone(source: ParsedSource, place: ast.expr, text: str, file: str) -> str:
-    """An expression with another text, and without the lines that only gave names to what stood in it."""
-    lines = with_texts(source, [(place, text)])
+def replaced_alone(source: ParsedSource, edits: Sequence[tuple[ast.expr, str]], file: str) -> str:
+    """Expressions with other texts, and without the lines that only gave names to what stood in them."""
+    lines = with_texts(source, edits)
     if lines is None:
         return ""
-    inside = {one for one in ast.walk(place) if isinstance(one, ast.Name)}
-    names = {one.id: one for one in inside if re.search(rf"\b{one.id}\b", text) is None}
+    inside = {one for place, _ in edits for one in ast.walk(place) if isinstance(one, ast.Name)}
+    said = " ".join(text for _, text in edits)
+    names = {one.id: one for one in inside if re.search(rf"\b{one.id}\b", said) is None}
     given = [
         source.definition(use)
         for name, use in names.items()

@@ -183,7 +183,7 @@ def is_computed_list(part: ast.expr) -> bool:
     return (
         isinstance(part, ast.List | ast.Tuple)
         and all(
-            isinstance(one, ast.Name | ast.BinOp | ast.Call | ast.UnaryOp | ast.Subscript)
+            isinstance(one, ast.Name | ast.Attribute | ast.BinOp | ast.Call | ast.UnaryOp | ast.Subscript)
             and any(isinstance(each, ast.Name) for each in ast.walk(one))
             for one in part.elts
         )

@@ -159,14 +159,15 @@ def ancestors(program: Program, ids: Iterable[int], beyond: Container[int] = ())
     return reached
 
 
-def descendants(program: Program, ids: Iterable[int]) -> set[int]:
-    """All nodes computed from one of `ids` through real or complex numbers, themselves included.
+def descendants(program: Program, ids: Iterable[int], beyond: Container[int] = ()) -> set[int]:
+    """All nodes computed from one of `ids` through real or complex numbers, themselves included; none `beyond` some.
 
     A discrete node ends the path: what a decision was made from does not reach the gradient through it, and
     nothing is differentiated by an integer.
     """
     reached = {id for id in ids if not program[id].is_discrete}
     for node in program.nodes:
-        if node.dtype not in types.DISCRETE and not reached.isdisjoint(node.inputs):
+        is_open = node.dtype not in types.DISCRETE and node.id not in beyond
+        if is_open and not reached.isdisjoint(node.inputs):
             reached.add(node.id)
     return reached

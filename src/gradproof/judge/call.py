@@ -16,6 +16,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.branch_cuts import with_cuts_open
 from gradproof.judge.by_facts import misshapen, missing, undecided
 from gradproof.judge.cut_off import by_detour
+from gradproof.judge.inner_stops import in_the_better_reading
 from gradproof.judge.judge import Evidence, Judgement, judge
 from gradproof.judge.policy import by_policy
 from gradproof.judge.searched import by_search
@@ -42,11 +43,17 @@ def judge_call(capture: Capture, options: Options, which: Collection[int] | None
     """Judge every gradient of a call; of those that are not among `which`, only the facts are looked at."""
     options = options.under(capture.run.policy)
     meant = with_sums_placed(with_cuts_open(as_meant(capture, options)))
-    found = by_search(meant, _judgements(meant, options, which))
+    meant, found = in_the_better_reading(
+        meant, _found(meant, options, which), lambda other: _found(other, options, which)
+    )
     whole = [by_detour(meant, k, judgement, options) for k, judgement in enumerate(found)]
     return JudgedCall(
         meant, tuple(by_policy(meant, k, judgement, options) for k, judgement in enumerate(whole))
     )
+
+
+def _found(capture: Capture, options: Options, which: Collection[int] | None) -> Sequence[Judgement]:
+    return by_search(capture, _judgements(capture, options, which))
 
 
 def unjudged(capture: Capture, k: int) -> Judgement:

@@ -170,7 +170,12 @@ def rule_of(program: Program, scope: Scope) -> HandWrittenRule | None:
     """A custom gradient as a rule; None where it did not run, or not in full sight."""
     if scope.upstream is None or scope.results is None:
         return None
-    return _rule(program, scope.name, scope.inputs, scope.outputs, scope.upstream, scope.results)
+    outputs = scope.outputs
+    if len(outputs) != len(
+        scope.upstream
+    ):  # integers beside the result, as places in a table, have no gradient
+        outputs = tuple(id for id in outputs if not program[id].is_discrete)
+    return _rule(program, scope.name, scope.inputs, outputs, scope.upstream, scope.results)
 
 
 def rule_of_pullback(program: Program, pullback: Pullback) -> HandWrittenRule | None:

@@ -15,7 +15,6 @@ from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 from gradproof.judge.reference import Evidence
-from gradproof.judge.verdict import Verdict
 from gradproof.ops.decide import LARGEST
 
 STEPS = frozenset({"floor", "ceil", "round", "truncate"})
@@ -54,34 +53,48 @@ def without_value(program: Program, proven: Run) -> str | None:
     In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
     slope by its formula, though a part of it has no value.
     """
+    if not _is_nan(program[program.outputs[0]]):
+        return _without_value_for_certain(program)
     return next((node.op for node in _first_nans(program) if not _is_known(proven, node)), None)
 
 
-def nonfinite(program: Program, proven: Run) -> tuple[Verdict, str | None]:
-    """What NaN or infinity is where enclosures are finite: undefined where the target has no value for certain.
+def no_value(program: Program) -> str | None:
+    """Why NaN or infinity is no wrong answer: a target that has no value for certain has no slope either.
 
-    The slope of the variance of one number (0/0) is a zero that has absorbed it.
+    The slope of the variance of one number (0/0) is a zero that has absorbed it, and so is that of the logarithm of
+    a product with zero.
     """
-    op = without_value(program, proven)
-    if op is None:
-        return Verdict.NONFINITE, None
+    op = _without_value_for_certain(program)
+    return None if op is None else f"the function has no value at this point: `{op}` has none"
+
+
+def _without_value_for_certain(program: Program) -> str | None:
+    target = np.asarray(program[program.outputs[0]].value)
+    first = _first_nans(program) if _is_nan(program[program.outputs[0]]) else _first_infinities(program)
+    if target.dtype.kind not in "fc" or np.isfinite(target).all() or not first:
+        return None
     try:
         result = run(BallDomain(BITS), program)
     except GradproofError:
-        return Verdict.NONFINITE, None
-    if not any(has_no_value(result, node) for node in _first_nans(program)):
-        return Verdict.NONFINITE, None
-    return Verdict.UNDEFINED, f"the function has no value at this point: `{op}` has none"
+        return None
+    return next((node.op for node in first if has_no_value(result, node)), None)
 
 
 def _first_nans(program: Program) -> list[Node]:
     """The ops that make NaN of numbers, where the target is NaN."""
-    if not _is_nan(program[program.outputs[0]]):
-        return []
     return [
         node
         for node in program.nodes
         if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
+    ]
+
+
+def _first_infinities(program: Program) -> list[Node]:
+    """The ops that make infinity of numbers; what was infinite when it was given has no part in it."""
+    return [
+        node
+        for node in program.nodes
+        if node.inputs and _is_infinite(node) and not any(_is_infinite(program[id]) for id in node.inputs)
     ]
 
 
@@ -104,6 +117,11 @@ def _is_boundless(node: Node) -> bool:
 def _is_nan(node: Node) -> bool:
     value = node.value
     return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isnan(value).any())
+
+
+def _is_infinite(node: Node) -> bool:
+    value = node.value
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isinf(value).any())
 
 
 def _is_known(proven: Run, node: Node) -> bool:

@@ -12,7 +12,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.always_zero import with_zeros_fixed
 from gradproof.judge.climb import is_large
 from gradproof.judge.compare import Comparison
-from gradproof.judge.float64_limits import boundless_step, nonfinite, without_value
+from gradproof.judge.float64_limits import boundless_step, without_value
 from gradproof.judge.infinite import INFINITE_CONSTANT, INFINITE_TARGET, agree, is_infinite, with_stand_ins
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
@@ -20,7 +20,7 @@ from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
 from gradproof.judge.perturbed_runs import by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
-from gradproof.judge.undefined import one_sided, undefined
+from gradproof.judge.undefined import TOO_WIDE, one_sided, undefined
 from gradproof.judge.unknown import NO_NUMBER_GIVEN, is_nan_given
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -155,7 +155,8 @@ def _judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     meant = recorded_meaning(evidence, reference, options)
     found = tuple(_judgement(k, evidence, reference, meant[k]) for k in range(len(evidence.wrt)))
     found = _witnessed(found, evidence, reference, options)
-    if reference.refined.decided or not is_large(evidence.program):
+    is_undecided = is_large(evidence.program) and not reference.refined.decided
+    if not is_undecided and not any(one.reason == TOO_WIDE for one in found):
         return found
     instead = _in_float64(evidence, options, "")
     return tuple(
@@ -181,7 +182,7 @@ _ON_REFERENCE = (Verdict.CORRECT, Verdict.INACCURATE, Verdict.WRONG, Verdict.NON
 def _is_open(judgement: Judgement) -> bool:
     """Whether more time or more digits would have decided."""
     open_ = judgement.comparison is not None and judgement.comparison.outcome == "undecided"
-    return open_ and judgement.verdict is Verdict.UNVERIFIED
+    return judgement.verdict is Verdict.UNVERIFIED and (open_ or judgement.reason == TOO_WIDE)
 
 
 def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
@@ -229,7 +230,7 @@ def _verdict(
         op = without_value(evidence.program, reference.run)
         return (Verdict.CORRECT, None) if op is None else (Verdict.UNVERIFIED, NO_VALUE.format(op=op))
     if outcome == "nonfinite":
-        return nonfinite(evidence.program, reference.run)
+        return Verdict.NONFINITE, None
     if outcome == "undecided":
         return (
             Verdict.UNVERIFIED,

@@ -16,6 +16,7 @@ from gradproof.judge.compare import Comparison, compare
 from gradproof.judge.kinds import untested
 from gradproof.judge.mistake import excused
 from gradproof.judge.reference import Evidence, Reference
+from gradproof.judge.rounded_numbers import by_rounded_numbers
 from gradproof.ops import TABLE
 from gradproof.options import Options
 
@@ -51,7 +52,13 @@ def recorded_meaning(evidence: Evidence, reference: Reference, options: Options)
                 version, {k: outputs[suspects.index(k)] for k in open_}, evidence, reference, options
             )
             meant = [found.get(k, one) for k, one in enumerate(meant)]
-    return meant
+    open_ = [k for k in suspects if (one := meant[k]) is not None and one.outcome == "beyond"]
+    explained = by_rounded_numbers(program, {k: outputs[suspects.index(k)] for k in open_}, reference)
+    return [_within(one) if k in explained and one is not None else one for k, one in enumerate(meant)]
+
+
+def _within(comparison: Comparison) -> Comparison:
+    return replace(comparison, outcome="within")
 
 
 def _compared(

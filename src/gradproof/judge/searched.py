@@ -32,23 +32,38 @@ APART = 10 * CLOSE  # the slope of the ops as taken has to be another one, not j
 
 
 def by_search(capture: Capture, judgements: Sequence[Judgement]) -> list[Judgement]:
-    """A gradient that comes through a search is not called wrong by the slope of the search's steps."""
+    """A gradient that comes through a search is not called wrong by the slope of the search's steps, nor undefined
+    because the search has met its result on the way."""
     program = capture.gradient_program
-    if program is None or all(one.verdict is not Verdict.WRONG for one in judgements):
+    if program is None or not any(_is_in_question(one) for one in judgements):
         return list(judgements)
-    found = [
-        (rule.name, ancestors(program, rule.inputs))
-        for rule in _rules(capture, program)
-        if _is_of_a_search(rule)
-    ]
+    found = [rule for rule in _rules(capture, program) if _is_of_a_search(rule)]
     return [
-        _undecided(name) if one.verdict is Verdict.WRONG and (name := _through(source.node, found)) else one
+        _undecided(rule.name) if (rule := _behind(source.node, one, found, program)) is not None else one
         for source, one in zip(capture.sources, judgements)
     ]
 
 
-def _through(node: int | None, found: Sequence[tuple[str, set[int]]]) -> str:
-    return next((name for name, before in found if node in before), "")
+def _is_in_question(one: Judgement) -> bool:
+    return one.verdict is Verdict.WRONG or (one.verdict is Verdict.UNDEFINED and bool(_guilty(one)))
+
+
+def _guilty(one: Judgement) -> set[int]:
+    """The decisions at a tie that leave a function without a derivative."""
+    sides = None if one.reference is None else one.reference.sides
+    return set() if sides is None else set(sides.guilty)
+
+
+def _behind(
+    node: int | None, one: Judgement, found: Sequence[HandWrittenRule], program: Program
+) -> HandWrittenRule | None:
+    if not _is_in_question(one):
+        return None
+    through = (rule for rule in found if node in ancestors(program, rule.inputs))
+    is_wrong = one.verdict is Verdict.WRONG
+    return next(
+        (rule for rule in through if is_wrong or _guilty(one) <= {made.id for made in rule.decisions}), None
+    )
 
 
 def _undecided(name: str) -> Judgement:

@@ -7,21 +7,25 @@ import numpy as np
 from gradproof.engine.decisions import Side
 from gradproof.engine.refine import has_value
 from gradproof.ir.types import Array
-from gradproof.judge.float64_limits import PARTLY, known_in_balls
+from gradproof.judge.float64_limits import PARTLY, known_in_balls, no_value
 from gradproof.judge.infinite import INFINITE_CONSTANT
 from gradproof.judge.reference import Evidence, Reference
 from gradproof.judge.unknown import has_finite_value, has_infinity, unknown_number, without_number
 from gradproof.judge.verdict import Verdict
 
 TOO_LARGE = "the true gradient is finite, but too large for a float64"
+TOO_WIDE = "the program is too deep for a proof: its enclosures grow with every step, and leave the gradient undecided"
 
 
 def undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict, str | None] | None:
     """Where the function has no derivative: the sides of a tie differ, or nothing nearby tends to one."""
-    sides = reference.sides
+    sides, observed = reference.sides, evidence.observed[k]
     unknown = unknown_number(evidence)
     if not has_finite_value(evidence) and unknown is not None:
         return without_number(evidence, unknown)
+    is_lost = observed is not None and not np.isfinite(observed).all()
+    if is_lost and (reason := no_value(evidence.program)) is not None:
+        return Verdict.UNDEFINED, reason
     if sides is not None and sides.fact == "cannot tell":
         return Verdict.UNVERIFIED, sides.reason
     if sides is not None and sides.fact in ("kink", "jump"):
@@ -35,12 +39,11 @@ def undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict
         return Verdict.UNVERIFIED, INFINITE_CONSTANT
     if reference.oracles[k] == "none" and reference.limit is not None:
         known, large = known_in_balls(evidence, k) if sides is None else (np.False_, np.False_)
-        observed = evidence.observed[k]
         lost = np.False_ if observed is None else known & ~np.isfinite(observed)
         if bool(lost.any()):
             return Verdict.NONFINITE, TOO_LARGE if bool((lost & large).any()) else PARTLY
         if bool(known.all()):
-            return Verdict.UNVERIFIED, TOO_LARGE
+            return Verdict.UNVERIFIED, TOO_LARGE if bool(large.any()) else TOO_WIDE
         if reference.limit.kind != "undecided":
             return Verdict.UNDEFINED, reference.limit.reason
         if not has_value(reference.run):

@@ -49,13 +49,13 @@ class Doubts:
         return None
 
     def _has_other_shape(self, find: Find) -> bool:
-        """Weights that no longer fit are broadcast, and make something else of it."""
-        weights = find.sample.weights
-        if weights is None:
+        """Weights that no longer fit are broadcast, and make something else of it; a list of one number is none."""
+        weights, entry = find.sample.weights, find.sample.entry
+        if weights is None and entry != ():
             return False
         parts = self.library.parts(call_of(self.library, find.sample))
         own = [part.shape for part in parts if part.pick in find.sample.result]
-        return bool(own) and weights.shape not in own
+        return bool(own) and (() if weights is None else weights.shape) not in own
 
     def _is_random(self, find: Find) -> bool:
         function, args = function_of(self.library, find.sample)

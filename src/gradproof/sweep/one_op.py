@@ -171,6 +171,7 @@ def _data(library: SweptLibrary, finds: list[Find], options: Options) -> dict[st
     """A fault by the smallest script that shows it."""
     least = min(finds, key=lambda find: _size(find.sample))
     small = reduced(library, least, options)
+    asked = None if small.observed is None else small.entry
     return {
         "kind": least.kind,
         "source": least.source,
@@ -185,5 +186,5 @@ def _data(library: SweptLibrary, finds: list[Find], options: Options) -> dict[st
         "entry": list(small.entry),
         "observed": None if small.observed is None else repr(small.observed),
         "expected": repr(small.expected),
-        "script": script_of(library, small.sample, small.source, small.entry, small.mode),
+        "script": script_of(library, small.sample, small.source, asked, small.mode),
     }

@@ -82,15 +82,18 @@ def as_in_a_script(work: Callable[[], Result]) -> Result:
 
 
 def script_of(
-    library: SweptLibrary, sample: OpCall, source: str, entry: Entry, mode: str | None = None
+    library: SweptLibrary, sample: OpCall, source: str, entry: Entry | None, mode: str | None = None
 ) -> str:
-    """The whole script, which prints the entry of the gradient that is to blame."""
+    """The whole script, which prints the entry of the gradient that is to blame; None: that there is no gradient."""
     lines = [*library.header, ""]
     lines += [f"{name} = {library.array_text(array)}" for name, array in _factors(sample).items()]
     lines += [f"{name} = {library.array_text(array)}" for name, array in sample.arrays.items()]
     lines += ["", "", function_text(library, sample), ""]
-    ask = library.gradient if mode is None else library.mode_lines[mode]
-    return "\n".join([*lines, *ask(sample.wrt, source, entry)]) + "\n"
+    if mode is None:
+        lines += library.gradient(sample.wrt, source, entry)
+    else:
+        lines += library.mode_lines[mode](sample.wrt, source, entry or ())
+    return "\n".join(lines) + "\n"
 
 
 def with_result(library: SweptLibrary, sample: OpCall, part: Part) -> OpCall:

@@ -231,7 +231,7 @@ def _results(
         call.target_name,
         is_jacobian=is_jacobian,
     )
-    announce(Finished(proof, call.sources, call.source_names, setting.sources))
+    announce(Finished(proof, call.sources, call.source_names, setting.sources, tuple(call.leaves)))
     results: list[Any] = []
     for k, source in enumerate(setting.sources):
         if isinstance(source, Missing):

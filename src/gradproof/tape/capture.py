@@ -14,8 +14,10 @@ from gradproof.ir import types
 from gradproof.ir.capture import Alike, Break, CallRun, Capture, Rows
 from gradproof.ir.capture import Source as CapturedSource
 from gradproof.ir.program import Program
+from gradproof.ir.surroundings import Surroundings
 from gradproof.tape.announce import Finished
 from gradproof.tape.array import Array
+from gradproof.tape.lost import lost_parts
 from gradproof.tape.missing import REASONS, Missing
 from gradproof.tape.program import TapeSource
 from gradproof.tape.programs import FRAMEWORK, UNKNOWN_PLACE, captured
@@ -39,7 +41,11 @@ def to_captures(finished: Finished, occurrence: int = 1, alike: bool = False) ->
     ]
     if missing:
         captures.append(_bare(finished, missing))
-    return [replace(capture, run=replace(capture.run, occurrence=occurrence)) for capture in captures]
+    around = Surroundings(lost=lost_parts(finished))
+    return [
+        replace(capture, run=replace(capture.run, occurrence=occurrence), around=around)
+        for capture in captures
+    ]
 
 
 def unread(finished: Finished, reason: str, occurrence: int = 1) -> Capture:

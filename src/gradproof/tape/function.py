@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,7 +23,7 @@ from gradproof.frontends.check.request import (
     name_of,
 )
 from gradproof.ir import types
-from gradproof.tape.announce import LISTENERS, Finished
+from gradproof.tape.announce import Finished, heard_alone
 from gradproof.tape.array import Array
 from gradproof.tape.by_hand import by_hand, with_rule, with_zeros
 from gradproof.tape.capture import to_captures
@@ -173,12 +172,13 @@ def _differentiated(
     with GradientTape(persistent=True) as tape:
         target = _target(request, args, kwargs)
         returned = _hand_written(request, args, kwargs)
-    with _listening() as heard:
+    with heard_alone() as heard:
         # Also for a gradient written by hand: the tape knows the program that it has to be the derivative of.
         tape.jacobian(target, variables) if is_each else tape.gradient(target, variables)
     part = left_part(heard[-1].proof, tape._leaves, variables, partial(_elsewhere, request, arguments))
     left += [] if part is None else [part]
-    finished = with_zeros(_renamed(heard[-1], request), variables)
+    # Whether what left matters has been measured; what the text makes possible is not asked.
+    finished = replace(with_zeros(_renamed(heard[-1], request), variables), leaves=())
     if request.gradient is None:
         yield finished
     else:
@@ -191,7 +191,7 @@ def _elsewhere(request: Request, arguments: Arguments, at: list[np.ndarray[Any, 
     try:
         with GradientTape() as tape:
             target = _target(request, *arguments.filled(variables))
-        with _listening() as heard:
+        with heard_alone() as heard:
             tape.gradient(target, variables)
     except Exception:  # whatever the user's function raises there
         return None
@@ -216,7 +216,7 @@ def _second_order(
     with GradientTape(persistent=True) as outer:
         with GradientTape() as inner:
             target = _target(request, args, kwargs)
-        with _listening() as heard:
+        with heard_alone() as heard:
             gradients = inner.gradient(target, list(variables))
     first = with_zeros(_renamed(heard[-1], request), variables)
     if any(isinstance(source, Missing) for source in first.sources):
@@ -224,7 +224,7 @@ def _second_order(
     for variable, gradient in zip(variables, gradients):
         if not isinstance(gradient, Array):
             continue
-        with _listening() as heard:
+        with heard_alone() as heard:
             if gradient.ndim:
                 outer.jacobian(gradient, list(variables))
             else:
@@ -232,17 +232,6 @@ def _second_order(
         second = with_zeros(heard[-1], variables)
         name = f"(d {request.name} / d {variable.name})"
         yield replace(second, proof=replace(second.proof, target_name=name, _known={}))
-
-
-@contextmanager
-def _listening() -> Iterator[list[Finished]]:
-    """The gradient calls made inside, in the order in which they ended."""
-    heard: list[Finished] = []
-    LISTENERS.append(heard.append)
-    try:
-        yield heard
-    finally:
-        LISTENERS.remove(heard.append)
 
 
 def _renamed(finished: Finished, request: Request) -> Finished:

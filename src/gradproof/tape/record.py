@@ -42,13 +42,16 @@ class Origin:
     what: str = ""
 
 
+_ITSELF = object()
+
+
 class Record:
     """A value and how it was made. Nothing of it changes later but the cache `lowered`."""
 
     __slots__ = (
+        "_lowered",
         "call",
         "inputs",
-        "lowered",
         "op",
         "origin",
         "params",
@@ -76,7 +79,17 @@ class Record:
         self.op, self.inputs, self.value, self.place, self.tapes = op, inputs, value, place, tapes
         self.params, self.phase, self.scope, self.call, self.origin = params, phase, scope, call, origin
         self.serial = next(_serial)
-        self.lowered: Any = None
+        self._lowered: Any = None
+
+    @property
+    def lowered(self) -> Any:
+        """None until somebody has looked for it."""
+        return self if self._lowered is _ITSELF else self._lowered
+
+    @lowered.setter
+    def lowered(self, ended: Any) -> None:
+        """A record that held itself would hold all its numbers until the collector comes by."""
+        self._lowered = _ITSELF if ended is self else ended
 
     @property
     def is_discrete(self) -> bool:

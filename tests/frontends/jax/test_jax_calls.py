@@ -13,6 +13,7 @@ from gradproof.frontends.jax.attach import attach
 
 W = jnp.array([[0.1, -0.2, 0.3], [0.4, 0.5, -0.6]])
 X = jnp.arange(12.0).reshape(4, 3) / 7
+OWN = np.arange(1.0, 4.0, dtype=np.float32)
 
 
 def loss(w, x):
@@ -70,6 +71,25 @@ CALLS = {
     "twice the same, compiled in another": lambda: jax.jit(
         lambda x: jax.jit(jax.grad(lambda a, b: jnp.sum(a * b**2)))(x, x)
     )(W),
+    "constants, compiled": lambda: jax.jit(lambda: jax.grad(lambda w: jnp.sum(w * W**2))(W))(),
+    "constants of NumPy's, compiled": lambda: jax.jit(lambda: jax.grad(lambda x: jnp.sum(x * OWN))(OWN))(),
+    "constants and a loop, compiled": lambda: jax.jit(
+        lambda: jax.grad(
+            lambda w: (
+                jax.lax.scan(lambda c, x: (c * jnp.sum(w * x), None), jnp.sum(W), X)[0] * jnp.cos(W[0, 0])
+            )
+        )(W)
+    )(),
+    "made of the same constants, compiled": lambda: jax.jit(
+        lambda s: (lambda y: jax.grad(lambda w: jnp.sum(w * y))(W))(jnp.cos(W) * s)
+    )(2.0),
+    "jvp of constants, compiled": lambda: jax.jit(
+        lambda: jax.jvp(lambda w: jnp.sum(w * W**2), (W,), (W,))[1]
+    )(),
+    "a constant twice, compiled": lambda: jax.jit(lambda: jax.grad(lambda a, b: jnp.sum(a * b**2))(W, W))(),
+    "a plain number, compiled": lambda: jax.jit(
+        lambda w: jax.grad(lambda w, t: jnp.sum(jnp.tanh(jnp.array([t]) * w) * t), argnums=1)(w, 0.5)
+    )(W),
     "gather": lambda: jax.grad(lambda w: jnp.sum(w[:, jnp.array([2, 0, 2])] ** 2))(W),
     "scatter": lambda: jax.grad(lambda w: jnp.sum(jnp.zeros(4).at[jnp.array([1, 1, 3])].add(w[0]) ** 2))(W),
 }
@@ -85,6 +105,18 @@ def test_the_program_has_the_gradient_that_came_back(name):
         for source in capture.sources:
             expected = _gradient(capture.program, source.node)
             np.testing.assert_allclose(source.observed, expected, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("given", [(W,), ()], ids=["argument", "constant"])
+def test_one_array_that_is_two_sources_inside_jit_is_not_taken_for_one(given):
+    """A jaxpr has one variable for both, and nothing is concluded from the sum of the two slopes."""
+
+    def both(w=W):
+        return jax.grad(lambda a, b: jnp.sum(a * b**2), argnums=(0, 1))(w, w)
+
+    reports = judged(lambda: jax.jit(both)(*given))
+    assert [one.verdict.value for one in reports] == ["unverified"] * 2
+    assert all("does not tell the two apart" in one.reason for one in reports)
 
 
 def _gradient(program, node):

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from jax_runs import captured, judged
 
+import gradproof
+
 W = jnp.asarray(np.random.default_rng(3).normal(size=(3, 4)), jnp.float32)
 X = jnp.asarray(np.random.default_rng(4).normal(size=(5, 4)), jnp.float32)
 
@@ -210,6 +212,23 @@ def test_arrays_are_let_go():
     captured(run).clear()
     gc.collect()
     assert kept[0]() is None
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_what_a_checked_step_was_given_and_has_returned_can_be_given_away(is_kept, tmp_path):
+    """A compiled function takes the memory of an argument for its result only if nobody else looks into it."""
+    step = jax.jit(lambda w, g: w - 0.1 * g, donate_argnums=0)
+    with gradproof.watch(checks="all", defer=tmp_path / "kept" if is_kept else None):
+        w, given_away = W + 1.0, []
+        for _ in range(3):
+            old, (value, g) = w, jax.value_and_grad(loss)(w, X)
+            w = step(old, g)
+            given_away.append(old.is_deleted())
+        freed = [weakref.ref(one) for one in (value, g)]
+        del value, g
+        gc.collect()
+        assert [one() for one in freed] == [None, None]
+    assert given_away == [True] * 3
 
 
 def test_the_lines_that_jax_names_are_the_users(capsys):

@@ -43,8 +43,32 @@ CALLS = {
     "second derivatives": lambda: vmap(jax.hessian(energy))(X),
     "a direction": lambda: vmap(lambda x: jax.jvp(energy, (x,), (W,))[1])(X),
     "a direction of its own": lambda: vmap(lambda x, t: jax.jvp(field, (x,), (t,))[1])(X, X + 1.0),
+    "many directions": lambda: vmap(lambda t: jax.jvp(field, (W,), (t,))[1])(X),
+    "many directions of a gradient": lambda: vmap(lambda t: jax.jvp(grad(energy), (W,), (t,))[1])(X),
+    "directions of one argument": lambda: vmap(lambda t: jax.jvp(kernel, (W, W), (t, W))[1], 1)(X.T),
+    "directions at every example": lambda: vmap(lambda x: vmap(lambda t: jax.jvp(energy, (x,), (t,))[1])(X))(
+        Y
+    ),
+    "directions for each example": lambda: vmap(
+        lambda x, t: vmap(lambda t: jax.jvp(field, (x,), (t,))[1])(t)
+    )(X, jnp.stack([X, X + 1.0], 1)),
+    "two sets of directions": lambda: vmap(lambda s: vmap(lambda t: jax.jvp(kernel, (W, W), (s, t))[1])(Y))(
+        X
+    ),
+    "directions, compiled": lambda: jax.jit(vmap(lambda t: jax.jvp(grad(energy), (W,), (t,))[1]))(X),
+    "directions by linearize": lambda: vmap(jax.linearize(field, W)[1])(X),
     "rows by hand": lambda: vmap(jax.vjp(field, X[0])[1])(jnp.eye(3)),
     "columns by hand": lambda: vmap(jax.linearize(field, X[0])[1])(jnp.eye(2)),
+    "many weights": lambda: vmap(jax.vjp(field, W)[1])(jnp.arange(12.0).reshape(4, 3)),
+    "weights of two targets": lambda: vmap(jax.vjp(lambda x: (field(x), energy(x)), W)[1])(
+        (jnp.arange(12.0).reshape(4, 3), jnp.ones(4))
+    ),
+    "weights at every example": lambda: jax.jit(
+        vmap(lambda x: vmap(lambda t: jax.vjp(field, x)[1](t)[0])(jnp.arange(6.0).reshape(2, 3)))
+    )(X),
+    "two sets of weights": lambda: vmap(
+        lambda s: vmap(lambda t: jax.vjp(lambda x: (field(x), energy(x)), W)[1]((s, t)))(jnp.arange(2.0))
+    )(jnp.arange(6.0).reshape(2, 3)),
     "compiled around": lambda: jax.jit(vmap(vmap(grad(kernel), (None, 0)), (0, None)))(X, Y),
     "compiled within": lambda: vmap(vmap(jax.jit(grad(kernel)), (None, 0)), (0, None))(X, Y),
     "compiled second derivatives": lambda: jax.jit(vmap(jax.hessian(energy)))(X),

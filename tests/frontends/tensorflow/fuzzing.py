@@ -25,7 +25,12 @@ MOVE = (
 WIDE = {"float32": "float64", "complex64": "complex128"}
 TWIN = {"float64": "complex128", "float32": "complex64"}
 # Their slope is a rule of how a sample moves, or left out on purpose: differences of calls know nothing of it.
-BY_RULE = {"StatelessParameterizedTruncatedNormal", "StatelessRandomGammaV2", "StopGradient"}
+BY_RULE = {
+    "StatelessParameterizedTruncatedNormal",
+    "StatelessRandomGammaV2",
+    "StatelessRandomGammaV3",
+    "StopGradient",
+}
 USABLE = [
     name
     for name, sample in SAMPLES.items()
@@ -54,9 +59,15 @@ class Step:
                 continue
             parts = (tf.math.real(y), tf.math.imag(y)) if y.dtype.is_complex else (y,)
             for part in parts:
-                weights = tf.constant(rng.uniform(0.5, 1.5, part.shape).astype(np.float32))
-                total += tf.cast(tf.reduce_sum(tf.cast(weights, part.dtype) * part), share.dtype)
+                total += tf.cast(tf.reduce_sum(_weights(part, rng) * part), share.dtype)
         return total
+
+
+def _weights(part: Any, rng: np.random.Generator) -> Any:
+    """Exact numbers from 0.5 to 1.5, the same where a function knows no shape while it is traced."""
+    first, stride = int(rng.integers(64)), 2 * int(rng.integers(32)) + 1
+    places = tf.reshape(tf.range(tf.size(part)), tf.shape(part))
+    return 0.5 + tf.cast((first + stride * places) % 64, part.dtype) / 64
 
 
 def _moved(x: Array, move: Array | None, share: Any, wide: bool) -> Any:

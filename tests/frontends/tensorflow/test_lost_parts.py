@@ -55,8 +55,10 @@ SILENT = {
     "its own losses": "    past = [0.7123]\n    past.append(float(tf.reduce_sum(x)))\n"
     "    z = tf.reduce_sum(x * data)\n",
     "a root of a size": "    z = tf.reduce_sum(x * math.sqrt(x.shape[0] + 1)) / len(data)\n",
+    "numbers of a line whose caller reads": "    z = cubed(np.asarray(x), 3.0)\n",
     "a stop": "    y = x * x\n    z = tf.reduce_sum(y * tf.stop_gradient(y))\n",
 }
+CUBED = "def cubed(start, k):\n    y = 2.0 * x ** 3 / k\n    return tf.reduce_sum(y)\n"
 DATA = "data = np.sin(np.arange(2.0)).astype('f') * 0.7123\n"
 
 
@@ -101,5 +103,5 @@ def test_what_went_through_another_variable_is_a_note(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
 def test_constants_that_are_none_of_the_sources_are_no_matter(body: str, tmp_path: Path) -> None:
-    found, last = judged(HEAD + DATA + VARIABLE + TAPE + body + END, tmp_path)
+    found, last = judged(HEAD + CUBED + DATA + VARIABLE + TAPE + body + END, tmp_path)
     assert not found and last.endswith("nothing to fix")

@@ -72,6 +72,38 @@ def test_a_function_without_gradients_is_not_traced_again() -> None:
     assert len(traces) == 1
 
 
+def test_a_rule_in_a_function_traced_before_is_named_at_its_line() -> None:
+    rule = lambda up: up * 2.0
+    triple = tf.custom_gradient(lambda x: (x * 3.0, rule))
+
+    x = tf.constant([0.5, 2.0])
+    through = [tf.function(triple), tf.function(lambda x: tf.reduce_sum(tf.function(triple)(x)))]
+    for function in through:
+        function(x)
+        [found] = gradproof.check(lambda x, f=function: tf.reduce_sum(f(x)), x).gradients
+        assert [one.kind for one in found.diagnostics] == ["custom-gradient"]
+        assert found.diagnostics[0].primary.span.line == rule.__code__.co_firstlineno
+
+
+def test_a_rule_of_a_library_is_no_reason_to_trace_again() -> None:
+    traces: list[str] = []
+
+    @tf.function
+    def smooth(x: Any) -> Any:
+        traces.append("traced")
+        return tf.nn.silu(x)
+
+    x = tf.constant([0.5, 2.0])
+    smooth(x)
+    with gradproof.watch() as report:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(smooth(x))
+        tape.gradient(y, x)
+    assert verdicts(report) == [("x", "correct")]
+    assert len(traces) == 1
+
+
 def test_the_function_computes_what_it_would_have_computed() -> None:
     watched, plain = make_step(), make_step()
     for step, w, _ in (watched, plain):

@@ -10,8 +10,10 @@ torch = pytest.importorskip("torch")
 from tests.frontends.torch.seen import recorded
 
 from gradproof.frontends.exits.matching import Comebacks
+from gradproof.frontends.torch.record.cell_values import CellValues
 from gradproof.frontends.torch.record.memory import GATHER, WRITE
 from gradproof.frontends.torch.record.observation import observe
+from gradproof.frontends.torch.record.recorder import TorchRecorder
 
 pytestmark = pytest.mark.torch
 
@@ -29,6 +31,20 @@ def test_values_are_those_of_the_moment_an_op_ran() -> None:
     np.testing.assert_array_equal(made["aten.mul.Tensor"], [3.0, 6.0])
     np.testing.assert_array_equal(made["aten.add_.Tensor"], [4.0, 7.0])
     np.testing.assert_array_equal(made["aten.mul_.Tensor"], [8.0, 14.0])
+
+
+def test_numbers_are_read_later_only_if_they_are_the_same() -> None:
+    recorder, x = TorchRecorder(), torch.tensor([1.0, 2.0])
+    with recorder.silence():
+        cell = recorder.memory.read(x)
+    for is_changed in (False, True):
+        values = CellValues(recorder)
+        value, read = values.of(cell), values.later()
+        if is_changed:
+            x.add_(1.0)  # and nobody listens
+        assert read() is not is_changed
+        assert ("_kept" in vars(value)) is not is_changed
+        cell.numbers = None
 
 
 def test_writing_through_a_view_changes_what_it_is_a_view_of() -> None:

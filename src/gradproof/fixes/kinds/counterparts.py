@@ -25,13 +25,8 @@ _OTHERS = {
     "erfc": "erfc", "lgamma": "lgamma", "gammaln": "lgamma", "expit": "sigmoid", "logsumexp": "logsumexp",
     "softmax": "softmax", "log_softmax": "log_softmax", "amax": "max", "average": "mean",
 }  # fmt: skip
-_PLAIN = (
-    "numpy",
-    "item",
-    "detach",
-    "tolist",
-    "cpu",
-)  # methods that make plain numbers of an array, or lead there
+_PLAIN = ("numpy", "item", "detach", "tolist", "cpu")  # make plain numbers of an array, or lead there
+_OF_MATRICES = frozenset({"norm", "det", "inv", "solve", "cholesky"})  # by the same names in every framework
 _MAKERS = frozenset(
     {"constant", "convert_to_tensor", "tensor", "as_tensor", "from_numpy", "asarray", "array"}
 )
@@ -53,8 +48,10 @@ def offer(fault: Fault) -> Iterator[Fix]:
     block = getattr(source.parents.get(statement), "body", [statement])
     called = {one.id for each in block for one in ast.walk(each) if isinstance(one, ast.Name)}
     functions = [one for one in source.tree.body if isinstance(one, ast.FunctionDef) and one.name in called]
-    parts = [*block, *(one for one in functions if one not in block)]
-    changes = [one for each in parts for one in _Converter(source, language, file.alias).changes(each)]
+    also = [*functions, *_made_anew(source, case.capture.target, statement)]
+    parts = [*block, *(one for one in also if one not in block)]
+    converter = _Converter(source, language, file.alias, case.source.dtype)
+    changes = [one for each in parts for one in converter.changes(each)]
     if changes:
         changes += _needless_leaves(source, language, case.capture.target)
         text = f"stay in {framework_name(language.name)}: use its own functions on the tensor itself"
@@ -75,9 +72,20 @@ def _left_at(fault: Fault, source: ParsedSource, line: int) -> ast.stmt | None:
     return max(given, key=lambda one: one.lineno, default=None)
 
 
+def _made_anew(source: ParsedSource, target: str, after: ast.stmt) -> Iterator[ast.stmt]:
+    """`loss = torch.tensor(total, requires_grad=True)` behind the loop in which the numbers have left."""
+    for one in ast.walk(source.tree):
+        if (
+            isinstance(one, ast.Assign)
+            and one.lineno > after.lineno
+            and ast.unparse(one.targets[0]) == target
+        ):
+            yield one
+
+
 def _needless_leaves(source: ParsedSource, language: Framework, target: str) -> list[Range]:
     """`loss.requires_grad = True` is how a loss without a graph was made to run; one with a graph refuses it."""
-    starts = [0, *accumulate(len(line.encode()) for line in source.text.splitlines(keepends=True))]
+    starts = _starts(source)
     return [
         (starts[one.lineno - 1], starts[one.end_lineno or one.lineno], "")
         for one in ast.walk(source.tree)
@@ -88,11 +96,16 @@ def _needless_leaves(source: ParsedSource, language: Framework, target: str) -> 
     ]
 
 
+def _starts(source: ParsedSource) -> list[int]:
+    """Where the lines of a file begin, counted in bytes as the columns of its tree are."""
+    return [0, *accumulate(len(line.encode()) for line in source.text.splitlines(keepends=True))]
+
+
 class _Converter:
     """Finds what is to be replaced in a statement, as ranges of the file."""
 
-    def __init__(self, source: ParsedSource, language: Framework, alias: str) -> None:
-        self.source, self.language, self.alias = source, language, alias
+    def __init__(self, source: ParsedSource, language: Framework, alias: str, dtype: str) -> None:
+        self.source, self.language, self.alias, self.dtype = source, language, alias, dtype
         self.modules = {
             one.asname or one.name: one.name
             for node in ast.walk(source.tree)
@@ -106,12 +119,14 @@ class _Converter:
             if isinstance(node, ast.ImportFrom) and node.module in _LIBRARIES
             for one in node.names
         }
-        starts = [0]
-        for line in source.text.splitlines(keepends=True):
-            starts.append(starts[-1] + len(line.encode()))
-        self.starts = starts
+        self.data = source.text.encode()
+        self.starts = _starts(source)
 
     def changes(self, statement: ast.stmt) -> Iterator[Range]:
+        yield from self._calls(statement)
+        yield from self._arrays(statement)
+
+    def _calls(self, statement: ast.AST) -> Iterator[Range]:
         for call in (one for one in ast.walk(statement) if isinstance(one, ast.Call)):
             first, last = self._range(call)
             function = call.func
@@ -119,25 +134,63 @@ class _Converter:
             base = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
             if isinstance(function, ast.Name):
                 base, name = self.taken.get(function.id, ("", ""))
-            if base in (*self.modules, *_LIBRARIES) and (word := self._counterpart(name)):
+            if word := self._counterpart(base, name):
                 if self._is_of_numbers(call):
                     continue
                 yield (*self._range(function), word)
             elif base == self.alias and name in _PASSED and (parts := _passed(call)):
                 yield from self._called(call, *parts)
             elif (
-                base not in self.modules
-                and name in _PLAIN
-                and not call.args
-                and isinstance(function, ast.Attribute)
+                isinstance(function, ast.Attribute)
+                and base not in self.modules
+                and self._is_plain(call, name)
             ):
-                yield self._range(function.value)[1], last, ""
+                yield from self._without_call(call, function)
             elif self._is_wrapper(call, name, base):
                 inner = self._range(call.args[0])
                 text = ast.get_source_segment(self.source.text, call.args[0]) or ""
                 around = ("(", ")") if enclosed(self.source, call, text) != text else ("", "")
                 yield first, inner[0], around[0]
                 yield inner[1], last, around[1]
+
+    def _is_plain(self, call: ast.Call, name: str) -> bool:
+        """Whether a method makes plain numbers of an array, or is one that arrays of the framework do not have."""
+        if name == "astype" and "astype" not in self.language.cast:
+            return len(call.args) == 1 and "float" in ast.unparse(call.args[0])
+        return name in _PLAIN and not call.args
+
+    def _without_call(self, call: ast.Call, function: ast.Attribute) -> Iterator[Range]:
+        """`(x - y).item()` without the call: the brackets stay where something else stands beside them."""
+        inner, last = self._range(function.value), self._range(call)[1]
+        dot = inner[1] + self.data[inner[1] : last].index(b".")
+        is_whole = isinstance(self.source.parents.get(call), ast.stmt)
+        if is_whole and dot > inner[1]:
+            yield self._range(call)[0], inner[0], ""
+            yield inner[1], last, ""
+        else:
+            yield dot, last, ""
+
+    def _arrays(self, statement: ast.stmt) -> Iterator[Range]:
+        """Arrays of NumPy beside tensors, where the framework's arithmetic refuses them."""
+        template = self.language.as_array.replace(f"{self.language.alias}.", f"{self.alias}.")
+        for one in ast.walk(statement):
+            for side in (one.left, one.right) if template and isinstance(one, ast.BinOp) else ():
+                if isinstance(side, ast.Name) and self._is_array(side):
+                    yield (*self._range(side), template.format(x=side.id, dtype=self.dtype))
+
+    def _is_array(self, use: ast.Name) -> bool:
+        """Whether a name is given what functions of NumPy return for data, and which stay as they are."""
+        given = [self.source.parents.get(one) for one in self.source.stores(use)]
+        calls = [
+            one.value for one in given if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)
+        ]
+        bases = (one.func.value if isinstance(one.func, ast.Attribute) else None for one in calls)
+        return 0 < len(given) == len(calls) and all(
+            isinstance(base, ast.Name)
+            and self.modules.get(base.id) == "numpy"
+            and not any(True for _ in self._calls(call))
+            for base, call in zip(bases, calls)
+        )
 
     def _is_of_numbers(self, call: ast.Call) -> bool:
         """`math.log(2 * math.pi)` stays what it is: functions of frameworks take no plain numbers, or need not."""
@@ -159,7 +212,12 @@ class _Converter:
         is_float = isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1
         return is_float or (base in (self.alias, *self.modules) and name in _MAKERS)
 
-    def _counterpart(self, name: str) -> str:
+    def _counterpart(self, base: str, name: str) -> str:
+        module, _, part = base.partition(".")
+        if part == "linalg" and self.modules.get(module) == "numpy" and name in _OF_MATRICES:
+            return f"{self.alias}.linalg.{name}"
+        if base not in (*self.modules, *_LIBRARIES):
+            return ""
         op = _OPS.get(name) or _OTHERS.get(name, name)
         text = self.language.spellings.get(op, "")
         if not text or "(" in text:

@@ -42,7 +42,9 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if span is None or source is None or alias is None or not select:
         return
     op = source.at(span)
-    for branch in _branches(source, f"{alias}.{select}"):
+    branches = _branches(source, f"{alias}.{select}")
+    # The branch that the op is written in comes before others of its line.
+    for branch in sorted(branches, key=lambda one: op is None or not _is_in(source, op, one.side)):
         parts = list(_parts(source, branch.side))
         inside = [one for one in _arguments(op) if any(_is_in(source, one, part) for part in parts)]
         lines = {span.line} & {line for part in parts for line in _lines_run(source, part)}

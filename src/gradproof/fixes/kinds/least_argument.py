@@ -1,4 +1,4 @@
-"""A logarithm whose argument has become zero by rounding, taken of the smallest normal number of its type instead.
+"""A logarithm whose argument is zero by rounding, or behind a mask, taken of the smallest normal number instead.
 
 For helpers that are handed probabilities and not what they were made of: where that is at hand, `log_softmax` comes
 first. Silent where the lines of the fault have no logarithm.
@@ -56,4 +56,4 @@ def _argument(source: ParsedSource, part: ast.AST) -> ast.expr | None:
     return None if part.args else part.func.value
 
 
-FIX = FixKind("least-argument", ("underflow",), offer)
+FIX = FixKind("least-argument", ("masked-branch", "underflow"), offer)

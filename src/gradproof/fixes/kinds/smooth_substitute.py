@@ -216,8 +216,8 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
     if (
         case.verdict is Verdict.NONFINITE
     ):  # the function has a derivative: another way of writing it may find it
-        used = {node.span for node in program.nodes if node.span and _takes_from(program, node, places)}
-        yield from ((span, SAME) for span in (*used, *places))
+        used = [node.span for node in program.nodes if node.span and _takes_from(program, node, places)]
+        yield from ((span, SAME) for span in dict.fromkeys((*used, *places)))
     reference = case.judgement.reference
     sides = None if reference is None else reference.sides
     if sides is not None:
@@ -227,11 +227,9 @@ def _places(case: Case, program: Program) -> Iterator[tuple[Span, Sequence[Subst
 
 
 def _takes_from(program: Program, node: Node, spans: Sequence[Span]) -> bool:
-    return (
-        not node.is_discrete
-        and any(program[id].span in spans for id in node.inputs)
-        and node.span not in spans
-    )
+    """Whether a place computes with what another of these places has made, and may undo it."""
+    before = {program[id].span for id in node.inputs}
+    return not node.is_discrete and any(span in spans for span in before - {node.span})
 
 
 def _steps(program: Program) -> list[int]:

@@ -21,6 +21,11 @@ rule("log(sigmoid(X))", "log_sigmoid(X)", "use log_sigmoid, which never forms th
      {"X": -120.0})
 rule("log(1 - sigmoid(X))", "-softplus(X)", "use -softplus(x), which never forms the small probability",
      {"X": 20.0})
+_OF_LOGISTIC = "use {}, which forms neither the exponential nor the small probability"
+rule("log(exp(X) / (1 + exp(X)))", "log_sigmoid(X)", _OF_LOGISTIC.format("log_sigmoid"), {"X": 100.0})
+rule("log(1 / (1 + exp(-X)))", "log_sigmoid(X)", _OF_LOGISTIC.format("log_sigmoid"), {"X": -120.0})
+rule("log(1 - exp(X) / (1 + exp(X)))", "-softplus(X)", _OF_LOGISTIC.format("-softplus(x)"), {"X": 100.0})
+rule("log(1 - 1 / (1 + exp(-X)))", "-softplus(X)", _OF_LOGISTIC.format("-softplus(x)"), {"X": 100.0})
 rule("lgamma(X + 1) - lgamma(X)", "log(X)", "use log(x), which is the same", {"X": 1000.0}, X=POSITIVE)
 rule("gamma(X + 1) / gamma(X)", "X", "use x itself, which is the same", {"X": 50.0}, X=POSITIVE)
 rule("gamma(A) / gamma(B)", "exp(lgamma(A) - lgamma(B))", "subtract the logarithms of the gamma functions",

@@ -24,10 +24,10 @@ rule("log(mean(exp(X)))", "logsumexp(X) - log(count(X))",
      "use logsumexp, which subtracts the largest exponent first", {"X": 100.0})
 rule("log(sum(exp(X) * Y))", "logsumexp(X + log(Y))",
      "take the factors into the exponents, and use logsumexp, which subtracts the largest of them first",
-     {"X": -100.0, "Y": 0.5}, "for factors that are not positive, whose logarithm has no value", Y=POSITIVE)
+     {"X": 100.0, "Y": 0.5}, "for factors that are not positive, whose logarithm has no value", Y=POSITIVE)
 rule("log(sum(exp(X) / S * Y))", "logsumexp(X + log(Y / S))",
      "take the factors into the exponents, and use logsumexp, which subtracts the largest of them first",
-     {"X": -100.0, "Y": 0.5, "S": 2.0}, "for factors that are not positive, whose logarithm has no value",
+     {"X": 100.0, "Y": 0.5, "S": 2.0}, "for factors that are not positive, whose logarithm has no value",
      S=POSITIVE, Y=POSITIVE)
 rule("log(softmax(X))", "log_softmax(X)", "use log_softmax, which never forms the small probabilities",
      {"X": -150.0})
@@ -50,5 +50,5 @@ rule("sqrt(prod(X))", "exp(sum(log(X)) / 2)", "sum the logarithms; the product m
 rule("log(prod(X))", "sum(log(X))", "sum the logarithms; the product may be too large or too small",
      {"X": 1e-30}, "for negative numbers, whose logarithm has no value", X=POSITIVE)
 rule("log(prod(X) / prod(Y))", "sum(log(X)) - sum(log(Y))",
-     "sum the logarithms; the products may be too large or too small", {"X": 1e-30, "Y": 1e-30},
+     "sum the logarithms; the products may be too large or too small", {"X": 1e-30, "Y": 0.5},
      "for negative numbers, whose logarithm has no value", X=POSITIVE, Y=POSITIVE)

@@ -14,18 +14,15 @@ from gradproof.errors import GradproofError
 from gradproof.frontends.assemble import jacobians as rows
 from gradproof.frontends.assemble.program import Assembly
 from gradproof.frontends.assemble.rules import hidden_stops, inner_of, know_ends, pullbacks_of, scopes_of
+from gradproof.frontends.assemble.unread import UNKNOWN_PLACE, broken_at, name_of_sources, target_name, unread
 from gradproof.frontends.assemble.view import View
 from gradproof.frontends.frozen.state import with_state
 from gradproof.frontends.missing.detours import placed
-from gradproof.frontends.missing.why import find_break, find_break_of_raised
 from gradproof.frontends.record.model import GradientCall, Observed, Operand
 from gradproof.ir import types
-from gradproof.ir.capture import Break, CallRun, Capture, Copies, RuleRuns, Source
+from gradproof.ir.capture import CallRun, Capture, Copies, RuleRuns, Source
 from gradproof.ir.program import Program, prune
-from gradproof.ir.span import Span
 from gradproof.ir.surroundings import OpenRecord, Surroundings
-
-UNKNOWN_PLACE = Span("<unknown>", 0)
 
 
 def to_capture(call: GradientCall, view: View | None = None) -> Capture:
@@ -50,48 +47,6 @@ def read(call: GradientCall, view: View | None) -> tuple[Assembly | None, Captur
     except Exception as error:  # an internal fault must not break the user's run: it becomes a stated reason
         failed = f"gradproof failed to read this gradient ({error!r}); please report it with this trace: "
         return None, unread(call, failed + traceback.format_exc(limit=-3))
-
-
-def unread(call: GradientCall, reason: str) -> Capture:
-    operands = _moved_operands(call) if call.api == "jvp" else call.sources
-    sources = tuple(_bare_source(call, k, operand) for k, operand in enumerate(operands))
-    return Capture(
-        call.framework,
-        call.span or UNKNOWN_PLACE,
-        _target_name(call),
-        sources,
-        None,
-        run=CallRun(call.occurrence, exception=call.exception, replica=call.replica),
-        failure=reason,
-    )
-
-
-def _moved_operands(call: GradientCall) -> tuple[Operand, ...]:
-    """In forward mode there is one derivative for each target, along all the sources together."""
-    return tuple(replace(target, name=_name_of_sources(call)) for target in call.targets)
-
-
-def _name_of_sources(call: GradientCall) -> str:
-    return ", ".join(operand.name for operand in call.sources)
-
-
-def _bare_source(call: GradientCall, k: int, operand: Operand) -> Source:
-    observed = call.observed[k] if k < len(call.observed) else None
-    array = None if observed is None else observed.array
-    broken = _broken(call, 0 if call.api == "jvp" else k) if observed is None and call.sources else None
-    unseen = observed is not None and array is None
-    return Source(
-        operand.name, operand.value.shape or (), operand.value.dtype, None, array, None, broken, unseen
-    )
-
-
-def _broken(call: GradientCall, k: int) -> Break | None:
-    """Why there is no gradient. A call that failed has an exception to say it, which may name an op."""
-    return find_break(call, k) if call.observed else find_break_of_raised(call, k)
-
-
-def _target_name(call: GradientCall) -> str:
-    return ", ".join(target.name for target in call.targets) or "target"
 
 
 def assembled(call: GradientCall, view: View | None) -> tuple[Assembly, Capture]:
@@ -132,7 +87,7 @@ def _with_program(
     return Capture(
         framework=call.framework,
         call=call.span or UNKNOWN_PLACE,
-        target=_target_name(call),
+        target=target_name(call),
         sources=sources,
         program=program,
         gradient_program=whole.with_outputs(ends) if ends else None,
@@ -237,16 +192,18 @@ def _directional(made: Assembly) -> Capture:
         for operand, tangent in zip(call.sources, call.tangents or ())
         if (node := _node_of(made, operand)) is not None and tangent is not None and node.id in reached
     }
-    copies = rows.along(program, program.outputs, tangents)
-    name = _name_of_sources(call)
+    directions = rows.directions_of(call)
+    copies = rows.along(program, program.outputs, tangents, directions)
+    name = name_of_sources(call)
     sources = []
     for k, (y, place) in enumerate(zip(targets, copies.inputs)):
         seen = call.observed[k] if k < len(call.observed) else None
         array = None if seen is None else seen.array
         recorded = None if seen is None else _recorded(made, seen)
-        broken = _broken(call, 0) if seen is None and call.sources else None
-        sources.append(Source(name, y.shape, types.dtype_name(y.value), place, array, recorded, broken))
-    kept = Copies(program, rows.AlongTangents(tangents))
+        broken = broken_at(call, 0) if seen is None and call.sources else None
+        shape = (*directions, *y.shape)
+        sources.append(Source(name, shape, types.dtype_name(y.value), place, array, recorded, broken))
+    kept = Copies(program, rows.AlongTangents(tangents, directions))
     return _with_program(made, tuple(sources), whole, copies.program, kept)
 
 
@@ -278,7 +235,7 @@ def _source(made: Assembly, k: int, operand: Operand) -> Source:
         None if node is None else node.id,
         array,
         None if observed is None else _recorded(made, observed),
-        _broken(call, k) if observed is None else None,
+        broken_at(call, k) if observed is None else None,
         unseen=observed is not None and array is None,
         stale=operand.stale,
         overwritten=call.overwritten,

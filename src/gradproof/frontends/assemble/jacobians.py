@@ -15,6 +15,7 @@ import numpy as np
 
 from gradproof.engine.trace import Traced, Tracer
 from gradproof.errors import GradproofError
+from gradproof.frontends.record.model import GradientCall
 from gradproof.ir.program import Builder, Node, Program
 
 # Nodes that the copies may have in all: some seconds in exact arithmetic.
@@ -55,12 +56,13 @@ class ByExamples:
 
 @dataclass(frozen=True, eq=False)
 class AlongTangents:
-    """How the program of a directional derivative is made of that of its targets."""
+    """How the program of directional derivatives is made of that of its targets."""
 
     tangents: Mapping[int, Any]
+    directions: Index = ()
 
     def __call__(self, of: Program) -> Program:
-        return along(of, of.outputs, self.tangents).program
+        return along(of, of.outputs, self.tangents, self.directions).program
 
 
 def jacobian(program: Program, target: int, sources: Sequence[int]) -> RowCopies:
@@ -87,22 +89,42 @@ def batch_jacobian(program: Program, target: int, source: int) -> RowCopies:
     return _assembled(m, program, target, {source: stand_in}, inputs)
 
 
-def along(program: Program, targets: Sequence[int], tangents: Mapping[int, Any]) -> RowCopies:
-    """Gradients of the targets' shapes: how each entry changes when the sources move along their tangents."""
-    m, inputs = _inputs([np.zeros(program[id].shape, program[id].value.dtype) for id in targets])
+def along(
+    program: Program, targets: Sequence[int], tangents: Mapping[int, Any], directions: Index = ()
+) -> RowCopies:
+    """Gradients of the targets' shapes: how each entry changes when the sources move along their tangents.
+
+    Where there are many directions, the first axes of the tangents and of the gradients count them.
+    """
+    m, inputs = _inputs(
+        [np.zeros((*directions, *program[id].shape), program[id].value.dtype) for id in targets]
+    )
     total = None
     for target, whole in zip(targets, inputs, strict=True):
         step = _row(whole, len(whole.shape), ())
-        stand_ins = {id: _moved(m, program[id], tangent, step) for id, tangent in tangents.items()}
-        part = _sum_of_rows(m, program, target, stand_ins)
+        stand_ins = {
+            id: _moved(m, program[id], tangent, len(directions), step) for id, tangent in tangents.items()
+        }
+        part = _sum_of_rows(m, program, target, stand_ins, directions)
         total = part if total is None else m.add(total, part)
     assert total is not None
     return RowCopies(m.builder.build([total.id]), tuple(x.id for x in inputs))
 
 
-def _moved(m: Tracer, source: Node, tangent: Any, step: StandIn) -> StandIn:
-    at, direction = m.constant(source.value), m.constant(tangent)
-    return lambda m, row: m.add(at, m.mul(step(m, row), direction))
+def directions_of(call: GradientCall) -> Index:
+    """The axes of the tangents that come before those of what moves along them."""
+    for operand, tangent in zip(call.sources, call.tangents or ()):
+        if tangent is not None and tangent.shape is not None and operand.value.shape is not None:
+            return tangent.shape[: len(tangent.shape) - len(operand.value.shape)]
+    return ()
+
+
+def _moved(m: Tracer, source: Node, tangents: Any, n_axes: int, step: StandIn) -> StandIn:
+    at = m.constant(source.value)
+    constants = {
+        place: m.constant(np.asarray(tangents)[place]) for place in np.ndindex(np.shape(tangents)[:n_axes])
+    }
+    return lambda m, row: m.add(at, m.mul(step(m, row), constants[row[:n_axes]]))
 
 
 def _inputs(values: Sequence[Any]) -> tuple[Tracer, list[Traced]]:
@@ -130,9 +152,11 @@ def _assembled(
     return RowCopies(m.builder.build([total.id]), tuple(x.id for x in inputs))
 
 
-def _sum_of_rows(m: Tracer, program: Program, target: int, stand_ins: dict[int, StandIn]) -> Traced:
+def _sum_of_rows(
+    m: Tracer, program: Program, target: int, stand_ins: dict[int, StandIn], directions: Index = ()
+) -> Traced:
     moving = _dependent(program, set(stand_ins))
-    rows = list(np.ndindex(*program[target].shape))
+    rows = list(np.ndindex(*directions, *program[target].shape))
     count = len(rows) * len(moving)
     if count > MAX_NODES:
         raise GradproofError(
@@ -150,7 +174,8 @@ def _sum_of_rows(m: Tracer, program: Program, target: int, stand_ins: dict[int, 
             if node.id in moving and node.id not in stand_ins:
                 ids[node.id] = _copy(m.builder, node, ids)
         y = Traced(m, ids[target], program[target].value)
-        part = m.strided_slice(y, begin=row, end=tuple(k + 1 for k in row)) if row else y
+        entry = row[len(directions) :]
+        part = m.strided_slice(y, begin=entry, end=tuple(k + 1 for k in entry)) if entry else y
         entries.append(m.reshape(part, shape=()))
     return m.sum(m.stack(*entries, axis=0), axes=(0,)) if entries else m.constant(np.zeros(()))
 

@@ -65,9 +65,9 @@ def is_handed_on(leave: Exit, event: OpEvent) -> bool:
     return is_kept or is_elsewhere or _is_argument(statement.value, span)
 
 
-def is_only_shown(leave: Exit) -> bool:
-    """Whether the numbers went to a screen, a file or a list of losses, and nowhere else."""
-    statement = None if leave.span is None else _statement(leave.span)
+def is_only_shown(span: Span | None) -> bool:
+    """Whether numbers that were read there went to a screen, a file or a list of losses, and nowhere else."""
+    statement = None if span is None else _statement(span)
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     called = statement.value.func

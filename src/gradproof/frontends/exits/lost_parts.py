@@ -140,10 +140,14 @@ class _Record:
                 yield LostPart("left-framework", how, left, span, behind)
 
     def _mentioned(self, event: OpEvent, place: int, value: Value) -> Iterator[LostPart]:
-        for span in event.stack:
-            for operand in operand_at(span, place, len(event.inputs)):
+        for depth, span in enumerate(event.stack):
+            operands = operand_at(span, place, len(event.inputs))
+            if not depth and operands and all(map(_is_written, operands)):
+                return  # whatever the callers of this line have read
+            for operand in operands:
                 if not self._is_tensor(operand, span.file):
-                    is_read = _is_computed(value, event) or may_read(span.file, operand)
+                    # A function is given more than what one line of it computes with.
+                    is_read = _is_computed(value, event) or (not depth and may_read(span.file, operand))
                     may_be_seen = bool(self.call.leaves) and _are_long(value)
                     if not (is_read or may_be_seen):
                         continue
@@ -207,7 +211,7 @@ class _Record:
     def _left_at(self, node: ast.expr, index: int) -> Behind:
         """What an expression has handed out to Python, further in or by itself, other than to show it."""
         for leave in self.call.leaves:
-            if leave.index > index or leave.how in _LOOKS or is_only_shown(leave):
+            if leave.index > index or leave.how in _LOOKS or is_only_shown(leave.span):
                 continue
             behind = self.followed.get(leave.value.id, _NONE)
             if behind and place_of_node(node) in map(place_of, leave.stack):
@@ -230,6 +234,11 @@ def _at_its_reader(node: ast.expr, inner: ast.expr, file: str, found: Behind) ->
     if not readers:
         return found
     return found[0], Span(file, *place_of_node(readers[-1])), ast.unparse(readers[-1].func)
+
+
+def _is_written(node: ast.expr) -> bool:
+    """Whether an expression is a number of the program's text."""
+    return not any(isinstance(one, ast.Name | ast.Attribute | ast.Call) for one in ast.walk(node))
 
 
 def _may_return(value: Value) -> bool:

@@ -233,12 +233,12 @@ def targets_at(span: Span | None) -> tuple[ast.expr, ...]:
 
 def operand_at(span: Span, place: int, n_inputs: int) -> tuple[ast.expr, ...]:
     """The expressions that one input of an op can be; the sides of an operator are the inputs of the op."""
-    found = _operands(span)
+    found = operands(span)
     return found[place : place + 1] if n_inputs == len(found) == 2 else found
 
 
 @lru_cache(maxsize=4096)
-def _operands(span: Span) -> tuple[ast.expr, ...]:
+def operands(span: Span) -> tuple[ast.expr, ...]:
     """The expressions that went into what was evaluated at a span."""
     tree = tree_of(span.file)
     for node in () if tree is None else ast.walk(tree):
@@ -250,7 +250,7 @@ def _operands(span: Span) -> tuple[ast.expr, ...]:
 
 @lru_cache(maxsize=4096)
 def _may_read(span: Span) -> bool:
-    return any(may_read(span.file, operand) for operand in _operands(span))
+    return any(may_read(span.file, operand) for operand in operands(span))
 
 
 def _inputs(node: ast.AST) -> Sequence[ast.expr]:

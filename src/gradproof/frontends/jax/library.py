@@ -12,7 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradproof.frontends.library.model import DIRECTIONS, FIRST, Entry, LibraryOp, Part, SweptLibrary, at
+from gradproof.frontends.library.model import (
+    DIRECTIONS,
+    FIRST,
+    Entry,
+    LibraryOp,
+    Part,
+    SweptLibrary,
+    at,
+    parts_of,
+)
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
@@ -110,11 +119,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _parts(result: Any) -> list[Part]:
-    if _is_number(result):
-        return [_part("{}", result)]
-    if not isinstance(result, tuple | list):
-        return []
-    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+    return parts_of(result, _is_number, _part)
 
 
 def _part(pick: str, value: Any) -> Part:
@@ -128,9 +133,9 @@ def _array_text(array: Array) -> str:
     return f"jnp.array({numbers_text(array)}, dtype=jnp.{array.dtype})"
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
     place = list(names).index(wrt)
-    return [f"print(jax.grad(f, argnums={place})({', '.join(names)}){at(entry)})"]
+    return [f"print(jax.grad(f, argnums={place})({', '.join(names)}){at(entry or ())})"]
 
 
 def _slope(names: Sequence[str]) -> list[str]:

@@ -12,6 +12,8 @@ NAMES = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d")
 Entry = tuple[int, ...]
 Lines = Callable[[Sequence[str], str, Entry], Sequence[str]]
 """Source for the names of the arguments, the one that is differentiated for, and an entry of it."""
+WholeLines = Callable[[Sequence[str], str, Entry | None], Sequence[str]]
+"""The same; without an entry for what has none, as None."""
 WEIGHTS, DIRECTIONS, FIRST = "weights", "directions", "first"
 """The names under which arrays multiply the result, and its gradient where that is differentiated once more, so that no
 entry can hide another; and of the function whose gradient that is."""
@@ -57,11 +59,21 @@ class Part:
     is_complex: bool
 
 
+def parts_of(result: Any, is_number: Callable[[Any], bool], part: Callable[[str, Any], Part]) -> list[Part]:
+    """The numbers that a call returns, by itself or among others in a list; `part` describes one of them."""
+    if is_number(result):
+        return [part("{}", result)]
+    if not isinstance(result, tuple | list):
+        return []
+    return [part(f"{{}}[{k}]", item) for k, item in enumerate(result) if is_number(item)]
+
+
 @dataclass(frozen=True)
 class SweptLibrary:
     """One framework for a sweep. All text in here is source of a user's program.
 
-    `gradient` writes the lines that print an entry of the gradient of `f` for one of its arguments; `modes` compute
+    `gradient` writes the lines that print an entry of the gradient of `f` for one of its arguments, or that there is
+    none; `modes` compute
     entries in other ways than `check` does, by name, and `mode_lines` write the lines for them.
     """
 
@@ -73,7 +85,7 @@ class SweptLibrary:
     total: str  # the sum of all entries of {}
     real: str  # the real part of {}
     parts: Callable[[Any], Sequence[Part]]
-    gradient: Lines
+    gradient: WholeLines
     slope: Callable[
         [Sequence[str]], Sequence[str]
     ]  # the body of a function: the gradient of `first` as one number

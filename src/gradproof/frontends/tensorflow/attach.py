@@ -23,8 +23,8 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
 
     def begin() -> tuple[TensorFlowObservation, Callable[[], None]]:
         # Only now: these modules import TensorFlow.
-        from gradproof.frontends.assemble.capture import unread
         from gradproof.frontends.assemble.captures import to_captures
+        from gradproof.frontends.assemble.unread import unread
         from gradproof.frontends.tensorflow.hooks import install
         from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from gradproof.frontends.library.model import DIRECTIONS, FIRST, Entry, LibraryOp, Part, SweptLibrary, at
+from gradproof.frontends.library.model import (
+    DIRECTIONS,
+    FIRST,
+    Entry,
+    LibraryOp,
+    Part,
+    SweptLibrary,
+    at,
+    parts_of,
+)
 from gradproof.frontends.library.probe import Probe, probed
 from gradproof.frontends.library.written import numbers_text
 from gradproof.frontends.tensorflow.coverage import coverage
@@ -97,11 +106,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _parts(result: Any) -> list[Part]:
-    if _is_number(result):
-        return [_part("{}", result)]
-    if not isinstance(result, tuple | list):
-        return []
-    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+    return parts_of(result, _is_number, _part)
 
 
 def _part(pick: str, value: Any) -> Part:
@@ -114,12 +119,13 @@ def _array_text(array: Array) -> str:
     return f"tf.constant({numbers_text(array)}, dtype=tf.{array.dtype})"
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
+    number = "" if entry is None else f"{at(entry)}.numpy()"
     return [
         "with tf.GradientTape() as tape:",
         f"    tape.watch({wrt})",
         f"    target = f({', '.join(names)})",
-        f"print(tape.gradient(target, {wrt}){at(entry)}.numpy())",
+        f"print(tape.gradient(target, {wrt}){number})",
     ]
 
 

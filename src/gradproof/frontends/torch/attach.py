@@ -20,8 +20,8 @@ def attach(receiver: Receiver, policy: Policy) -> Attachment:
 
     def begin() -> tuple[TorchObservation, Callable[[], None]]:
         # Only now: these modules import PyTorch.
-        from gradproof.frontends.assemble.capture import unread
         from gradproof.frontends.assemble.captures import to_captures
+        from gradproof.frontends.assemble.unread import unread
         from gradproof.frontends.torch.record.observation import TorchObservation
 
         def deliver(call: GradientCall) -> None:

@@ -22,6 +22,7 @@ from gradproof.frontends.library.model import (
     SweptLibrary,
     at,
     named,
+    parts_of,
 )
 from gradproof.frontends.library.written import numbers_text
 from gradproof.ir.types import Array
@@ -175,9 +176,7 @@ def array_text(array: Array) -> str:
 
 
 def _parts(result: Any) -> list[Part]:
-    if not isinstance(result, tuple | list):
-        return [_part("{}", result)] if _is_number(result) else []
-    return [_part(f"{{}}[{k}]", item) for k, item in enumerate(result) if _is_number(item)]
+    return parts_of(result, _is_number, _part)
 
 
 def _is_number(value: Any) -> bool:
@@ -192,9 +191,16 @@ def _part(pick: str, value: Any) -> Part:
     return Part(pick, tuple(value.shape), str(value.dtype).removeprefix("torch."), value.is_complex())
 
 
-def _gradient(names: Sequence[str], wrt: str, entry: Entry) -> list[str]:
-    asked = f"torch.autograd.grad(f({', '.join(names)}), {wrt})[0]{at(entry)}"
-    return [f"{wrt}.requires_grad_()", f"print({asked}.item())"]
+def _gradient(names: Sequence[str], wrt: str, entry: Entry | None) -> list[str]:
+    """Where there is none PyTorch would refuse to be asked for it."""
+    lines = [f"{wrt}.requires_grad_()", f"target = f({', '.join(names)})"]
+    if entry is None:
+        return [
+            *lines,
+            f"grads = torch.autograd.grad(target, {wrt}, allow_unused=True) if target.requires_grad else [None]",
+            "print(grads[0])",
+        ]
+    return [*lines, f"print(torch.autograd.grad(target, {wrt})[0]{at(entry)}.item())"]
 
 
 def _slope(names: Sequence[str]) -> list[str]:

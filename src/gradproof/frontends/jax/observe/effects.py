@@ -27,6 +27,18 @@ def require_harmless(name: str, params: Any) -> None:
         raise GradproofError(NOT_TWICE.format(name=name))
 
 
+def may_run(jaxpr: Any) -> bool:
+    """Whether a branch that was not taken may be run: no callback in it does more than compute."""
+    for equation in jaxpr.eqns:
+        try:
+            require_harmless(equation.primitive.name, equation.params)
+        except GradproofError:
+            return False
+        if not all(map(may_run, core.jaxprs_in_params(equation.params))):
+            return False
+    return True
+
+
 def require_own_arrays(inputs: Iterable[Any]) -> None:
     """What a function is given to change would be changed twice."""
     if any(isinstance(core.typeof(x), AbstractRef) for x in inputs):

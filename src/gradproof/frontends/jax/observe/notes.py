@@ -51,6 +51,17 @@ class Linearisation:
     own: set[Any] = field(default_factory=set)  # variables of a jaxpr that the function defines
     # Of these, those whose equation takes what is differentiated for as a constant: its primitive, and which operands.
     constant_uses: dict[Any, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    folded: dict[int, Folded] = field(default_factory=dict)  # by the addresses of what was made
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """An equation whose operands were known while tracing: JAX writes its result into the jaxpr, and leaves it out."""
+
+    primitive: Any
+    params: Any
+    operands: tuple[Any, ...]
+    result: Any
 
 
 @dataclass(eq=False)

@@ -13,8 +13,9 @@ from weakref import ReferenceType
 
 from jax._src import core
 from jax._src.interpreters import ad
+from jax._src.interpreters import partial_eval as pe
 
-from gradproof.frontends.jax.observe.notes import Linearisation
+from gradproof.frontends.jax.observe.notes import Folded, Linearisation
 from gradproof.frontends.jax.observe.peel import bottom, ground
 from gradproof.frontends.record.patches import apply, wrap
 
@@ -38,9 +39,15 @@ def equations_into(found: set[Any]) -> Iterator[None]:
 def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
     """While the function is traced, look at every value that a primitive is given."""
     sources = {one.value for one in noted.sources if one.is_staged}
+    known = {
+        id(one.value) for one in noted.sources if not one.is_staged
+    }  # an array that was there before tracing
     trace_class, tracer_class = (
         (ad.JVPTrace, ad.JVPTracer) if is_forward else (ad.LinearizeTrace, ad.LinearizeTracer)
     )
+    noted.is_shared = len({id(one.value) for one in noted.sources}) < len(
+        noted.sources
+    )  # one array, given twice
     told: list[Any] = []
 
     def is_constant(trace: Any, value: Any) -> bool:
@@ -50,7 +57,7 @@ def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
             found = bottom(value)
         except NotImplementedError:
             return False
-        return found.is_staged and found.value in sources
+        return found.value in sources if found.is_staged else id(found.value) in known
 
     def look(original: Any, trace: Any, value: Any) -> Any:
         if not told and not noted.is_shared:
@@ -71,10 +78,18 @@ def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
         noted.constant_uses[made] = _written(primitive, params, places)
         return result
 
+    def fold(original: Any, primitive: Any, tracers: Any, params: Any, avals: Any) -> Any:
+        made = original(primitive, tracers, params, avals)
+        operands = () if made is None else tuple(tracer.get_const() for tracer in tracers)
+        if made is not None and all(made[0] is not one for one in operands):
+            noted.folded[id(made[0])] = Folded(primitive, params, operands, made[0])
+        return made
+
     remove = apply(
         [
             wrap(trace_class, "to_primal_tangent_pair", look),
             wrap(trace_class, "process_primitive", primitive),
+            wrap(pe, "try_constant_folding", fold),
         ]
     )
     try:

@@ -13,8 +13,8 @@ import numpy as np
 from jax._src import core
 
 from gradproof.errors import GradproofError
-from gradproof.frontends.assemble.capture import unread
 from gradproof.frontends.assemble.captures import to_captures
+from gradproof.frontends.assemble.unread import unread
 from gradproof.frontends.jax.lower.library import region_of
 from gradproof.frontends.jax.observe.effects import require_own_arrays
 from gradproof.frontends.jax.observe.notes import Ending, JaxExit
@@ -151,7 +151,7 @@ def _run_again(ending: Ending, is_replayed: bool) -> list[tuple[Parts, JaxRules]
     where = Where(spans_of(execution.places), "forward", call=ending.id)
     inputs = [values.of(_as_array(x, aval)) for x, aval in zip(execution.inputs, execution.jaxpr.in_avals)]
     with suppress(SeenEnough):
-        run.run_closed(execution.jaxpr, inputs, where)
+        run.run_whole(execution.jaxpr, inputs, where)
     turns = max((len(run.seen.get(one.value, ())) for one in ending.results if one.is_staged), default=1)
     if not turns:
         return []  # it stands in a branch that was not taken, and nothing was computed
@@ -188,7 +188,8 @@ def _as_returned(run: JaxprInterpreter, one: Bottom, value: Value, returned: Any
 
 def _seen(run: JaxprInterpreter, one: Bottom, turn: int) -> Value:
     if not one.is_staged:
-        return run.values.of(one.value)
+        value = run.values.of(one.value)
+        return run.twins.get(value.id, value)
     values = run.seen.get(one.value)
     if not values:
         raise GradproofError("a part of this gradient is not in the jaxpr that was run")

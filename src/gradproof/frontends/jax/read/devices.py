@@ -74,7 +74,7 @@ class _Together:
             run.see(var, env[var][0], where)
 
         def read(atom: Any) -> Copies:
-            return (self._literal(atom),) * n_devices if isinstance(atom, core.Literal) else env[atom]
+            return (self._literal(atom, where),) * n_devices if isinstance(atom, core.Literal) else env[atom]
 
         given = (*((run.values.of(const),) * n_devices for const in consts), *inputs)
         for var, copies in zip((*jaxpr.constvars, *jaxpr.invars), given, strict=True):
@@ -91,10 +91,10 @@ class _Together:
                 bind(var, copies)
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _literal(self, atom: Any) -> Value:
+    def _literal(self, atom: Any, where: Where) -> Value:
         sharding = getattr(core.typeof(atom.val), "sharding", None)
         if sharding is None or not sharding.mesh.manual_axes:
-            return self._run.literal(atom)
+            return self._run.literal(atom, where)
         return self._run.values.new(np.asarray(atom.val))
 
     def _told_apart(self, aval: Any, copies: Sequence[Value], where: Where) -> Copies:

@@ -208,7 +208,7 @@ class JaxprInterpreter:
             bind(var, value)
 
         def read(atom: Any) -> Value:
-            return self.literal(atom) if isinstance(atom, core.Literal) else env[atom]
+            return self.literal(atom, where) if isinstance(atom, core.Literal) else env[atom]
 
         for equation in jaxpr.eqns:
             own = self.inside(equation, [read(atom) for atom in equation.invars])
@@ -223,7 +223,12 @@ class JaxprInterpreter:
     def see(self, var: Any, value: Value, where: Where) -> None:
         """A variable has a value."""
         self.seen.setdefault(var, []).append(value)
-        if var in self._inside.sources and value.id not in self.twins:
+        if var in self._inside.sources:
+            self._set_apart(value, where)
+
+    def _set_apart(self, value: Value, where: Where) -> None:
+        """What is differentiated for is another value inside of the function."""
+        if value.id not in self.twins:
             self.twins[value.id] = self.values.new(twin(self.values.array(value)))
             self.emit("copy", [value], [self.twins[value.id]], {}, where)
 
@@ -234,14 +239,25 @@ class JaxprInterpreter:
             return list(inputs)
         return [x if k in constants else self.twins.get(x.id, x) for k, x in enumerate(inputs)]
 
-    def literal(self, atom: Any) -> Value:
+    def literal(self, atom: Any, where: Where) -> Value:
         """A constant. What was known while tracing is written into the jaxpr as the very object that it was: the
         gradient that a rule is given, or a Python number that a loop computes with."""
         number = atom.val
+        folded = None if self.values.knows(number) else self._inside.folded_into(number)
+        if folded is not None:
+            given = [self.values.of(one) for one in folded.operands]
+            operands = [self.twins.get(one.id, one) for one in given]
+            self.execute(folded.primitive, folded.params, operands, [number], where)
         is_same = getattr(number, "dtype", None) == atom.aval.dtype
         return (
             self.values.of(number) if is_same else self.values.new(np.asarray(number, dtype=atom.aval.dtype))
         )
+
+    def run_whole(self, closed: Any, inputs: Sequence[Value], where: Where) -> list[Value]:
+        """A program from its beginning, in which arrays that were there before it may be differentiated for."""
+        for array in self._inside.arrays:
+            self._set_apart(self.values.of(array), where)
+        return self.run_closed(closed, inputs, where)
 
     def run_closed(self, closed: Any, inputs: Sequence[Value], where: Where) -> list[Value]:
         return self.run(closed.jaxpr, closed.consts, inputs, where)

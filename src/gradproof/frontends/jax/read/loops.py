@@ -12,7 +12,7 @@ import numpy as np
 from jax._src import core
 
 from gradproof.errors import GradproofError
-from gradproof.frontends.jax.observe.effects import NOT_TWICE, is_noticed
+from gradproof.frontends.jax.observe.effects import NOT_TWICE, is_noticed, may_run
 from gradproof.frontends.jax.observe.twin import twin
 from gradproof.frontends.jax.read.ties import is_chosen_at_a_tie
 from gradproof.frontends.record.model import Value
@@ -83,7 +83,8 @@ def cond(run: JaxprInterpreter, params: Any, inputs: list[Value], where: Where) 
     branches = params["branches"]
     chosen = int(np.clip(int(np.asarray(run.values.array(inputs[0]))), 0, len(branches) - 1))
     is_pure = not any(branch.effects for branch in branches)
-    if where.phase == "backward" or not is_pure or not is_chosen_at_a_tie(inputs[0], run.makers):
+    is_tie = where.phase != "backward" and is_pure and is_chosen_at_a_tie(inputs[0], run.makers)
+    if not is_tie or not all(may_run(branch.jaxpr) for branch in branches):
         return run.run_closed(branches[chosen], inputs[1:], where)
     cases = [run.run_closed(branch, inputs[1:], where) for branch in branches]
     return [_selected(run, inputs[0], chosen, results, where) for results in zip(*cases)]

@@ -12,10 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.trace import numbers
+from gradproof.frontends.jax.read.arrange import Arrangement
 from gradproof.frontends.jax.read.values import plain_value
 from gradproof.frontends.record.model import Exit, OpEvent, Value
 from gradproof.ir import types
+from gradproof.ir.types import Array
 
 FIRST = -1  # the index of what comes before all that ran
 
@@ -104,3 +107,38 @@ def _made_of(op: str, parts: Sequence[Value], source: Value, events: Sequence[Op
 
 def made_event(op: str, inputs: Sequence[Value], outputs: Sequence[Value], attrs: dict[str, Any]) -> OpEvent:
     return OpEvent(next(numbers), op, tuple(inputs), tuple(outputs), attrs, None, (), "backward")
+
+
+def numbers_of(value: Value) -> Array:
+    if value.array is None:
+        raise GradproofError("the gradients of integers are no numbers")
+    return value.array
+
+
+def arranged(result: Value, how: Arrangement) -> OpEvent:
+    return made_event("gradproof.arranged", [result], [plain_value(how.of(numbers_of(result)))], {"how": how})
+
+
+def weighted(
+    targets: Sequence[Value], weights: Sequence[Value], lengths: tuple[int, ...]
+) -> tuple[Value, list[OpEvent]]:
+    """The sums of all targets with each of many weights, which the first axes of the weights count; and its events."""
+    events = []
+
+    def made(op: str, inputs: Sequence[Value], array: Any, **attrs: Any) -> Value:
+        value = plain_value(array)
+        events.append(made_event(op, inputs, [value], attrs))
+        return value
+
+    flat = [
+        made("reshape", [target], numbers_of(target).reshape(-1), new_sizes=(-1,), dimensions=None)
+        for target in targets
+    ]
+    whole = made("concatenate", flat, np.concatenate([numbers_of(one) for one in flat]), dimension=0)
+    rows = np.concatenate([numbers_of(one).reshape(*lengths, -1) for one in weights], axis=-1)
+    contracted = (((len(lengths),), (0,)), ((), ()))
+    total = made(
+        "dot_general", [plain_value(rows), whole], rows @ numbers_of(whole),
+        dimension_numbers=contracted, preferred_element_type=None,
+    )  # fmt: skip
+    return total, events

@@ -11,6 +11,7 @@ from jax._src import core, dtypes
 
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.record.model import Value
+from gradproof.frontends.record.value import loan
 
 _PLAIN = (bool, int, float, complex)  # Python has one object for many numbers
 NO_NUMBERS = "it holds no numbers"
@@ -29,6 +30,10 @@ class Values:
         if known is not None:
             return known[1]
         return self.new(array)
+
+    def knows(self, array: Any) -> bool:
+        """Whether an array has a value."""
+        return id(array) in self._known
 
     def new(self, array: Any) -> Value:
         """A value of its own, even if the array has one already."""
@@ -55,6 +60,11 @@ def value_of(array: Any) -> Value:
 
 
 def _entries(array: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """A copy, unless they are given back: while a view is there, JAX cannot give the memory to another array."""
+    borrowed = loan()
+    if borrowed is None:
+        return np.array(array, dtype=dtype)
+    borrowed.is_taken = True
     return np.asarray(array, dtype=dtype)
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from gradproof.errors import GradproofError
 from gradproof.frontends.jax.observe.notes import Ending
 from gradproof.frontends.jax.read.arrange import (
-    Arrangement,
     Labels,
     Stretch,
     arrangement,
@@ -27,19 +26,20 @@ from gradproof.frontends.jax.read.arrange import (
 )
 from gradproof.frontends.jax.read.parts import (
     Parts,
+    arranged,
     conjugate,
     in_real_numbers,
     made_event,
+    numbers_of,
     one_part,
     turned,
+    weighted,
 )
 from gradproof.frontends.jax.read.values import plain_value
 from gradproof.frontends.record.model import Api, OpEvent, Value
 from gradproof.ir import types
-from gradproof.ir.types import Array
 
 BATCHED_WEIGHTS = "a pullback whose weights are batched by `vmap` is not judged"
-BATCHED_TANGENTS = "tangents that are batched by `vmap` are not judged"
 SHARED_BY_EXAMPLES = "gradients of many examples for what they share are judged for one number per example"
 
 
@@ -60,37 +60,38 @@ def views(ending: Ending, part: Parts) -> Iterator[JaxView]:
     of = _Labels(*(tuple(map(labels_of, *pair)) for pair in zip(groups, values)))
     around = {level for labels in (*of.targets, *of.sources) for level in levels_in(labels)}
     rows = {level for labels in of.weights for level in levels_in(labels)} - around
-    is_jacobian = ending.asked.api in ("jacrev", "jacfwd") or _are_units(part, of)
-    if len(rows) > 1 or (rows and not is_jacobian):
-        raise GradproofError(BATCHED_TANGENTS if ending.is_forward else BATCHED_WEIGHTS)
+    is_jacobian = len(rows) == 1 and (ending.asked.api in ("jacrev", "jacfwd") or _are_units(part, of))
     sources, targets = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
     if ending.is_forward:
-        whole = in_real_numbers(part, is_jacobian=bool(rows))
+        whole = in_real_numbers(part, is_jacobian)
         of = _Labels(
             *(tuple(group[k] for k in places) for group, places in zip(of.groups, whole.places, strict=True))
         )
-        for view in _forward(whole.part, of, rows, bool(around)):
+        for view in _forward(whole.part, of, rows, is_jacobian):
             yield replace(
                 view,
                 sources=tuple(whole.places[0][k] for k in view.sources),
                 targets=tuple(whole.places[1][k] for k in view.targets),
             )
-    elif rows:
+    elif is_jacobian:
         (row,) = rows
         yield from _rows(part, of, row)
+    elif rows:
+        yield _weighted_rows(part, of, rows)
     elif not around:
         yield _gradient(part, sources, targets)
     else:
         yield from _examples(part, of)
 
 
-def _forward(part: Parts, of: _Labels, rows: set[Hashable], is_batched: bool) -> Iterator[JaxView]:
-    if rows:
+def _forward(part: Parts, of: _Labels, rows: set[Hashable], is_jacobian: bool) -> Iterator[JaxView]:
+    if is_jacobian:
         (row,) = rows
         yield from _columns(part, of, row)
         return
     sources, targets = tuple(range(len(part.sources))), tuple(range(len(part.targets)))
-    yield JaxView("jvp", sources, targets, _along(part, of) if is_batched else part)
+    is_batched = any(levels_in(labels) for group in of.groups for labels in group)
+    yield JaxView("jvp", sources, targets, _along(part, of, rows) if is_batched else part)
 
 
 def _are_units(part: Parts, of: _Labels) -> bool:
@@ -116,11 +117,15 @@ class _Labels:
         return self.sources, self.targets, self.weights, self.results
 
 
-def _along(part: Parts, of: _Labels) -> Parts:
-    """Directional derivatives of many examples are one of all of them together."""
-    weights = tuple(map(_spread, part.weights, of.weights, part.sources, of.sources))
+def _along(part: Parts, of: _Labels, rows: set[Hashable]) -> Parts:
+    """Directional derivatives of many examples are one of all of them together; many directions are counted first."""
+    lead, lengths = _counted(part, of, rows)
+    weights = tuple(
+        _spread(weight, labels, (*lengths, *(source.shape or ())), (*lead, *wanted))
+        for weight, labels, source, wanted in zip(part.weights, of.weights, part.sources, of.sources)
+    )
     made = [
-        _arranged(result, arrangement(labels, wanted, target.shape or ()))
+        arranged(result, arrangement(labels, (*lead, *wanted), (*lengths, *(target.shape or ()))))
         for result, labels, target, wanted in zip(part.results, of.results, part.targets, of.targets)
     ]
     return replace(
@@ -129,6 +134,38 @@ def _along(part: Parts, of: _Labels) -> Parts:
         results=tuple(event.outputs[0] for event in made),
         events=[*part.events, *made],
     )
+
+
+def _counted(part: Parts, of: _Labels, rows: set[Hashable]) -> tuple[Labels, tuple[int, ...]]:
+    """The `vmap`s over weights or tangents alone, and how many of these each has."""
+    counts = {
+        label: n
+        for weight, labels in zip(part.weights, of.weights)
+        for label, n in zip(labels, weight.shape or ())
+        if label in rows
+    }
+    return tuple(counts), tuple(counts.values())
+
+
+def _weighted_rows(part: Parts, of: _Labels, rows: set[Hashable]) -> JaxView:
+    """Gradients for many weights at once: the Jacobian of what the targets sum up to with each of these."""
+    if any(types.is_complex(value.dtype) for value in (*part.targets, *part.weights, *part.sources)):
+        raise GradproofError(BATCHED_WEIGHTS)
+    lead, lengths = _counted(part, of, rows)
+    weights, made = [], []
+    for target, labels, weight, own in zip(part.targets, of.targets, part.weights, of.weights):
+        for wanted in of.sources:
+            _require_own_examples(labels, wanted)
+        weights.append(_spread(weight, own, (*lengths, *(target.shape or ())), (*lead, *labels)))
+    total, events = weighted(part.targets, weights, lengths)
+    for source, wanted, result, labels in zip(part.sources, of.sources, part.results, of.results):
+        shape = (*lengths, *(source.shape or ()))
+        made.append(arranged(result, arrangement(labels, (*lead, *wanted), shape)))
+    results = tuple(event.outputs[0] for event in made)
+    own_part = Parts(
+        part.sources, (total,), part.weights, results, [*part.events, *events, *made], part.exits
+    )
+    return JaxView("jacobian", tuple(range(len(part.sources))), (0,), own_part)
 
 
 def _gradient(part: Parts, sources: tuple[int, ...], targets: tuple[int, ...]) -> JaxView:
@@ -148,7 +185,7 @@ def _rows(part: Parts, of: _Labels, row: Hashable) -> Iterator[JaxView]:
             _require_own_examples(of.targets[k], wanted)
             cut = Stretch(labels.index(row), begin, end, shape) if row in labels else None
             order = (*units(len(shape)), *wanted)
-            made.append(_arranged(result, arrangement(labels, order, (*shape, *(source.shape or ())), cut)))
+            made.append(arranged(result, arrangement(labels, order, (*shape, *(source.shape or ())), cut)))
         yield _jacobian(part, tuple(range(len(part.sources))), k, of.targets[k], (), made)
         begin = end
 
@@ -164,7 +201,7 @@ def _columns(part: Parts, of: _Labels, column: Hashable) -> Iterator[JaxView]:
             end, unit = begin + math.prod(shape), units(len(shape))
             cut = Stretch(labels.index(column), begin, end, shape) if column in labels else None
             order = (*range(len(rows)), *(unit[one] if isinstance(one, int) else one for one in wanted))
-            made.append(_arranged(result, arrangement(labels, order, (*rows, *(source.shape or ())), cut)))
+            made.append(arranged(result, arrangement(labels, order, (*rows, *(source.shape or ())), cut)))
             begin = end
         yield _jacobian(part, tuple(range(len(part.sources))), k, of.targets[k], (), made)
 
@@ -189,7 +226,7 @@ def _jacobian(
         value = one_part(value, "real", events)
     axes = tuple(k for k, label in enumerate(of_target) if not isinstance(label, int) and label not in kept)
     if axes:
-        array = _numbers(value)
+        array = numbers_of(value)
         total = plain_value(array.sum(axis=axes, dtype=array.dtype))
         events.append(made_event("reduce_sum", [value], [total], {"axes": axes}))
         value = total
@@ -199,19 +236,10 @@ def _jacobian(
     )
 
 
-def _numbers(value: Value) -> Array:
-    if value.array is None:
-        raise GradproofError("the gradients of integers are no numbers")
-    return value.array
-
-
-def _arranged(result: Value, how: Arrangement) -> OpEvent:
-    return made_event("gradproof.arranged", [result], [plain_value(how.of(_numbers(result)))], {"how": how})
-
-
 def _examples(part: Parts, of: _Labels) -> Iterator[JaxView]:
     """Gradients of many examples at once: of their sum for what each has of its own, a row each for what they share."""
-    weights = tuple(map(_spread, part.weights, of.weights, part.targets, of.targets))
+    shapes = [target.shape or () for target in part.targets]
+    weights = tuple(map(_spread, part.weights, of.weights, shapes, of.targets))
     everywhere = tuple(dict.fromkeys(level for labels in of.targets for level in levels_in(labels)))
     groups: dict[Labels, list[int]] = {}
     for k, labels in enumerate(of.sources):
@@ -232,19 +260,19 @@ def _examples(part: Parts, of: _Labels) -> Iterator[JaxView]:
         yield _gradient(chosen, sources, tuple(range(len(part.targets))))
 
 
-def _spread(weight: Value, labels: Labels, of: Value, wanted: Labels) -> Value:
+def _spread(weight: Value, labels: Labels, shape: tuple[int, ...], wanted: Labels) -> Value:
     """A weight in the shape of what it belongs to, batch and all."""
     if not levels_in(wanted) and not levels_in(labels):
         return weight
     if not set(levels_in(labels)) <= set(wanted):
         raise GradproofError("weights that are batched by `vmap`, of what is not, are not judged")
-    return plain_value(arrangement(labels, wanted, of.shape or ()).of(_numbers(weight)))
+    return plain_value(arrangement(labels, wanted, shape).of(numbers_of(weight)))
 
 
 def _lined_up(part: Parts, of: _Labels, k: int) -> OpEvent:
     """A result whose examples lie along the axes that they have in its source."""
     shape = part.sources[k].shape or ()
-    return _arranged(part.results[k], arrangement(of.results[k], of.sources[k], shape))
+    return arranged(part.results[k], arrangement(of.results[k], of.sources[k], shape))
 
 
 def _per_example(
@@ -258,7 +286,7 @@ def _per_example(
     rows = tuple(label for label in labels if label in shared)
     lengths = tuple(n for label, n in zip(labels, target.shape or ()) if label in shared)
     made = [
-        _arranged(
+        arranged(
             part.results[k],
             arrangement(
                 of.results[k],

@@ -16,7 +16,13 @@ from tensorflow.python.util import nest
 from gradproof.frontends.record.model import RECORDED
 from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.source import is_users, user_places
-from gradproof.frontends.tensorflow.eager.hand_written import definition_of, library_of, line_of_rule
+from gradproof.frontends.tensorflow.eager.hand_written import (
+    closed_over,
+    definition_of,
+    gradient_type,
+    library_of,
+    line_of_rule,
+)
 from gradproof.frontends.tensorflow.eager.listening import run_pullback
 from gradproof.frontends.tensorflow.eager.recorder import RawPullback, RawScope, numbers
 from gradproof.frontends.tensorflow.eager.remembered import remembered
@@ -85,8 +91,8 @@ class Customs:
                 scope = self._recorder.scopes[-1]
                 scope.inputs, scope.outputs = tuple(map(remembered, inputs)), tuple(map(remembered, outputs))
                 scope.complete = True
-                scope.variables = tuple(one.handle._id for one in _closed_over(rule, "variables") or ())
-                scope.written = _closed_over(rule, "grad_fn")
+                scope.variables = tuple(one.handle._id for one in closed_over(rule, "variables") or ())
+                scope.written = closed_over(rule, "grad_fn")
                 rule = scope.rule = self._observed_rule(scope, rule)
             args = (op_type, outputs, inputs, rule)
         return original(*args, **kwargs)
@@ -168,9 +174,9 @@ class Customs:
         if key.startswith("CustomGradient-") and self._traced.scopes:
             scope = self._traced.scopes[-1]
             scope.key = key
-            rule = _closed_over(function, "tape_grad_fn")
-            scope.n_variables = len(_closed_over(rule, "variables") or ()) if rule else 0
-            written = _closed_over(rule, "grad_fn")
+            rule = closed_over(function, "tape_grad_fn")
+            scope.n_variables = len(closed_over(rule, "variables") or ()) if rule else 0
+            written = closed_over(rule, "grad_fn")
             scope.rule = line_of_rule(written)
             scope.library = library_of(scope.function, written) if scope.kind == "custom_gradient" else None
         return original(decorator, function)
@@ -181,13 +187,12 @@ class Customs:
         first = n_ops(graph)
         results = original(scope, operation, function, rule)
         try:
-            key = operation.node_def.attr.get("_gradient_op_type")
             self._traces.of(graph).rules.append(
                 TracedRule(
                     operation.type,
                     operation,
-                    None if key is None else key.s.decode(),
-                    tuple(_closed_over(rule, "out_grads") or ()),
+                    gradient_type(operation),
+                    tuple(closed_over(rule, "out_grads") or ()),
                     first,
                     n_ops(graph),
                     tuple(results) if isinstance(results, list | tuple) else (results,),
@@ -203,13 +208,5 @@ def _described(function: Any) -> tuple[str, str, Any]:
     kind = "custom_gradient"
     if getattr(function, "__module__", None) == custom_gradient.__name__:
         kind = getattr(function, "__qualname__", "").partition(".")[0]
-        function = _closed_over(function, "f")
+        function = closed_over(function, "f")
     return kind, getattr(function, "__name__", type(function).__name__), function
-
-
-def _closed_over(function: Any, name: str) -> Any:
-    """The value of a variable that a function closes over, None if there is none."""
-    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
-    if name not in names:
-        return None
-    return function.__closure__[names.index(name)].cell_contents

@@ -32,6 +32,30 @@ def registered_rule(key: str) -> Any:
     return function if code is not None and is_users(code.co_filename) else None
 
 
+def gradient_type(operation: Any) -> str | None:
+    """The name under which the gradient of one op of a graph is registered, if it is another than that of its kind."""
+    key = operation.node_def.attr.get("_gradient_op_type")
+    return None if key is None else str(key.s.decode())
+
+
+def is_of_users(key: str) -> bool:
+    """Whether the rule that `tf.custom_gradient` has registered under a name was written by the user."""
+    try:
+        wrapped = closed_over(tf_ops.gradient_registry.lookup(key), "tape_grad_fn")
+    except LookupError:
+        return False
+    code = getattr(closed_over(wrapped, "grad_fn"), "__code__", None)
+    return code is not None and is_users(code.co_filename)
+
+
+def closed_over(function: Any, name: str) -> Any:
+    """The value of a variable that a function closes over, None if there is none."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    if name not in names:
+        return None
+    return function.__closure__[names.index(name)].cell_contents
+
+
 def line_of_rule(rule: Any) -> Span | None:
     """What a rule of the user's returns, if it does so in one place; else where it begins."""
     code = getattr(rule, "__code__", None)

@@ -1,8 +1,9 @@
 """Functions that were traced before anybody listened: traced once more, or else said to be out of sight.
 
-What a function differentiates is only seen while it is traced. TensorFlow looks for a trace in the function's cache;
-while hooks are in, a trace that is older than they are and that holds gradients is not found there, so that TensorFlow
-makes a new one. The older trace stays where it is, for the calls after the hooks have gone.
+What a function differentiates, and which of its ops belong to a custom gradient, is only seen while it is traced.
+TensorFlow looks for a trace in the function's cache; while hooks are in, a trace that is older than they are and that
+holds gradients, or a rule of the user's, is not found there, so that TensorFlow makes a new one. The older trace stays
+where it is, for the calls after the hooks have gone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tensorflow.core.function.polymorphism.function_cache import FunctionCache, 
 
 from gradproof.frontends.record.model import Tape
 from gradproof.frontends.record.patches import Patch, wrap
+from gradproof.frontends.tensorflow.eager.hand_written import gradient_type, is_of_users
 from gradproof.frontends.tensorflow.observation import TensorFlowObservation
 from gradproof.frontends.tensorflow.traced.autograph import spans_of_traceback
 from gradproof.frontends.tensorflow.traced.trace_reads import was_seen
@@ -23,6 +25,7 @@ from gradproof.frontends.tensorflow.traced.tracing import GraphGradient
 _SCOPES = ("gradient_tape/", "gradients/")  # the names TensorFlow gives to what a tape or `tf.gradients` adds
 _HALVES = ("__forward_", "__backward_")  # by which TensorFlow differentiates a function, at a call of its own
 _HAS_GRADIENTS = "_gradproof_has_gradients"
+_HAS_RULES = "_gradproof_has_rules"
 _AGAIN = "traced under gradproof"
 REASON = (
     "the function was traced before gradproof began to listen, and what it differentiates is only seen in its trace; "
@@ -58,7 +61,9 @@ class StaleTraces:
 
     def _is_stale(self, function: Any) -> bool:
         try:
-            return not was_seen(function.graph) and has_gradients(function.inference_fn)
+            return not was_seen(function.graph) and (
+                has_gradients(function.inference_fn) or _has_rules(function.inference_fn)
+            )
         except Exception:
             self._observation.note_failure()
             return False
@@ -79,6 +84,11 @@ def _apart(context: FunctionContext | None) -> FunctionContext:
 def has_gradients(function: Any) -> bool:
     """Whether a function, or one that it calls, holds ops that TensorFlow made for a gradient."""
     return any(_first_gradient(graph) is not None for graph in _whole_graphs(function))
+
+
+def _has_rules(function: Any) -> bool:
+    """Whether a function, or one that it calls, holds a custom gradient that the user wrote."""
+    return any(_has_own_rule(graph) for graph in _whole_graphs(function))
 
 
 def unseen_gradients(function: Any) -> list[GraphGradient]:
@@ -116,6 +126,14 @@ def _first_gradient(graph: Any) -> Any:
         made = (one for one in graph.get_operations() if any(scope in one.name for scope in _SCOPES))
         setattr(graph, _HAS_GRADIENTS, next(made, None))
     return getattr(graph, _HAS_GRADIENTS)
+
+
+def _has_own_rule(graph: Any) -> bool:
+    """The same for one graph, looked up once."""
+    if not hasattr(graph, _HAS_RULES):
+        ends = (one for one in graph.get_operations() if one.type == "IdentityN")
+        setattr(graph, _HAS_RULES, any(is_of_users(key) for one in ends if (key := gradient_type(one))))
+    return bool(getattr(graph, _HAS_RULES))
 
 
 def _nameless(operation: Any) -> GraphGradient:

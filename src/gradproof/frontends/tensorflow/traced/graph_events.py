@@ -16,7 +16,12 @@ from gradproof.frontends.record.model import (
     RuleRun,
     Value,
 )
-from gradproof.frontends.tensorflow.eager.hand_written import definition_of, line_of_rule, registered_rule
+from gradproof.frontends.tensorflow.eager.hand_written import (
+    definition_of,
+    gradient_type,
+    line_of_rule,
+    registered_rule,
+)
 from gradproof.frontends.tensorflow.eager.recorder import RawEvent, numbers
 from gradproof.frontends.tensorflow.traced.functions import Expansion, FunctionRun
 from gradproof.frontends.tensorflow.traced.interpret import Frame, Step
@@ -96,11 +101,11 @@ class _GraphEvents:
                 hidden_in=self._hidden_in(step.operation),
             )
         )
-        key = step.operation.node_def.attr.get("_gradient_op_type")
+        key = gradient_type(step.operation)
         if key is not None and step.operation.type == "IdentityN":
-            self._close_scope(step, key.s.decode())
+            self._close_scope(step, key)
         elif key is not None:
-            self._add_registered(step, key.s.decode(), spans)
+            self._add_registered(step, key, spans)
 
     def _spans(self, step: Step) -> tuple[Span, ...]:
         """Where the op was written; for one without a past (`body_of`), where the op was that called its graph."""

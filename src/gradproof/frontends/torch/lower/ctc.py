@@ -34,11 +34,16 @@ def _ctc_loss(
     m: Any, e: Any, log_probs: Any, targets: Any, times: Any, lengths: Any, blank: int = 0, zero: Any = False
 ) -> Any:
     """(loss, what its backward op is given)."""
-    if not np.isfinite(e.outputs[0].array).all() or log_probs.ndim != 3:
-        raise NotImplementedError("a label that cannot be spelt in the time given, or a single example")
-    if zero and (np.asarray(e.outputs[0].array) == 0).any():
-        raise NotImplementedError("losses that were set to zero")
-    return _loss(m, log_probs, _labels(targets, _lengths(lengths)), _lengths(times), blank), None
+    if log_probs.ndim != 3:
+        raise NotImplementedError("a single example")
+    loss = _loss(m, log_probs, _labels(targets, _lengths(lengths)), _lengths(times), blank)
+    return (_where_finite(m, loss, loss) if zero else loss), None
+
+
+def _where_finite(m: Any, loss: Any, x: Any) -> Any:
+    """`x` where a label can be spelt in the time given, and 0 where its loss is infinite."""
+    is_finite = np.isfinite(loss.value).reshape(loss.shape if x.ndim == 1 else (1, -1, 1))
+    return m.select(np.broadcast_to(is_finite, x.shape), x, m.zeros(()))
 
 
 @lower("_ctc_loss_backward")
@@ -48,8 +53,10 @@ def _ctc_loss_backward(
 ) -> Any:  # fmt: skip
     """The kernel adds the chances themselves: its result is the gradient for what a log_softmax was given."""
     labels, steps = _labels(targets, _lengths(lengths)), _lengths(times)
+    loss = _loss(m, log_probs, labels, steps, blank)
     (slope,) = gradients(m, lambda x: _loss(m, x, labels, steps, blank), [log_probs], [gy])
     used = np.arange(log_probs.shape[0])[:, None, None] < steps[:, None]
     weighted = m.mul(m.exp(log_probs), m.reshape(gy, shape=(1, *gy.shape, 1)))
     chances = m.select(np.broadcast_to(used, log_probs.shape), weighted, m.zeros(()))
-    return confirmed(e, [m.add(chances, slope)])
+    whole = m.add(chances, slope)
+    return confirmed(e, [_where_finite(m, loss, whole) if zero else whole])

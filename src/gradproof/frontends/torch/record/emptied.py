@@ -33,11 +33,14 @@ class Emptied:
         self._call: GradientCall | None = None
         self._leaves: Mapping[int, Operand] = {}
         self._emptied_at: Span | None = None
+        self._read: Callable[[], bool] = _never
+        self._has_numbers: bool | None = None  # of the call; None: nobody has asked
         self._restore: Callable[[], None] = _nothing
 
-    def await_step(self, call: GradientCall, leaves: Sequence[Any]) -> None:
-        """`leaves` are the sources of a call; its numbers have been read."""
+    def await_step(self, call: GradientCall, leaves: Sequence[Any], read: Callable[[], bool]) -> None:
+        """`leaves` are the sources of a call; `read` reads its numbers, or says that they are others by now."""
         self.close()
+        self._read = read
         got = zip(leaves, call.sources, call.observed)
         self._call, self._leaves = call, {id(leaf): source for leaf, source, seen in got if seen is not None}
         self._steps.listen(self._stepped)
@@ -45,14 +48,18 @@ class Emptied:
 
     def close(self) -> None:
         self._call, self._leaves, self._emptied_at = None, {}, None
+        self._read, self._has_numbers = _never, None
         self._steps.leave(self._stepped)
         self._restore()
         self._restore = _nothing
 
     def _emptying(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Where gradients become zeros, not None, this writes into numbers of the call."""
         frame = first_user_frame(sys._getframe(2))
         if frame is not None:
             self._emptied_at = span_of((frame.f_code, frame.f_lasti))
+        if not kwargs.get("set_to_none", [*args[1:], True][0]):
+            self._is_read()
         return original(*args, **kwargs)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -69,12 +76,20 @@ class Emptied:
         own = self._leaves.keys() & parameters.keys()
         if not own:
             return
-        is_lost = not computes_anew and stepped is not None and self._are_gone(parameters, own)
+        is_lost = (
+            not computes_anew and stepped is not None and self._are_gone(parameters, own) and self._is_read()
+        )
         if is_lost and self._call is not None and stepped is not None:
             self._deliver(self._without(self._call, own, stepped))
         self._leaves = {key: source for key, source in self._leaves.items() if key not in own}
         if not self._leaves:
             self.close()
+
+    def _is_read(self) -> bool:
+        """Whether the numbers of the call are known, which are read when somebody needs them."""
+        if self._has_numbers is None:
+            self._has_numbers = self._read()
+        return self._has_numbers
 
     def _are_gone(self, parameters: Mapping[int, Any], own: set[int]) -> bool:
         is_unused = all(self._leftovers.is_as_computed(key, parameters[key]) for key in own)
@@ -92,6 +107,10 @@ class Emptied:
 
 
 def _nothing() -> None: ...
+
+
+def _never() -> bool:
+    return False
 
 
 def _is_there(grad: Any, emptied_at: Span | None) -> bool:

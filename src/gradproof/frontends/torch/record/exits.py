@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -102,17 +102,32 @@ def _packed(frame: FrameType | None) -> Iterator[Any]:
     call = None if frame is None else call_at(span_of((frame.f_code, frame.f_lasti)))
     if frame is None or call is None or ast.unparse(call.func).split(".")[-1] not in _MAKERS:
         return
-    given = argument(call, 0, "data")
-    names = [given] if isinstance(given, ast.Name) else list(getattr(given, "elts", ()))
-    for name in names:
-        value = _value(frame, name.id) if isinstance(name, ast.Name) else None
+    for name in _written(argument(call, 0, "data")):
+        value = _value(frame, name)
         for one in value[:MOST_PACKED] if isinstance(value, list | tuple) else [value]:
             if isinstance(one, torch.Tensor) and one.requires_grad:
                 yield one
 
 
-def _value(frame: FrameType, name: str) -> Any:
-    return local_names(frame).get(name, frame.f_globals.get(name))
+def _written(data: ast.expr | None) -> Iterator[ast.expr]:
+    """The names, and paths of names such as `self.scale`, that a list is written with."""
+    if isinstance(data, ast.Name | ast.Attribute):
+        yield data
+    elif isinstance(data, ast.List | ast.Tuple):
+        for one in data.elts:
+            yield from _written(one)
+
+
+def _value(frame: FrameType, node: ast.expr) -> Any:
+    """What a name, or a path of names, stands for, where no code runs to read it."""
+    if isinstance(node, ast.Name):
+        return local_names(frame).get(node.id, frame.f_globals.get(node.id))
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _value(frame, node.value)
+    parameters = owner._parameters if isinstance(owner, torch.nn.Module) else {}
+    own: Mapping[str, Any] = getattr(owner, "__dict__", {})
+    return own.get(node.attr, parameters.get(node.attr))
 
 
 def _listed(frame: FrameType | None) -> Iterator[tuple[Any, Place]]:
@@ -126,7 +141,7 @@ def _listed(frame: FrameType | None) -> Iterator[tuple[Any, Place]]:
     for statement in ast.walk(tree):
         made = statement.value if isinstance(statement, ast.Assign) and used & _bound(statement) else None
         for node in _tolists(given if statement is tree else made):
-            tensor = _value(frame, node.func.value.id)
+            tensor = _value(frame, node.func.value)
             place = _place_of(frame, node)
             if isinstance(tensor, torch.Tensor) and tensor.requires_grad and place is not None:
                 yield tensor, place

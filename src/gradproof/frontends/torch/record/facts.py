@@ -53,7 +53,7 @@ def made_of(
     """The values that the target was computed from, by their ids; if it has no graph, through plain numbers too."""
     found = {cell.id: cell for cell in run.targets}
     if is_plain(run):
-        handed_on = {leave.value.id for leave in leaves if not is_only_shown(leave)}
+        handed_on = {leave.value.id for leave in leaves if not is_only_shown(leave.span)}
         found |= {one.cell.id: one.cell for one in exits if one.cell.id in handed_on}
     forward = [event for event in events if run.id not in event.within]
     return found | {cell.id: cell for event in forward for cell in event.inputs}

@@ -19,6 +19,7 @@ from gradproof.frontends.record.model import (
 )
 from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
+from gradproof.frontends.torch.record.cell_values import CellValues
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.exits import with_numbers
@@ -68,10 +69,11 @@ class Finish:
         # `loss.requires_grad_()`: what it was computed from is what a gradient is wanted for
         if is_plain(run):
             run.targets = tuple(cell.before or cell for cell in run.targets)
-        self.values: dict[int, Value] = {}
+        values = self.values = CellValues(recorder)
+        self.value = values.of
         self.hooks = HookSteps([hook for hook in recorder.hooks if hook.run == run.id], self.value)
         self.places: dict[int, int] = {}  # of raw events among those of the record
-        self.rules = TorchRules(run, recorder, self.places, lambda x: None if x is None else self.value(x))
+        self.rules = TorchRules(run, recorder, self.places, lambda x: None if x is None else values.of(x))
         self.twice = GivenTwice(run, (), recorder.memory)
         self.lost: list[tuple[Named, bool]] = []  # leaves without a gradient, and whether theirs is read
         self.backward, self.exits = going_back(run, recorder), recorder.read_before(run.first)
@@ -132,11 +134,6 @@ class Finish:
         events = () if self.run.keeps_graph else self.relevant
         return {one.id for event in events for one in event.outputs if one.requires_grad}
 
-    def read_all(self) -> None:
-        """Read all numbers now: the program goes on."""
-        for value in list(self.values.values()):
-            value.array  # noqa: B018
-
     def waiting(self, call: GradientCall) -> Waiting:
         """The call with all its numbers read, to be told later, and what the leaves hold after it."""
         asked = list(self.run.leaves.items())
@@ -145,7 +142,7 @@ class Finish:
             for key, leaf in asked
             if key in self.run.held
         }
-        self.read_all()
+        self.values.read()
         return Waiting(call, [key for key, _ in asked], self.run.held, grads)
 
     @cached_property
@@ -285,16 +282,3 @@ class Finish:
                 spans = tuple(map(span_of, raw.places))
                 place = max((n for index, n in self.places.items() if index < raw.index), default=0)
                 yield Exit(place, raw.how, self.value(raw.cell), spans[0] if spans else None, (), spans)
-
-    def value(self, cell: Cell) -> Value:
-        value = self.values.get(cell.id)
-        if value is None:
-            value = self.values[cell.id] = Value(cell.id, cell.dtype, cell.shape, self._fetch(cell))
-        return value
-
-    def _fetch(self, cell: Cell) -> Any:
-        def fetch() -> Any:
-            with self.recorder.silence():
-                return cell.array()
-
-        return fetch

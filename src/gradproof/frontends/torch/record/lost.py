@@ -62,7 +62,7 @@ def lost_leaves(finish: Finish, call: GradientCall) -> LostLeaves | None:
         own = versions.get(id(one.tensor))
         cell = own[0] if own else finish.recorder.memory.read(one.tensor)
         sources.append(Operand(one.name, finish.value(cell)))
-    finish.read_all()
+    finish.values.read()
     call = replace(
         call,
         sources=tuple(sources),

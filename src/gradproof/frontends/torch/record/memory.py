@@ -100,14 +100,12 @@ class Memory:
         self._objects = {key: known for key, known in self._objects.items() if known[1].id in ids}
         self.n_bytes = sum(store.held.nbytes() for store in self._stores.values())
 
-    def read(self, tensor: Any, backward: bool = False) -> Cell:
-        """The value of a tensor that is about to be used."""
-        known = self._objects.get(id(tensor))
-        cell = known[1] if known is not None and known[0]() is tensor else None
-        store = self._store(tensor)
+    def read(self, tensor: Any, keeps_none: bool = False) -> Cell:
+        """The value of a tensor that is about to be used, where `keeps_none` by an op that leaves no history."""
+        cell, store = self._own(tensor), self._store(tensor)
         if cell is not None and (store is None or cell in self._present(store, tensor)):
             return self._as_used(tensor, cell, store)
-        found = None if store is None else self._equal(tensor, store, backward)
+        found = None if store is None else self._equal(tensor, store, keeps_none)
         if found is None:
             found = self._new(tensor, store)
             found.leaf = tensor if is_leaf(tensor) else None
@@ -165,6 +163,13 @@ class Memory:
             store.cells.setdefault(_layout(tensor), []).append(cell)
         self._know(tensor, cell)
 
+    def standing(self, tensor: Any) -> Cell | None:
+        """The value known to stand where this tensor does: its own, else the newest that is no detached copy of one."""
+        there, own = self.candidates(tensor), self._own(tensor)
+        if own is not None and own in there:
+            return own
+        return next((cell for cell in reversed(there) if cell.origin is None), there[-1] if there else None)
+
     def candidates(self, tensor: Any) -> list[Cell]:
         """The values known to stand where this tensor does, oldest first."""
         store = self._store(tensor)
@@ -182,13 +187,13 @@ class Memory:
             cell = cell.origin
         return cell
 
-    def _equal(self, tensor: Any, store: Store, backward: bool) -> Cell | None:
+    def _equal(self, tensor: Any, store: Store, keeps_none: bool) -> Cell | None:
         """A value known under another object: the same view of the same memory, or a part of one."""
         same = self._present(store, tensor)
         if is_leaf(tensor) and tensor.requires_grad:
             return next((cell for cell in same if cell.leaf is tensor), None)
         fitting = [cell for cell in same if cell.requires_grad == tensor.requires_grad]
-        if fitting or (same and backward):
+        if fitting or (same and keeps_none):
             return (fitting or same)[-1]
         if same:
             return self._detached(tensor, same[-1], store) if not tensor.requires_grad else None
@@ -218,6 +223,10 @@ class Memory:
             cell.memory, cell.moment = store.held._cdata, store.moment
             store.cells.setdefault(_layout(tensor), []).append(cell)
         return cell
+
+    def _own(self, tensor: Any) -> Cell | None:
+        known = self._objects.get(id(tensor))
+        return known[1] if known is not None and known[0]() is tensor else None
 
     def _know(self, tensor: Any, cell: Cell) -> None:
         self._objects[id(tensor)] = weakref.ref(tensor), cell

@@ -182,8 +182,7 @@ class TorchObservation:
             for one in self._calls.beside(call):
                 self._deliver(one)
         if run.error is None and run.accumulates and not (run.inputs or run.is_inside):
-            finish.read_all()
-            self._emptied.await_step(call, list(run.leaves.values()))
+            self._emptied.await_step(call, list(run.leaves.values()), finish.values.later())
             self.unstepped.note(run.leaves.values(), (source.name for source in call.sources))
 
     def _deliver(self, call: GradientCall) -> None:

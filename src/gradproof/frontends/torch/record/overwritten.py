@@ -17,7 +17,29 @@ from gradproof.ir.span import Span
 
 
 def overwritten(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> Break | None:
-    """The last write over a value that the graph was built with; None where nothing was lost by one."""
+    """The last write over a number that the gradient needs; None where nothing was lost by one."""
+    return _of_the_graph(run, recorder, events) or _of_a_gradient(run, recorder)
+
+
+def _of_a_gradient(run: EngineRun, recorder: TorchRecorder) -> Break | None:
+    """A write of a hand-written rule into the gradient it was given, where others were given the same memory.
+
+    As the rule of an addition hands on one tensor to both of its sides.
+    """
+    handed = [cell.memory for rule in run.nodes.values() for cell in rule.results if cell is not None]
+    for write in recorder.events:
+        scope = recorder.all_scopes.get(recorder.nodes.get(write.node, -1))
+        rule = run.nodes.get(write.node)
+        if scope is None or rule is None or run.id not in write.within or not _is_write(write):
+            continue
+        given = {cell.memory for cell in rule.upstream if cell is not None and handed.count(cell.memory) > 1}
+        if given.intersection(cell.memory for cell in write.outputs if cell.memory is not None):
+            label = "changes in place the gradient that was given"
+            return Break("custom-gradient", span_of(write.places[0]), label, facts={"rule": scope.name})
+    return None
+
+
+def _of_the_graph(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> Break | None:
     unnoticed = {scope.id for scope in recorder.all_scopes.values() if scope.function is None}
     graph = [
         event
@@ -50,10 +72,13 @@ def _is_of_graph(event: TorchEvent) -> bool:
 
 def _writes(run: EngineRun, recorder: TorchRecorder) -> Iterator[TorchEvent]:
     for event in recorder.events:
-        packet = event.op.split(".")[1]
-        is_write = packet.endswith("_") and not packet.endswith("__")
-        if is_write and event.places and event.index < run.first and run.id not in event.within:
+        if _is_write(event) and event.index < run.first and run.id not in event.within:
             yield event
+
+
+def _is_write(event: TorchEvent) -> bool:
+    packet = event.op.split(".")[1]
+    return packet.endswith("_") and not packet.endswith("__") and bool(event.places)
 
 
 def _read_backward(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> set[int]:

@@ -179,7 +179,8 @@ class TorchRecorder(threading.local):
         self, op: str, tensors: Sequence[Any], written: Sequence[Any], attrs: dict[str, Any], heard: bool
     ) -> Pending:
         self._backward = torch._C._current_autograd_node()
-        cells = tuple(self.memory.read(tensor, self._backward is not None) for tensor in tensors)
+        keeps_none = self._backward is not None or bool(self.scopes)  # of a history: what is read are numbers
+        cells = tuple(self.memory.read(tensor, keeps_none) for tensor in tensors)
         sequence = torch.autograd._get_sequence_nr()
         own = sequence - 1 if sequence != self._sequence and heard else None
         self._sequence = sequence

@@ -117,8 +117,7 @@ class Scopes:
         """
         recorder, tensor = self._recorder, plain(tensor)
         with torch.no_grad():
-            known = recorder.memory.candidates(tensor)
-            given = known[-1] if known else recorder.memory.read(tensor)
+            given = recorder.memory.standing(tensor) or recorder.memory.read(tensor)
             made = recorder.memory.made(tensor, bool(tensor.requires_grad))
             made.leaf = None
         recorder.emit(
