@@ -19,6 +19,7 @@ from gradproof.frontends.record.model import (
 )
 from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
+from gradproof.frontends.torch.record.behind import far, near
 from gradproof.frontends.torch.record.cell_values import CellValues
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
@@ -132,7 +133,7 @@ class Finish:
     @property
     def made(self) -> set[int]:
         """The values whose graph this call has gone through; data have none."""
-        events = () if self.run.keeps_graph else self.relevant
+        events = () if self.run.keeps_graph else (*self._near, *self.backward)
         return {one.id for event in events for one in event.outputs if one.requires_grad}
 
     def waiting(self, call: GradientCall) -> Waiting:
@@ -147,23 +148,19 @@ class Finish:
         return Waiting(call, [key for key, _ in asked], self.run.held, grads)
 
     @cached_property
-    def relevant(self) -> list[TorchEvent]:
-        """The events that the target, or something in the backward pass, was computed from.
-
-        Leaves begin there. So does what has no history for PyTorch and is older than the previous gradient call,
-        such as the running means of a layer: it would lead back through all steps.
-        """
+    def _wanted(self) -> set[int]:
         needed = {cell.id for cell in self.run.targets if cell.leaf is None} | set(self.also)
         needed |= {raw.cell.id for raw in self.exits}  # the way may lead through plain numbers
-        for event in self.backward:
-            needed.update(cell.id for cell in event.inputs if cell.leaf is None)
-        found = []
-        for event in reversed(self.forward):
-            recent = event.index >= self.recorder.previous or event.scope is not None
-            if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
-                found.append(event)
-                needed.update(cell.id for cell in event.inputs if cell.leaf is None)
-        return [*reversed(found), *self.backward]
+        return needed | {cell.id for event in self.backward for cell in event.inputs if cell.leaf is None}
+
+    @cached_property
+    def _near(self) -> list[TorchEvent]:
+        return near(self.forward, self._wanted, self.recorder.previous)
+
+    @cached_property
+    def relevant(self) -> list[TorchEvent]:
+        """The events that the target, or something in the backward pass, was computed from."""
+        return [*far(self.forward, self._wanted, self._near), *self._near, *self.backward]
 
     def n_older(self, events: Sequence[TorchEvent]) -> int:
         """How many events come before the first that a leaf went into: data that were made ready."""

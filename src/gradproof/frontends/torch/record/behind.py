@@ -1,0 +1,50 @@
+"""The events that a target was computed from: those near it, and those by which a leaf reaches it without a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from gradproof.frontends.torch.record.memory import Cell
+from gradproof.frontends.torch.record.recorder import TorchEvent
+
+
+def near(events: Sequence[TorchEvent], wanted: Collection[int], previous: int) -> list[TorchEvent]:
+    """Those behind the values that are wanted.
+
+    Leaves begin there. So does what has no history for PyTorch and is older than the previous gradient call,
+    such as the running means of a layer: it would lead back through all steps.
+    """
+    return _behind(events, wanted, previous)
+
+
+def far(
+    events: Sequence[TorchEvent], wanted: Collection[int], known: Sequence[TorchEvent]
+) -> list[TorchEvent]:
+    """Older ones by which leaves lead to what is wanted that are in none of those known.
+
+    As where a code was computed without a graph ahead of another call. A leaf that is known, too, has other numbers by
+    now, and running means lead back to no other.
+    """
+    leaves = {id(cell.leaf) for event in known for cell in event.inputs if cell.leaf is not None}
+    have = {event.index for event in known}
+    reached: set[int] = set()
+    found = []
+    for event in _behind(events, wanted, 0):
+        if event.index not in have and any(_leads(cell, leaves, reached) for cell in event.inputs):
+            found.append(event)
+            reached.update(cell.id for cell in event.outputs)
+    return found
+
+
+def _leads(cell: Cell, leaves: Collection[int], reached: Collection[int]) -> bool:
+    return cell.id in reached if cell.leaf is None else id(cell.leaf) not in leaves
+
+
+def _behind(events: Sequence[TorchEvent], wanted: Collection[int], previous: int) -> list[TorchEvent]:
+    needed, found = set(wanted), []
+    for event in reversed(events):
+        recent = event.index >= previous or event.scope is not None
+        if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
+            found.append(event)
+            needed.update(cell.id for cell in event.inputs if cell.leaf is None)
+    return found[::-1]
