@@ -39,8 +39,8 @@ def _nan_at_zero(g: Any, x: Any) -> Any:
 
 
 def _rounded_constant(g: Any, x: Any) -> Any:
-    """Right but for the last digits of two irrational numbers, which no more are right in the dtype."""
-    one = np.asarray(np.sqrt(np.pi), x.dtype) * np.asarray(1 / np.sqrt(np.pi), x.dtype)
+    """Right but for what several roundings of two irrational numbers add up to: no single one explains as much."""
+    one = (np.asarray(np.sqrt(np.pi), x.dtype) * np.asarray(1 / np.sqrt(np.pi), x.dtype)) ** 4
     return g * (one - np.tanh(x) ** 2)
 
 

@@ -194,7 +194,8 @@ def test_check_follows_named_tuples_dataclasses_and_modules() -> None:
     assert {str(verdict) for verdict in report.verdicts} == {"correct"}
 
 
-def test_a_check_inside_an_audited_program_is_no_gradient_of_the_program() -> None:
+def test_a_check_inside_an_audited_program_stands_beside_its_gradients_as_it_was_judged() -> None:
+    """The calls that the check makes itself are no gradients of the program."""
     w = tf.Variable([1.0, 2.0])
     with gradproof.watch() as report:
         inner = gradproof.check(lambda v: tf.reduce_sum(v**2), w, order=2)
@@ -202,7 +203,7 @@ def test_a_check_inside_an_audited_program_is_no_gradient_of_the_program() -> No
             loss = tf.reduce_sum(w**3)
         tape.gradient(loss, w)
     assert [str(verdict) for verdict in inner.verdicts] == ["correct"]
-    assert verdicts(report) == [("loss", "w", "correct")]
+    assert verdicts(report) == [("(d f / d v)", "v", "correct"), ("loss", "w", "correct")]
 
 
 def test_calls_that_a_library_makes_are_counted_by_the_users_line() -> None:
