@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 
 import numpy as np
 
 from gradproof.frameworks import framework
 from gradproof.ir import types
-from gradproof.ir.capture import Capture, Source
+from gradproof.ir.capture import Capture, Scope, Source
 from gradproof.ir.meeting import with_sums_placed
-from gradproof.ir.program import ancestors, descendants
+from gradproof.ir.program import Program, ancestors, descendants
 from gradproof.ir.types import Array
 from gradproof.judge.branch_cuts import with_cuts_open
 from gradproof.judge.by_facts import misshapen, missing, undecided
@@ -141,7 +142,14 @@ def _partly_out_of_sight(capture: Capture, k: int) -> str | None:
         return None
     moving = {id for id in (node, *descendants(program, [node])) if not program[id].is_discrete}
     used = ancestors(forward, forward.outputs)
-    found = next((scope for scope in left if moving & set(scope.left) and used & set(scope.outputs)), None)
+    found = next(
+        (
+            scope
+            for scope in left
+            if moving & set(scope.left) and used & set(scope.outputs) and _may_come_back(program, scope)
+        ),
+        None,
+    )
     return (
         None
         if found is None
@@ -150,6 +158,18 @@ def _partly_out_of_sight(capture: Capture, k: int) -> str | None:
             f"`{capture.sources[k].name}`, so that its hand-written gradient has nothing whole to be compared with"
         )
     )
+
+
+def _may_come_back(program: Program, scope: Scope) -> bool:
+    """Whether numbers that left a forward may be in its result: as a constant that is taken after they were there.
+
+    A slope that is kept for the rule, `slope = float(x / y)`, leaves when the result is computed already.
+    """
+    gone, behind = set(scope.left), ancestors(program, scope.outputs)
+    later = [node for node in dropwhile(lambda node: node.id not in gone, program.nodes) if node.id in behind]
+    handed_on = [node for node in program.nodes if node.id in behind and node.op == "identity"]
+    taken = {*scope.outputs, *(id for node in (*later, *handed_on) for id in node.inputs)}
+    return any(program[id].op == "constant" and not program[id].is_discrete for id in taken)
 
 
 def _forward_out_of_sight(capture: Capture) -> str | None:

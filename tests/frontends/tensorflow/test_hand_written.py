@@ -210,6 +210,12 @@ def looked_at(x):
     return x ** 2, lambda up: up * 2.0 * x
 
 @tf.custom_gradient
+def kept_for_the_rule(x):
+    y = tf.sqrt(x * x + 0.01)
+    slope = (x / y).numpy()
+    return y, lambda up: up * slope
+
+@tf.custom_gradient
 def constant(x):
     return 2.1, lambda up: up * 2.2
 
@@ -237,6 +243,10 @@ with tf.GradientTape() as tape:
 tape.gradient(y, a)
 with tf.GradientTape() as tape:
     tape.watch(a)
+    y = tf.reduce_sum(kept_for_the_rule(a))
+tape.gradient(y, a)
+with tf.GradientTape() as tape:
+    tape.watch(a)
     y = tf.reduce_sum(constant(a))
 tape.gradient(y, a)
 """
@@ -246,7 +256,10 @@ def test_what_a_forward_computes_elsewhere_leaves_its_rule_without_a_measure(tmp
     script = tmp_path / "script.py"
     script.write_text(HEAD + IN_PARTS, encoding="utf-8")
     rows = audited(script)[0].gradients
-    assert [row.verdict.value for row in rows] == [*["unverified"] * 2, "correct", *["unverified"] * 2]
+    assert [row.verdict.value for row in rows] == [
+        *("unverified", "unverified", "correct"),
+        *("unverified", "correct", "unverified"),
+    ]
     assert "that of a constant is 0" in str(rows[-1].reason)
 
 
