@@ -8,18 +8,17 @@ import numpy as np
 
 from gradproof.domains.ball import BallDomain
 from gradproof.engine.hidden_infinities import absorbed
-from gradproof.engine.outside import has_no_value
 from gradproof.engine.refine import gradient_measure
 from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
 from gradproof.judge.reference import Evidence
+from gradproof.judge.without_value import BITS, first_nans
 from gradproof.ops.decide import LARGEST
 
 STEPS = frozenset({"floor", "ceil", "round", "truncate"})
 PARTLY = "an entry that has a derivative is not finite; another entry has none"
-BITS = 256  # a ball that is finite at this precision is a number, whatever its exponent
 
 
 def known_in_balls(evidence: Evidence, k: int) -> tuple[Array, Array]:
@@ -47,55 +46,27 @@ def in_balls(program: Program, wrt: int) -> Array:
     return balls
 
 
-def without_value(program: Program, proven: Run) -> str | None:
+def without_value(evidence: Evidence, proven: Run) -> str | None:
     """The op that makes a target NaN, or infinite, and has no value in exact arithmetic either; None if it has one.
 
     In exact arithmetic zero absorbs what it is multiplied by, as a gradient of zero must. So a target may have a
     slope by its formula, though a part of it has no value.
     """
-    if not _is_nan(program[program.outputs[0]]):
-        return _without_value_for_certain(program)
-    return next((node.op for node in _first_nans(program) if not _is_known(proven, node)), None)
+    program = evidence.program
+    target = np.asarray(program[program.outputs[0]].value)
+    if target.dtype.kind not in "fc" or not np.isnan(target).any():
+        return evidence.op_without_value
+    return next((node.op for node in first_nans(program) if not _is_known(proven, node)), None)
 
 
-def no_value(program: Program) -> str | None:
+def no_value(evidence: Evidence) -> str | None:
     """Why NaN or infinity is no wrong answer: a target that has no value for certain has no slope either.
 
     The slope of the variance of one number (0/0) is a zero that has absorbed it, and so is that of the logarithm of
     a product with zero.
     """
-    op = _without_value_for_certain(program)
+    op = evidence.op_without_value
     return None if op is None else f"the function has no value at this point: `{op}` has none"
-
-
-def _without_value_for_certain(program: Program) -> str | None:
-    target = np.asarray(program[program.outputs[0]].value)
-    first = _first_nans(program) if _is_nan(program[program.outputs[0]]) else _first_infinities(program)
-    if target.dtype.kind not in "fc" or np.isfinite(target).all() or not first:
-        return None
-    try:
-        result = run(BallDomain(BITS), program)
-    except GradproofError:
-        return None
-    return next((node.op for node in first if has_no_value(result, node)), None)
-
-
-def _first_nans(program: Program) -> list[Node]:
-    """The ops that make NaN of numbers, where the target is NaN."""
-    return [
-        node
-        for node in program.nodes
-        if _is_nan(node) and not any(_is_nan(program[id]) for id in node.inputs)
-    ]
-
-
-def _first_infinities(program: Program) -> list[Node]:
-    """The ops that make infinity of numbers; what was infinite when it was given has no part in it."""
-    return [
-        node
-        for node in program.nodes
-        if node.inputs and _is_infinite(node) and not any(_is_infinite(program[id]) for id in node.inputs)
-    ]
 
 
 def boundless_step(program: Program) -> str | None:
@@ -112,16 +83,6 @@ def boundless_step(program: Program) -> str | None:
 def _is_boundless(node: Node) -> bool:
     """Whether a step was taken of an infinite number: none is as large as what stands for it."""
     return node.op in STEPS and bool((np.abs(np.asarray(node.value)) >= LARGEST).any())
-
-
-def _is_nan(node: Node) -> bool:
-    value = node.value
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isnan(value).any())
-
-
-def _is_infinite(node: Node) -> bool:
-    value = node.value
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isinf(value).any())
 
 
 def _is_known(proven: Run, node: Node) -> bool:

@@ -227,7 +227,7 @@ def _verdict(
         return without
     outcome = comparison.outcome
     if outcome == "within":
-        op = without_value(evidence.program, reference.run)
+        op = without_value(evidence, reference.run)
         return (Verdict.CORRECT, None) if op is None else (Verdict.UNVERIFIED, NO_VALUE.format(op=op))
     if outcome == "nonfinite":
         return Verdict.NONFINITE, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ from gradproof.ir.types import Array
 from gradproof.judge.climb import Climb, comparisons
 from gradproof.judge.compare import Comparison
 from gradproof.judge.exact_zeros import ExactZeros
+from gradproof.judge.without_value import op_without_value
 from gradproof.options import Options
 
 Oracle = Literal["ball", "limit", "differences", "float64", "none"]
@@ -52,6 +54,11 @@ class Evidence:
     observed: tuple[Array | None, ...]
     recorded: tuple[int | None, ...] = ()
     gradient_program: Program | None = None
+
+    @cached_property
+    def op_without_value(self) -> str | None:
+        """The op by which the function has no value at this point; looked for once for all gradients."""
+        return op_without_value(self.program)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,10 @@ SAFETY = 2.0  # a quotient of two numbers, each of which was rounded, may be off
 
 def by_rounded_numbers(program: Program, outputs: Mapping[int, int], reference: Reference) -> Collection[int]:
     """The sources whose recorded gradient is off by no more than the rounding of its rules' numbers explains."""
+    if not outputs or entry_count(program) > CHEAP_ENTRIES:
+        return ()
     numbers = _rounded_numbers(program)
-    if not outputs or not numbers or len(numbers) > MOST_NUMBERS or entry_count(program) > CHEAP_ENTRIES:
+    if not numbers or len(numbers) > MOST_NUMBERS:
         return ()
     try:
         plain = _gradients(program, tuple(outputs.values()), None)

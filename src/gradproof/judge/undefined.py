@@ -24,7 +24,7 @@ def undefined(k: int, evidence: Evidence, reference: Reference) -> tuple[Verdict
     if not has_finite_value(evidence) and unknown is not None:
         return without_number(evidence, unknown)
     is_lost = observed is not None and not np.isfinite(observed).all()
-    if is_lost and (reason := no_value(evidence.program)) is not None:
+    if is_lost and (reason := no_value(evidence)) is not None:
         return Verdict.UNDEFINED, reason
     if sides is not None and sides.fact == "cannot tell":
         return Verdict.UNVERIFIED, sides.reason
