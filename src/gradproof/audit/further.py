@@ -11,6 +11,7 @@ import numpy as np
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
 from gradproof.diagnosis.report import GradientReport, Report
 from gradproof.judge.verdict import Verdict
+from gradproof.render.snippet import source_lines
 from gradproof.render.to_diff import applicable, held, patched_texts
 
 
@@ -70,16 +71,19 @@ def _is_another_place(first: Report, file: str, report: Report, one: Diagnostic)
 
 def _line(report: Report, one: Diagnostic) -> str:
     """The line that is at fault, which may stand at another place in a changed script."""
-    lines = [] if one.span is None else report.sources.get(one.span.file, "").splitlines()
-    return "" if one.span is None or not lines else lines[one.span.line - 1].strip()
+    return _text(report, one).strip()
 
 
 def _part(report: Report, one: Diagnostic) -> str:
     """What is at fault of its line; empty for what goes over several."""
-    lines = [] if one.span is None else report.sources.get(one.span.file, "").splitlines()
-    if one.span is None or not lines or one.span.last_line != one.span.line or one.span.column is None:
+    if one.span is None or one.span.last_line != one.span.line or one.span.column is None:
         return ""
-    return lines[one.span.line - 1].encode()[one.span.column : one.span.end_column].decode()
+    return _text(report, one).encode()[one.span.column : one.span.end_column].decode()
+
+
+def _text(report: Report, one: Diagnostic) -> str:
+    lines = [] if one.span is None else source_lines(one.span.file, report.sources)
+    return lines[one.span.line - 1] if one.span is not None and lines else ""
 
 
 def _patched(report: Report) -> Iterator[Diagnostic]:

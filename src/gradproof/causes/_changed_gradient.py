@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.judge.verdict import Verdict
 
 
@@ -22,7 +22,7 @@ def changes_what_it_is_given(case: Case) -> Iterator[Diagnostic]:
         severity="error",
         certainty="measured",
         headline=f"the rule of `{name}` changes the gradient it is given, and others are given the same",
-        primary=None if change.span is None else Annotation(change.span, change.label),
+        primary=annotated(change.span, change.label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(

@@ -30,7 +30,7 @@ from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._source import line_of
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, Severity, annotated
 from gradproof.diagnosis.occasion import Occasion
 from gradproof.ir.capture import Break
 from gradproof.ir.surroundings import Drawn
@@ -57,7 +57,7 @@ def _again(case: Case, change: Break) -> Diagnostic:
         severity="error",
         certainty="measured",
         headline="the checkpoint computes other numbers when it is run again in the backward pass",
-        primary=None if change.span is None else Annotation(change.span, change.label),
+        primary=annotated(change.span, change.label),
         secondary=tuple(Annotation(span, label) for span, label in change.contributing),
         subject=subject(case),
         evidence=comparison_rows(case),

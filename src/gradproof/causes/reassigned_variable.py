@@ -93,7 +93,7 @@ def _given_back(case: Case, change: Break) -> Diagnostic:
         severity="error",
         certainty="measured",
         headline=f"a hook gives back another number than the gradient of `{case.capture.target}` needs",
-        primary=None if change.span is None else Annotation(change.span, change.label),
+        primary=annotated(change.span, change.label),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(

@@ -8,13 +8,19 @@ from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.recorder import TorchEvent
 
 
-def near(events: Sequence[TorchEvent], wanted: Collection[int], previous: int) -> list[TorchEvent]:
+def near(events: Sequence[TorchEvent], wanted: Collection[int], previous: int = 0) -> list[TorchEvent]:
     """Those behind the values that are wanted.
 
     Leaves begin there. So does what has no history for PyTorch and is older than the previous gradient call,
     such as the running means of a layer: it would lead back through all steps.
     """
-    return _behind(events, wanted, previous)
+    needed, found = set(wanted), []
+    for event in reversed(events):
+        recent = event.index >= previous or event.scope is not None
+        if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
+            found.append(event)
+            needed.update(cell.id for cell in event.inputs if cell.leaf is None)
+    return found[::-1]
 
 
 def far(
@@ -29,7 +35,7 @@ def far(
     have = {event.index for event in known}
     reached: set[int] = set()
     found = []
-    for event in _behind(events, wanted, 0):
+    for event in near(events, wanted):
         if event.index not in have and any(_leads(cell, leaves, reached) for cell in event.inputs):
             found.append(event)
             reached.update(cell.id for cell in event.outputs)
@@ -38,13 +44,3 @@ def far(
 
 def _leads(cell: Cell, leaves: Collection[int], reached: Collection[int]) -> bool:
     return cell.id in reached if cell.leaf is None else id(cell.leaf) not in leaves
-
-
-def _behind(events: Sequence[TorchEvent], wanted: Collection[int], previous: int) -> list[TorchEvent]:
-    needed, found = set(wanted), []
-    for event in reversed(events):
-        recent = event.index >= previous or event.scope is not None
-        if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
-            found.append(event)
-            needed.update(cell.id for cell in event.inputs if cell.leaf is None)
-    return found[::-1]
