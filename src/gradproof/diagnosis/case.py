@@ -158,9 +158,8 @@ class Case:
     def was_overwritten(self) -> bool:
         """Whether the rules were given other numbers than their ops had, which explains any wrong gradient."""
         change = self.source.overwritten
-        is_of_ops = (
-            change is not None and change.kind != "custom-gradient"
-        )  # a rule changes a gradient, no number of an op
+        # What a hand-written rule changes is a gradient, and no number of an op.
+        is_of_ops = change is not None and change.kind != "custom-gradient"
         return is_of_ops and self.verdict in (Verdict.WRONG, Verdict.NONFINITE)
 
     @property

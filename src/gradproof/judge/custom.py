@@ -171,9 +171,8 @@ def rule_of(program: Program, scope: Scope) -> HandWrittenRule | None:
     if scope.upstream is None or scope.results is None:
         return None
     outputs = scope.outputs
-    if len(outputs) != len(
-        scope.upstream
-    ):  # integers beside the result, as places in a table, have no gradient
+    # Integers beside the result, as places in a table, have no gradient.
+    if len(outputs) != len(scope.upstream):
         outputs = tuple(id for id in outputs if not program[id].is_discrete)
     return _rule(program, scope.name, scope.inputs, outputs, scope.upstream, scope.results)
 

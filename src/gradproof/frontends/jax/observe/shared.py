@@ -39,15 +39,13 @@ def equations_into(found: set[Any]) -> Iterator[None]:
 def watching(noted: Linearisation, is_forward: bool = False) -> Iterator[None]:
     """While the function is traced, look at every value that a primitive is given."""
     sources = {one.value for one in noted.sources if one.is_staged}
-    known = {
-        id(one.value) for one in noted.sources if not one.is_staged
-    }  # an array that was there before tracing
+    # Arrays that were there before the function was traced.
+    known = {id(one.value) for one in noted.sources if not one.is_staged}
     trace_class, tracer_class = (
         (ad.JVPTrace, ad.JVPTracer) if is_forward else (ad.LinearizeTrace, ad.LinearizeTracer)
     )
-    noted.is_shared = len({id(one.value) for one in noted.sources}) < len(
-        noted.sources
-    )  # one array, given twice
+    # One array, given twice.
+    noted.is_shared = len({id(one.value) for one in noted.sources}) < len(noted.sources)
     told: list[Any] = []
 
     def is_constant(trace: Any, value: Any) -> bool:
