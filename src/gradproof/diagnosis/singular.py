@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.exact_entry import BITS, MAX_ENTRIES
 from gradproof.diagnosis.flow import Faulty, Place, operand, places, trail
+from gradproof.domains.ball import BallDomain
 from gradproof.engine.hidden_infinities import unbounded_slopes
 from gradproof.engine.linearise import pull_back
-from gradproof.engine.run import Run
+from gradproof.engine.refine import entry_count
+from gradproof.engine.run import Run, run
 from gradproof.errors import GradproofError
 from gradproof.ir.program import Node, Program
 from gradproof.ir.types import Array
@@ -95,7 +98,11 @@ def _hidden(proven: Run, source: int) -> Singular | None:
 
 
 def without_value(proven: Run) -> tuple[Place, ...]:
-    """From the op that has no value in exact arithmetic to the target; empty where the target has a value."""
+    """From the op that has no value in exact arithmetic to the target; empty where the target has a value.
+
+    A run with few digits loses the bound of log(1 - sigmoid(120)) too, which has one with more.
+    """
+    proven = _with_more_digits(proven)
     bad = _without_bound(proven)
     end = Place(proven.program.outputs[0], ())
     faulty = bad(end.id)
@@ -107,6 +114,19 @@ def without_value(proven: Run) -> tuple[Place, ...]:
         while (before := _lacking_anywhere(proven.program, way[0], bad)) is not None:
             way = (*trail(proven.program, before, bad), *way)
         return way
+
+
+def _with_more_digits(proven: Run) -> Run:
+    """The same point again, unless that takes too long only to name a cause."""
+    value = proven.values.get(proven.program.outputs[0])
+    with proven.m.domain.active():
+        is_bounded = value is None or isinstance(value, tuple) or not _unbounded(proven, value).any()
+    if is_bounded or entry_count(proven.program) > MAX_ENTRIES:
+        return proven
+    try:
+        return run(BallDomain(BITS), proven.program)
+    except GradproofError:
+        return proven
 
 
 def _lacking_anywhere(program: Program, place: Place, bad: Faulty) -> Place | None:
