@@ -214,12 +214,11 @@ class Finish:
         self, events: Sequence[TorchEvent], versions: dict[int, list[Cell]], before: int
     ) -> Iterator[OpEvent]:
         """What was made ready, then what leaves became that were moved, then the rest; hooks behind their tensors."""
-        rules = {node: rule.id for node, rule in self.run.nodes.items()}
         for k, raw in enumerate(events, 1):
             if k == before + 1:
                 yield from self._moved(versions)
                 yield from self.twice.events(self.value)
-            yield self._event(k * STEP, raw, rules)
+            yield self._event(k * STEP, raw)
             yield from self.hooks.behind({cell.id for cell in raw.outputs}, k * STEP)
 
     def _moved(self, versions: dict[int, list[Cell]]) -> Iterator[OpEvent]:
@@ -228,7 +227,12 @@ class Finish:
             for cell in later:
                 yield OpEvent(0, MOVED, (self.value(first),), (self.value(cell),), {}, None, (), "forward")
 
-    def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
+    def _rule_of(self, raw: TorchEvent) -> int | None:
+        """The rule that an op is part of; a sum that the engine makes of gradients is part of none."""
+        rule = self.run.nodes.get(raw.node)
+        return None if rule is None or (rule.done and raw.index > rule.ended) else rule.id
+
+    def _event(self, index: int, raw: TorchEvent) -> OpEvent:
         self.places[raw.index] = index
         spans, is_backward = tuple(map(span_of, raw.places)), self.run.id in raw.within
         given = [self.value(followed(cell, self.backward) if is_backward else cell) for cell in raw.inputs]
@@ -244,7 +248,7 @@ class Finish:
             phase="backward" if is_backward else "forward",
             within=raw.within,
             scope=raw.scope,
-            pullback=rules.get(raw.node),
+            pullback=self._rule_of(raw),
             call=raw.call,
             heard=raw.heard,
         )
