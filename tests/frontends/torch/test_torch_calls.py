@@ -288,6 +288,47 @@ def test_each_example_has_its_jacobian_judged(name: str) -> None:
     assert {one.oracle for one in found} == {"ball"}
 
 
+def _filled(x: Any) -> Any:
+    y = torch.zeros(3)
+    y[0] = (x**2).sum()
+    y[1:] = x
+    y *= 2.0
+    return y.prod() + y.sum()
+
+
+def _read_by_an_older_view(x: Any) -> Any:
+    y = torch.zeros(3)
+    rest = y[1:]
+    y += x.sum() ** 2
+    return rest.sum() * y[0]
+
+
+def _beside_a_detached_copy(x: Any) -> Any:
+    y = x**2
+    held = y.detach()
+    y += x
+    return (y * held).sum()
+
+
+@pytest.mark.parametrize("function", [_filled, _read_by_an_older_view, _beside_a_detached_copy])
+def test_what_is_changed_in_place_below_a_transform_keeps_its_history(function: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+
+    def program() -> None:
+        torch.func.grad(function)(x)
+        torch.func.jacrev(function)(x)
+
+    assert_all_correct(audited(program), 2)
+
+
+@pytest.mark.parametrize("function", [_filled, _read_by_an_older_view, _beside_a_detached_copy])
+def test_what_is_changed_in_place_below_two_transforms_is_never_called_wrong(function: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    found = audited(lambda: torch.func.grad(lambda v: torch.func.grad(function)(v).sum())(x)).gradients
+    assert len(found) == 2
+    assert {one.verdict.value for one in found} <= {"correct", "unverified"}
+
+
 class _Tripled(torch.autograd.Function):
     generate_vmap_rule = True
 
