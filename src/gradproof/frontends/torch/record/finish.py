@@ -97,7 +97,7 @@ class Finish:
         self.lost = unreached(run, named)[:MOST_LEAVES]
         before = self.n_older(events)
         made = tuple(self.events(events, versions, before))
-        doubt = doubt_of(run, events, self.recorder)
+        doubt = doubt_of(run, events, self.recorder) or self.twice.doubt
         return GradientCall(
             id=run.id,
             api="gradient",
