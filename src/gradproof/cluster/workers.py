@@ -82,11 +82,15 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
     with dask.config.set(_SETTINGS):
         if scheduler is None:
-            cluster = LocalCluster(
-                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
-                memory_limit=memory_of_each(jobs), scheduler_kwargs={"dashboard_address": _ANY_PORT},
-                preload=[*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.beginning"],
-            )  # fmt: skip
+            preload = [*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.beginning"]
+            try:
+                cluster = LocalCluster(
+                    n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
+                    memory_limit=memory_of_each(jobs), scheduler_kwargs={"dashboard_address": _ANY_PORT},
+                    preload=preload,
+                )  # fmt: skip
+            except (OSError, RuntimeError) as error:  # one of them was ended before it had begun
+                raise InvalidInput(f"{jobs} processes could not be started: {error}") from error
             with cluster, Client(cluster) as client:
                 yield client
             return
