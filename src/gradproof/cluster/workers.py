@@ -105,7 +105,12 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 
 _ANY_PORT = "127.0.0.1:0"  # of a scheduler's own pages: the usual one may be another cluster's
-_SETTINGS = {"distributed.scheduler.allowed-failures": LOSSES, "distributed.admin.low-level-log-length": 0}
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": LOSSES,
+    "distributed.admin.low-level-log-length": 0,
+    "distributed.worker.profile.enabled": False,  # it stops a worker a hundred times a second
+    "distributed.admin.system-monitor.interval": "5s",
+}
 
 
 def _there(

@@ -16,10 +16,13 @@ def near(events: Sequence[TorchEvent], wanted: Collection[int], previous: int = 
     """
     needed, found = set(wanted), []
     for event in reversed(events):
-        recent = event.index >= previous or event.scope is not None
-        if any(cell.id in needed and (recent or cell.requires_grad) for cell in event.outputs):
-            found.append(event)
-            needed.update(cell.id for cell in event.inputs if cell.leaf is None)
+        for cell in event.outputs:  # events of many steps are looked through, for each step that is kept
+            if cell.id in needed and (
+                event.index >= previous or event.scope is not None or cell.requires_grad
+            ):
+                found.append(event)
+                needed.update(cell.id for cell in event.inputs if cell.leaf is None)
+                break
     return found[::-1]
 
 
