@@ -19,7 +19,7 @@ from gradproof.frontends.record.model import (
 )
 from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
-from gradproof.frontends.torch.record.behind import far, near
+from gradproof.frontends.torch.record.behind import Behind, far, near
 from gradproof.frontends.torch.record.cell_values import CellValues
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
@@ -133,7 +133,7 @@ class Finish:
     @property
     def made(self) -> set[int]:
         """The values whose graph this call has gone through; data have none."""
-        events = () if self.run.keeps_graph else (*self._near, *self.backward)
+        events = () if self.run.keeps_graph else (*self._near.events, *self.backward)
         return {one.id for event in events for one in event.outputs if one.requires_grad}
 
     def waiting(self, call: GradientCall) -> Waiting:
@@ -154,13 +154,13 @@ class Finish:
         return needed | {cell.id for event in self.backward for cell in event.inputs if cell.leaf is None}
 
     @cached_property
-    def _near(self) -> list[TorchEvent]:
+    def _near(self) -> Behind:
         return near(self.forward, self._wanted, self.recorder.previous)
 
     @cached_property
     def relevant(self) -> list[TorchEvent]:
         """The events that the target, or something in the backward pass, was computed from."""
-        return [*far(self.forward, self._wanted, self._near), *self._near, *self.backward]
+        return [*far(self.forward, self._wanted, self._near), *self._near.events, *self.backward]
 
     def n_older(self, events: Sequence[TorchEvent]) -> int:
         """How many events come before the first that a leaf went into: data that were made ready."""
