@@ -56,10 +56,11 @@ def passages(program: Program, source: int) -> tuple[Passage, ...]:
 
     A line counts if the gradient passes through enough of its executions with sizes that can be compared.
     """
-    lines = Counter(None if node.span is None else node.span.line for node in program.nodes)
-    if max(lines.values(), default=0) < MIN_REPEATS:
-        return ()  # found out at once: every row of a Jacobian asks
-    groups, steps = _repeated(program), _steps_inside(program)
+    ops = Counter(node.op for node in program.nodes)  # found out at once: every row of a Jacobian asks
+    if max(ops.values(), default=0) < MIN_REPEATS:
+        return ()
+    has_products = any(ops[op] >= MIN_REPEATS for op in _PRODUCTS)
+    groups, steps = _repeated(program), _steps_inside(program) if has_products else []
     if not groups and not steps:
         return ()
     if program not in _SIZES:
@@ -124,7 +125,11 @@ def _steps_inside(program: Program) -> list[list[Node]]:
             once.add(node.span)
         if node.op in _PRODUCTS and node.scope is None:
             groups.setdefault((node.span, node.op, node.shape), []).append(node)
-    steps = [_by_factors(program, nodes) for (span, _, _), nodes in groups.items() if span in once]
+    steps = [
+        _by_factors(program, nodes)
+        for (span, _, _), nodes in groups.items()
+        if len(nodes) >= MIN_REPEATS and span in once
+    ]
     return [nodes for nodes in steps if len(nodes) >= MIN_REPEATS and _is_chain(program, nodes)]
 
 
