@@ -56,11 +56,7 @@ def passages(program: Program, source: int) -> tuple[Passage, ...]:
 
     A line counts if the gradient passes through enough of its executions with sizes that can be compared.
     """
-    ops = Counter(node.op for node in program.nodes)  # found out at once: every row of a Jacobian asks
-    if max(ops.values(), default=0) < MIN_REPEATS:
-        return ()
-    has_products = any(ops[op] >= MIN_REPEATS for op in _PRODUCTS)
-    groups, steps = _repeated(program), _steps_inside(program) if has_products else []
+    groups, steps = _groups(program)
     if not groups and not steps:
         return ()
     if program not in _SIZES:
@@ -71,6 +67,20 @@ def passages(program: Program, source: int) -> tuple[Passage, ...]:
     found += [_passage(nodes, sizes, inside=True) for nodes in steps]
     known = [passage for passage in found if passage is not None]
     return tuple(sorted(known, key=lambda passage: -abs(math.log(growth_along(passage).factor))))
+
+
+def repeats_a_line(program: Program) -> bool:
+    """Whether there is a line along which a gradient could grow or die out."""
+    return any(_groups(program))
+
+
+def _groups(program: Program) -> tuple[list[list[Node]], list[list[Node]]]:
+    """Nodes of lines that run many times, and products inside of lines that do not."""
+    ops = Counter(node.op for node in program.nodes)  # found out at once: every row of a Jacobian asks
+    if max(ops.values(), default=0) < MIN_REPEATS:
+        return [], []
+    has_products = any(ops[op] >= MIN_REPEATS for op in _PRODUCTS)
+    return _repeated(program), _steps_inside(program) if has_products else []
 
 
 # The gradient of a node is the same for every source that leads to it: it is computed once for all of them.
