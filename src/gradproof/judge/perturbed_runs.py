@@ -1,4 +1,4 @@
-"""Large programs that are too deep for balls or for memory: their gradient in float64, with an error bar from shaken runs.
+"""Programs too deep for balls, or too large for memory: their gradient in float64, with an error bar from shaken runs.
 
 The radius of a ball grows from layer to layer as if every error had the worst of signs, and after some layers of
 attention nothing is left. Errors themselves do not grow like that. How large they are shows when the program is run
