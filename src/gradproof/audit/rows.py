@@ -75,7 +75,7 @@ def _together(
     The first one is examined with its backward ops and without: if these make no difference, the others need none.
     """
     (first,) = rows.captures
-    judged = judge_call(first, options)
+    judged = _judged(first, options)
     if judged.capture.program is not first.program or not _is_quiet(first):
         return None
     known = report(judged)
@@ -106,6 +106,13 @@ def _together(
             return None
         reports.append(own)
     return reports or None
+
+
+def _judged(first: Capture, options: Options) -> JudgedCall:
+    """In balls of float64 where they do: only whether it is right matters here, not to how many digits."""
+    quick = judge_call(first, replace(options, precision_cap_bits=min(53, options.precision_cap_bits)))
+    is_right = all(one.verdict is Verdict.CORRECT and one.oracle == "ball" for one in quick.judgements)
+    return quick if is_right else judge_call(first, options)
 
 
 def _worth_telling(
