@@ -10,9 +10,9 @@ import numpy as np
 
 from gradproof.domains.constants64 import constant_ball
 from gradproof.domains.fused64 import (
-    BLOCK,
     SMALL,
     Kernel,
+    exact_sum,
     fused_product,
     fused_quotient,
     fused_sum,
@@ -102,26 +102,13 @@ def known(mid: Array, rad: Array) -> Ball64:
 
 
 def add(a: Ball64, b: Ball64) -> Ball64:
-    exact = _exact_sum(a, b)
-    return _binary(_ADD, _careful_add, a, b) if exact is None else exact
+    total = exact_sum(a.mid, a.rad, b.mid, b.rad)
+    return _binary(_ADD, _careful_add, a, b) if total is None else Ball64(total)
 
 
 def sub(a: Ball64, b: Ball64) -> Ball64:
-    exact = _exact_sum(a, -b)
-    return _binary(_SUBTRACT, lambda a, b: _careful_add(a, -b), a, b) if exact is None else exact
-
-
-def _exact_sum(a: Ball64, b: Ball64) -> Ball64 | None:
-    """The sum of exact numbers where it is one of float64: an exponent 2 - 1 is 1, and no other number nearby."""
-    if a.rad is not None or b.rad is not None or max(a.size, b.size) > BLOCK:
-        return None
-    if any(((np.abs(x.mid) < SMALL) & (x.mid != 0.0)).any() for x in (a, b)):
-        return None  # what is left of numbers so small may have been flushed to zero
-    with np.errstate(all="ignore"):
-        mid = np.asarray(a.mid + b.mid)
-        taken = mid - a.mid
-        is_rounded = np.any((a.mid - (mid - taken)) + (b.mid - taken))  # not a number where one is infinite
-    return None if is_rounded else Ball64(mid)
+    total = exact_sum(a.mid, a.rad, -b.mid, b.rad)
+    return _binary(_SUBTRACT, lambda a, b: _careful_add(a, -b), a, b) if total is None else Ball64(total)
 
 
 def mul(a: Ball64, b: Ball64) -> Ball64:
