@@ -53,7 +53,7 @@ RIGHT: dict[str, Case] = {
 OTHER: dict[str, Case] = {
     "shrinking": (_shrinking, POINT[0]),
     "kink": (_kinked, np.array([0.5, 0.0, -1.0])),
-    "lost": (_lost, np.array([1.0, 1e-170])),
+    "lost": (_lost, np.array([1.0, 1e-25], np.float32)),
     "rounding": (_spoilt, np.array([0.25, 1.5, 3.75])),
 }
 
