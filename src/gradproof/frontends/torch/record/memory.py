@@ -106,8 +106,13 @@ class Memory:
         cell, store = self._own(tensor), self._store(tensor)
         if cell is not None and (store is None or cell in self._present(store, tensor)):
             return self._as_used(tensor, cell, store)
-        says = not self.transforms or tensor.requires_grad or (cell is not None and cell.origin is not None)
+        was_detached = cell is not None and cell.origin is not None
+        says = not self.transforms or tensor.requires_grad or was_detached
         found = None if store is None else self._equal(tensor, store, keeps_none or not says, says)
+        if store is not None and found is not None and was_detached and found.origin is None:
+            found = self._detached(
+                tensor, found, store
+            )  # in forward mode no tensor says that it has a history
         if found is None:
             found = self._new(tensor, store)
             found.leaf = tensor if is_leaf(tensor) else None
