@@ -81,6 +81,7 @@ SHOWN = {
     "smooth-substitute": "torch-not finite-norm",
     "soft-choice": "tensorflow-missing-one of three, marked as the largest",
     "stacked": "torch-missing-torch.tensor of a list of tensors",
+    "step-in-place": "torch-state-a leaf whose name is given to the result of its step",
     "stored-value": "tensorflow-missing-assign inside the tape",
     "straight-through": "numpy-missing-rounding",
     "uncompiled": "tensorflow-state-two variables",

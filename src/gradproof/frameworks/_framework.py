@@ -51,6 +51,8 @@ class Framework:
     adds_gradients: bool = False  # to those of earlier calls
     leaf_keyword: str = ""  # with which an array is made one that gradients are collected in
     leaf_made: str = ""  # {x} as such an array
+    without_graph: str = ""  # the block in which such an array may be changed in place
+    chooses_along_first: bool = False  # axis, where an argmax is told none; otherwise among all numbers
     one_hot: str = ""  # with {labels}, {n} and {axis}
     places: str = ""  # the numbers 0, 1, ... up to {n}
     checker: str = ""

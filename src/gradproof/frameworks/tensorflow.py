@@ -67,6 +67,7 @@ FRAMEWORK = Framework(
         "log_abs_det": "tf.linalg.slogdet(A)[1]",
     },
     constant="constant",
+    chooses_along_first=True,
     one_hot="tf.one_hot({labels}, {n}{axis})",
     places="tf.range({n}.0)",
     rule_decorators=("custom_gradient",),

@@ -76,6 +76,7 @@ FRAMEWORK = Framework(
     adds_gradients=True,
     leaf_keyword="requires_grad",
     leaf_made="{x}.requires_grad_()",
+    without_graph="with torch.no_grad()",
     cast="{x}.to(torch.{dtype})",
     package="torch",
     wide_default="torch.set_default_dtype(torch.float64)",
