@@ -54,6 +54,7 @@ UNMENDED = frozenset(
 
 # For each kind of fix a script of the gate to which it is offered.
 SHOWN = {
+    "bounded-argument": "torch-not finite-entropy of a model's probabilities in a helper",
     "cast-once": "torch-rounding-bf16",
     "counterparts": "numpy-missing-math",
     "cut-history": "torch-state-history",
@@ -64,7 +65,6 @@ SHOWN = {
     "guarded-branch": "numpy-not finite-where with log",
     "harmless-input": "torch-not finite-where",
     "inside-the-tape": "numpy-missing-after the block",
-    "least-argument": "torch-not finite-entropy of a model's probabilities in a helper",
     "made-a-leaf": "torch-missing-requires",
     "new-tensor": "torch-missing-added in place",
     "norm-at-zero": "jax-not finite-normalise zero vector",

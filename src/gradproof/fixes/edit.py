@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
+from keyword import iskeyword
 
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
@@ -182,7 +183,8 @@ def with_texts(source: ParsedSource, changes: Sequence[tuple[ast.expr | ast.arg,
         first, end = bounds(source, expression)
         if end > last:
             return None
-        data, last = data[:first] + text.encode() + data[end:], first
+        head, tail = without_parentheses(data[:first].decode(), text, data[end:].decode())
+        data, last = f"{head}{text}{tail}".encode(), len(head.encode())
     return data.decode().splitlines(keepends=True)
 
 
@@ -212,3 +214,25 @@ def unused_name(source: ParsedSource, name: str) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
+    """A call needs no parentheses around it; those of a call that it is the argument of stay."""
+    is_call = isinstance(syntax.expression(text), ast.Call | ast.Name)
+    before = re.search(r"(\w+|[\])])\s*$", head[:-1])
+    is_argument = before is not None and not (iskeyword(before[1]) and head[-2:-1].isspace())
+    if _is_enclosed(text) and head.endswith("(") and tail.startswith(")"):
+        return head[:-1], tail[1:]  # those around the old text serve the new one, or those of the new one do
+    if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
+        return head[:-1], tail[1:]
+    return head, tail
+
+
+def _is_enclosed(text: str) -> bool:
+    """Whether one pair of parentheses is around all of a text: not so in `(a + b) * (c + d)`."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return text.startswith("(") and place == len(text) - 1
+    return False

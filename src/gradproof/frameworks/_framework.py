@@ -42,7 +42,8 @@ class Framework:
     compilers: tuple[str, ...] = ()  # decorators, and functions of functions, that compile
     stack: str = ""  # its function that makes one array of several
     truncated: str = ""  # {x} rounded towards zero
-    at_least: str = ""  # {x}, or the number {low} where that is larger
+    at_least: str = ""  # {x}, or the number {bound} where that is larger
+    at_most: str = ""  # {x}, or the number {bound} where that is smaller
     detached: str = ""  # {x} without its history
     slopes_helper: str = (
         ""  # a function called {name} that gives others slopes by differences, with steps of {scale}

@@ -1,0 +1,89 @@
+"""What was written by a machine, as a person would have it: no sign that undoes another, no name said in each term."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gradproof.fixes.source import ParsedSource
+from gradproof.ir import syntax
+
+_PRODUCT = (ast.Mult, ast.Div, ast.MatMult)
+
+
+def without_double_signs(tree: ast.expr) -> ast.expr:
+    """`--x` as `x`, and `-(-x @ w)` as `x @ w`: the sign of a number is exact, so that this is no other number."""
+    return _Signs().visit(tree)  # type: ignore[no-any-return]
+
+
+class _Signs(ast.NodeTransformer):
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        return _opposite(node.operand) or node if isinstance(node.op, ast.USub) else node
+
+
+def _opposite(part: ast.expr) -> ast.expr | None:
+    """Without the sign that it begins with; None where it begins with none."""
+    match part:
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return inner
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _PRODUCT):
+            first = _opposite(left)
+            return None if first is None else ast.BinOp(first, op, right)
+    return None
+
+
+def with_factor_ahead(tree: ast.expr) -> ast.expr:
+    """`g * a + g * b` as `g * (a + b)`, where the terms of a sum begin with the same name."""
+    if not isinstance(tree, ast.BinOp) or not isinstance(tree.op, ast.Add | ast.Sub):
+        return tree
+    left, right = with_factor_ahead(tree.left), _split(tree.right)
+    first = _split(left)
+    if first[0] is None or right[0] != first[0]:
+        return ast.BinOp(left, tree.op, tree.right)
+    return ast.BinOp(ast.Name(first[0]), ast.Mult(), ast.BinOp(first[1], tree.op, right[1]))
+
+
+def _split(term: ast.expr) -> tuple[str | None, ast.expr]:
+    """The name that a product begins with, and what is left of it."""
+    match term:
+        case ast.Name(id=name):
+            return name, ast.Constant(1)
+        case ast.BinOp(left=ast.Name(id=name), op=ast.Mult(), right=right):
+            return name, right
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, ast.Mult | ast.Div):
+            name, rest = _split(left)
+            is_one = isinstance(rest, ast.Constant) and rest.value == 1 and isinstance(op, ast.Mult)
+            return name, right if is_one else ast.BinOp(rest, op, right)
+    return None, term
+
+
+def with_local_names(source: ParsedSource, place: ast.expr, text: str) -> str:
+    """A text with the names that the function around its place has given to parts of it by then."""
+    statement, scope = source.statement(place), source.scope(place)
+    if statement is None or not isinstance(scope, ast.FunctionDef):
+        return text
+    known: dict[str, str] = {}
+    for one in scope.body:
+        match one:
+            case ast.Assign(targets=[ast.Name() as target], value=value) if one.lineno < statement.lineno:
+                used = [part for part in ast.walk(value) if isinstance(part, ast.Name)]
+                is_plain = isinstance(value, ast.Name | ast.Constant)
+                if not is_plain and all(_has_one_value(source, scope, name) for name in (target, *used)):
+                    known[ast.dump(value)] = target.id
+    named = _Named(known).visit(syntax.expression(text))
+    return ast.unparse(ast.fix_missing_locations(named)) if known else text
+
+
+def _has_one_value(source: ParsedSource, scope: ast.FunctionDef, name: ast.Name) -> bool:
+    is_argument = any(one.arg == name.id for one in ast.walk(scope.args) if isinstance(one, ast.arg))
+    return len(source.stores(name)) + is_argument <= 1
+
+
+class _Named(ast.NodeTransformer):
+    def __init__(self, known: dict[str, str]) -> None:
+        self.known = known
+
+    def visit(self, node: ast.AST) -> Any:
+        name = self.known.get(ast.dump(node)) if isinstance(node, ast.expr) else None
+        return super().visit(node) if name is None else ast.Name(name, ast.Load())
