@@ -1,7 +1,7 @@
 """A logarithm or an exponential beyond the numbers of its dtype, taken of the nearest number for which it is within.
 
-The logarithm of what is zero by rounding, in helpers that are handed probabilities and not what they were made of: where
-that is at hand, `log_softmax` comes first. The exponential of what grows in a loop until nobody uses it any more.
+The logarithm of what is zero by rounding, in helpers that are handed probabilities and not what they were made of:
+where that is at hand, `log_softmax` comes first. The exponential of what grows in a loop until nobody uses it any more.
 Silent where the lines of the fault have neither.
 """
 
