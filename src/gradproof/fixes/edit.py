@@ -13,7 +13,7 @@ from keyword import iskeyword
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
 
-LEAST_NAMED = 16  # characters: what is shorter is read as quickly as its name
+LEAST_NAMED = 16  # characters that are said again: what is shorter is read as quickly as its name
 # Both sides are a name or a number: what formatters write without blanks.
 _POWER = re.compile(r"(?<![\w.)\]])([\w.]+)( ?)\*\*( ?)(-?[\w.]+)(?![\w.(\[])")
 _WORDS = re.compile(r"'([^'\"\\\\]*)'")
@@ -145,7 +145,7 @@ def with_a_name(
     tree = syntax.expression(text)
     parts = [one for one in ast.walk(tree) if isinstance(one, ast.Call | ast.BinOp)]
     count = Counter(ast.get_source_segment(text, one) or "" for one in parts)
-    again = [one for one in count if count[one] > 1 and len(one) >= LEAST_NAMED and one in text]
+    again = [one for one in count if len(one) * (count[one] - 1) >= LEAST_NAMED and one in text]
     again = [part] if part else again
     if not again or statement is None or not _runs_once(source, expression, statement):
         return text, {}
