@@ -52,9 +52,9 @@ def _split(term: ast.expr) -> tuple[str | None, ast.expr]:
         case ast.BinOp(left=ast.Name(id=name), op=ast.Mult(), right=right):
             return name, right
         case ast.BinOp(left=left, op=op, right=right) if isinstance(op, ast.Mult | ast.Div):
-            name, rest = _split(left)
+            first, rest = _split(left)
             is_one = isinstance(rest, ast.Constant) and rest.value == 1 and isinstance(op, ast.Mult)
-            return name, right if is_one else ast.BinOp(rest, op, right)
+            return first, right if is_one else ast.BinOp(rest, op, right)
     return None, term
 
 

@@ -1,5 +1,6 @@
 """A training step written by hand that changes the leaf itself, where it gave the leaf's name to a new tensor.
 
+Where the script keeps the leaves of earlier steps, in a list or under another name, the new tensor is made a leaf.
 Silent where the new value is not that of the leaf with something added or taken away, and for frameworks whose
 variables have methods for it.
 """
@@ -10,13 +11,15 @@ import ast
 from collections.abc import Iterator
 
 from gradproof.diagnosis.diagnostic import Fix
-from gradproof.fixes.edit import diff
+from gradproof.fixes.edit import diff, replaced
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource
-from gradproof.fixes.users_file import file_at
+from gradproof.fixes.users_file import UsersFile, file_at
 from gradproof.ir.syntax import statement_around
 
 _TEXT = "change {names} in place, where no graph is recorded{zeroed}"
+_MADE = "make a leaf of what each step gives to {names}"
+_KEEPERS = ("append", "add", "insert", "extend", "put")
 _ZEROED = ", and set the gradient back"
 _SIGNS = {ast.Sub: "-=", ast.Add: "+="}
 
@@ -30,6 +33,9 @@ def offer(fault: Fault) -> Iterator[Fix]:
     around = None if here is None else source.parents.get(here)
     steps = _steps(source, here, getattr(around, "body", []))
     if not steps:
+        return
+    if any(_is_kept(source, name) for name, _ in steps.values()):
+        yield from _as_leaves(file, steps, span.file)
         return
     header = file.worded(file.language.without_graph)
     is_within = isinstance(around, ast.With) and ast.unparse(around).startswith(header)
@@ -71,6 +77,29 @@ def _in_place(source: ParsedSource, statement: ast.stmt) -> tuple[str, str] | No
         return None
     behind = source.text.splitlines()[statement.lineno - 1].encode()[statement.end_col_offset :].decode()
     return name, f"{name} {_SIGNS[type(op)]} {ast.get_source_segment(source.text, step)}{behind}"
+
+
+def _is_kept(source: ParsedSource, name: str) -> bool:
+    """Whether something else holds what a name stands for, and would change with it."""
+    for use in source.names(source.tree, name):
+        around = source.parents.get(use)
+        while isinstance(around, ast.List | ast.Tuple | ast.Dict):
+            use, around = around, source.parents.get(around)
+        is_method = isinstance(around, ast.Call) and isinstance(around.func, ast.Attribute)
+        if is_method and isinstance(around, ast.Call) and ast.unparse(around.func).endswith(_KEEPERS):
+            return True
+        if isinstance(around, ast.Assign | ast.Yield) and around.value is use:
+            return True
+    return False
+
+
+def _as_leaves(file: UsersFile, steps: dict[ast.stmt, tuple[str, str]], name: str) -> Iterator[Fix]:
+    values = [one.value for one in steps if isinstance(one, ast.Assign)]
+    if len(values) == len(steps):  # what is changed in place already is no new tensor
+        bare = (f"({ast.get_source_segment(file.source.text, one)})" for one in values)
+        made = [file.language.leaf_made.format(x=file.language.detached.format(x=one)) for one in bare]
+        text = _MADE.format(names=", ".join(f"`{one}`" for one, _ in steps.values()))
+        yield Fix(text, replaced(file.source, list(zip(values, made)), name))
 
 
 def _is_reset(source: ParsedSource, name: str) -> bool:
