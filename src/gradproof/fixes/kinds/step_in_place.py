@@ -81,7 +81,8 @@ def _in_place(source: ParsedSource, statement: ast.stmt) -> tuple[str, str] | No
 
 def _is_kept(source: ParsedSource, name: str) -> bool:
     """Whether something else holds what a name stands for, and would change with it."""
-    for use in source.names(source.tree, name):
+    for name_read in source.names(source.tree, name):
+        use: ast.AST = name_read
         around = source.parents.get(use)
         while isinstance(around, ast.List | ast.Tuple | ast.Dict):
             use, around = around, source.parents.get(around)
