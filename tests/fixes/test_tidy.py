@@ -8,7 +8,7 @@ import pytest
 
 from gradproof.fixes.edit import replaced
 from gradproof.fixes.source import parsed
-from gradproof.fixes.tidy import with_factor_ahead, with_local_names, without_double_signs
+from gradproof.fixes.tidy import with_factor_ahead, with_local_names, with_plain_choices, without_double_signs
 from gradproof.ir import syntax
 
 
@@ -43,6 +43,20 @@ def test_no_sign_undoes_another(text: str, tidy: str) -> None:
 )
 def test_a_factor_of_all_terms_is_said_once(text: str, tidy: str) -> None:
     assert _text(with_factor_ahead(syntax.expression(text))) == tidy
+
+
+@pytest.mark.parametrize(
+    ("text", "tidy"),
+    {
+        "np.where(x <= 6, np.where(np.where(x <= 6, x, 6.0) >= 0, up, 0.0), 0.0)": (
+            "np.where((x <= 6) & (x >= 0), up, 0.0)"
+        ),
+        "np.where(x > 0, 1.0, np.where(x > 0, y, z))": "np.where(x > 0, 1.0, z)",
+        "np.where(x > 0, np.where(y > 0, a, 1.0), 0.0)": "np.where(x > 0, np.where(y > 0, a, 1.0), 0.0)",
+    }.items(),
+)
+def test_no_selection_asks_what_is_known(text: str, tidy: str) -> None:
+    assert _text(with_plain_choices(syntax.expression(text))) == tidy
 
 
 def test_names_of_the_function_are_used_where_they_still_mean_that() -> None:

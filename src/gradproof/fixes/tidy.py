@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 from gradproof.fixes.source import ParsedSource
@@ -56,6 +57,36 @@ def _split(term: ast.expr) -> tuple[str | None, ast.expr]:
             is_one = isinstance(rest, ast.Constant) and rest.value == 1 and isinstance(op, ast.Mult)
             return first, right if is_one else ast.BinOp(rest, op, right)
     return None, term
+
+
+def with_plain_choices(tree: ast.expr) -> ast.expr:
+    """No selection asks again what the one around it knows, and two that drop the same are one."""
+    return _Choices({}).visit(tree)  # type: ignore[no-any-return]
+
+
+class _Choices(ast.NodeTransformer):
+    """`known` are the conditions around, by their text, and which side of them this is."""
+
+    def __init__(self, known: Mapping[str, bool]) -> None:
+        self.known = known
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if not ast.unparse(node.func).endswith("where") or len(node.args) != 3 or node.keywords:
+            return self.generic_visit(node)
+        condition = self.visit(node.args[0])
+        said = ast.unparse(condition)
+        if said in self.known:
+            return self.visit(node.args[1 if self.known[said] else 2])
+        kept, other = (
+            _Choices({**self.known, said: side}).visit(part)
+            for side, part in zip((True, False), node.args[1:])
+        )
+        match kept:
+            case ast.Call(func=function, args=[inner, deeper, dropped]) if ast.unparse(
+                function
+            ) == ast.unparse(node.func) and ast.unparse(dropped) == ast.unparse(other):
+                condition, kept = ast.BinOp(condition, ast.BitAnd(), inner), deeper
+        return ast.Call(node.func, [condition, kept, other], [])
 
 
 def with_local_names(source: ParsedSource, place: ast.expr, text: str) -> str:
