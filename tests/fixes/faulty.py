@@ -73,7 +73,7 @@ SHOWN = {
     "own-functions": "torch-missing-a parameter by float",
     "own-leaf": "torch-missing-leaf",
     "passed-as-argument": "tensorflow-state-a frozen temperature beside an overflow",
-    "root-at-zero": "torch-not finite-where",
+    "root-at-zero": "torch-not finite-distances of which the largest are taken",
     "scaled-loss": "tensorflow-rounding-products in float16",
     "slice-first": "numpy-not finite-logarithms of which one is used",
     "slopes-by-differences": "tensorflow-a library's rule-betainc",
