@@ -59,6 +59,15 @@ def test_no_selection_asks_what_is_known(text: str, tidy: str) -> None:
     assert _text(with_plain_choices(syntax.expression(text))) == tidy
 
 
+@pytest.mark.parametrize("change", ["s.mul_(2)", "s[0] = 1.0", "s *= 2"])
+def test_a_name_whose_value_is_changed_is_not_used(change: str) -> None:
+    source = parsed(f"def f(x, up):\n    s = sig(x)\n    {change}\n    return up * s\n")
+    assert source is not None
+    place = next(one.value for one in ast.walk(source.tree) if isinstance(one, ast.Return))
+    assert place is not None
+    assert with_local_names(source, place, "sig(x)") == "sig(x)"
+
+
 def test_names_of_the_function_are_used_where_they_still_mean_that() -> None:
     source = parsed(
         "def f(x, up):\n    s = sig(x)\n    t = sig(up)\n    up = 2 * up\n    return up * s\n    u = sig(-x)\n"
@@ -87,3 +96,14 @@ def test_a_call_has_no_parentheses_around_it_but_those_of_a_call(before: str, af
     assert isinstance(product, ast.expr)
     changed = replaced(source, [(product, "f(1)")], "script.py")
     assert [line[1:] for line in changed.splitlines() if line.startswith("+y")] == [after]
+
+
+def test_a_statement_or_several_arguments_may_take_the_place_of_an_expression() -> None:
+    source = parsed("h.mul_(3)\ny = f(x)\n")
+    assert source is not None
+    call, use = (
+        next(one for one in ast.walk(source.tree) if ast.unparse(one) == text) for text in ("h.mul_(3)", "x")
+    )
+    assert isinstance(call, ast.expr) and isinstance(use, ast.expr)
+    assert "+h = h.mul(3)" in replaced(source, [(call, "h = h.mul(3)")], "script.py")
+    assert "+y = f(x, a=1)" in replaced(source, [(use, "x, a=1")], "script.py")

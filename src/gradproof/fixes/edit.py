@@ -218,14 +218,21 @@ def unused_name(source: ParsedSource, name: str) -> str:
 
 def without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
     """A call needs no parentheses around it; those of a call that it is the argument of stay."""
-    is_call = isinstance(syntax.expression(text), ast.Call | ast.Name)
+    if not (head.endswith("(") and tail.startswith(")")):
+        return head, tail
     before = re.search(r"(\w+|[\])])\s*$", head[:-1])
     is_argument = before is not None and not (iskeyword(before[1]) and head[-2:-1].isspace())
-    if _is_enclosed(text) and head.endswith("(") and tail.startswith(")"):
-        return head[:-1], tail[1:]  # those around the old text serve the new one, or those of the new one do
-    if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
-        return head[:-1], tail[1:]
-    return head, tail
+    # Those around the old text serve the new one, or those of the new one do.
+    is_twice = _is_enclosed(text) or (not is_argument and isinstance(_tree(text), ast.Call | ast.Name))
+    return (head[:-1], tail[1:]) if is_twice else (head, tail)
+
+
+def _tree(text: str) -> ast.expr | None:
+    """None for what is no expression by itself, as the arguments of a call are."""
+    try:
+        return syntax.expression(text)
+    except SyntaxError:
+        return None
 
 
 def _is_enclosed(text: str) -> bool:

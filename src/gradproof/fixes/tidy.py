@@ -107,8 +107,15 @@ def with_local_names(source: ParsedSource, place: ast.expr, text: str) -> str:
 
 
 def _has_one_value(source: ParsedSource, scope: ast.FunctionDef, name: ast.Name) -> bool:
+    """Whether it is given a value once, and nothing is written into that: an entry, or all of it by `x.mul_(2)`."""
     is_argument = any(one.arg == name.id for one in ast.walk(scope.args) if isinstance(one, ast.arg))
-    return len(source.stores(name)) + is_argument <= 1
+    around = [source.parents.get(one) for one in source.names(scope, name.id)]
+    is_written = any(
+        (isinstance(one, ast.Subscript) and not isinstance(one.ctx, ast.Load))
+        or (isinstance(one, ast.Attribute) and (one.attr.endswith("_") or not isinstance(one.ctx, ast.Load)))
+        for one in around
+    )
+    return len(source.stores(name)) + is_argument <= 1 and not is_written
 
 
 class _Named(ast.NodeTransformer):

@@ -75,8 +75,22 @@ def _in_place(source: ParsedSource, statement: ast.stmt) -> tuple[str, str] | No
             return None
     if type(op) not in _SIGNS or source.indent(statement).strip() or statement.end_lineno != statement.lineno:
         return None
+    if not _goes_along_a_gradient(source, step):
+        return None
     behind = source.text.splitlines()[statement.lineno - 1].encode()[statement.end_col_offset :].decode()
     return name, f"{name} {_SIGNS[type(op)]} {ast.get_source_segment(source.text, step)}{behind}"
+
+
+def _goes_along_a_gradient(source: ParsedSource, step: ast.expr) -> bool:
+    """Whether a step is a training step: what else is added to a name is part of what is differentiated."""
+    if ".grad" in ast.unparse(step):
+        return True
+    given: list[ast.AST | None] = [
+        store for one in ast.walk(step) if isinstance(one, ast.Name) for store in source.stores(one)
+    ]
+    while any(isinstance(one, ast.Name | ast.Tuple | ast.List) for one in given):
+        given = [source.parents.get(one) if isinstance(one, ast.expr) else one for one in given]
+    return any(isinstance(one, ast.Assign) and ".grad" in ast.unparse(one.value) for one in given)
 
 
 def _is_kept(source: ParsedSource, name: str) -> bool:
