@@ -101,9 +101,7 @@ def test_a_call_has_no_parentheses_around_it_but_those_of_a_call(before: str, af
 def test_a_statement_or_several_arguments_may_take_the_place_of_an_expression() -> None:
     source = parsed("h.mul_(3)\ny = f(x)\n")
     assert source is not None
-    call, use = (
-        next(one for one in ast.walk(source.tree) if ast.unparse(one) == text) for text in ("h.mul_(3)", "x")
-    )
-    assert isinstance(call, ast.expr) and isinstance(use, ast.expr)
+    parts = {ast.unparse(one): one for one in ast.walk(source.tree) if isinstance(one, ast.expr)}
+    call, use = parts["h.mul_(3)"], parts["x"]
     assert "+h = h.mul(3)" in replaced(source, [(call, "h = h.mul(3)")], "script.py")
     assert "+y = f(x, a=1)" in replaced(source, [(use, "x, a=1")], "script.py")
