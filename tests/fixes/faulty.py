@@ -73,6 +73,7 @@ SHOWN = {
     "own-functions": "torch-missing-a parameter by float",
     "own-leaf": "torch-missing-leaf",
     "passed-as-argument": "tensorflow-state-a frozen temperature beside an overflow",
+    "retained-gradient": "torch-missing-a tensor computed from a leaf under its name",
     "root-at-zero": "torch-not finite-distances of which the largest are taken",
     "scaled-loss": "tensorflow-rounding-products in float16",
     "slice-first": "numpy-not finite-logarithms of which one is used",

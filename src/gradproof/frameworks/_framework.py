@@ -52,6 +52,7 @@ class Framework:
     adds_gradients: bool = False  # to those of earlier calls
     leaf_keyword: str = ""  # with which an array is made one that gradients are collected in
     leaf_made: str = ""  # {x} as such an array
+    retained: str = ""  # what lets {x} keep a gradient though it is computed from others
     without_graph: str = ""  # the block in which such an array may be changed in place
     chooses_along_first: bool = False  # axis, where an argmax is told none; otherwise among all numbers
     one_hot: str = ""  # with {labels}, {n} and {axis}

@@ -77,6 +77,7 @@ FRAMEWORK = Framework(
     adds_gradients=True,
     leaf_keyword="requires_grad",
     leaf_made="{x}.requires_grad_()",
+    retained="{x}.retain_grad()",
     without_graph="with torch.no_grad()",
     cast="{x}.to(torch.{dtype})",
     package="torch",
