@@ -49,6 +49,6 @@ def test_silent_for_another_order(norm: str) -> None:
 
 
 def test_behind_a_second_derivative_the_norm_may_stand_elsewhere() -> None:
-    text = "import jax\nimport jax.numpy as jnp\ny = jnp.linalg.norm(x) ** 3\ng = jax.grad(f)(x)"
+    text = "import jax\nimport jax.numpy as jnp\ny = jnp.linalg.norm(x) ** 3\ng = jax.grad(f)(x)\n"
     assert not _added("jax", text)
     assert _added("jax", text, order=2) == ["y = jnp.sqrt(jnp.sum(jnp.square(x)) + 1e-6) ** 3"]
