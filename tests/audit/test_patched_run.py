@@ -52,12 +52,12 @@ def _with(report: Report, fix: Fix) -> Report:
 
 
 def _tried(path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> tuple[Fix, list[str]]:
-    """What becomes of the fix; the changed script runs here instead of in a process of its own."""
+    """What becomes of the fix, and the changed scripts that ran: here, instead of in a process of their own."""
     ran: list[str] = []
 
     def again(program: RerunProgram, mended: Mended, seconds: float) -> Any:
-        ran.append(mended.text)
-        other = path.parent / f"run{len(ran)}" / "script.py"
+        ran.extend([mended.text] if mended.text != path.read_text(encoding="utf-8") else [])
+        other = path.parent / f"run{len(list(path.parent.iterdir()))}" / "script.py"
         other.parent.mkdir()
         other.write_text(mended.text, encoding="utf-8")
         try:
@@ -129,6 +129,16 @@ def test_the_next_one_takes_its_place(
     report = _with(script[1], Fix("a", bad, others=(Fix("b", _RIGHT),)))
     fix, ran = _tried(script[0], report, monkeypatch)
     assert fix.text == "b" and fix.checked and len(ran) == 2
+
+
+def test_what_chance_changes_refutes_no_patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "script.py"
+    drawn = SCRIPT.replace("np.float32(1e10)) ** 2", "np.float32(1e10)) ** 2 * scale")
+    path.write_text(drawn.replace("x = gp", "scale = np.float32(np.random.rand())\nx = gp"), encoding="utf-8")
+    right = _RIGHT.replace("** 2", "** 2 * scale").replace("@@ -6 +6 @@", "@@ -7 +7 @@")
+    fix, ran = _tried(path, _with(audited(path)[0], Fix("scale", right, "seen", is_equal=True)), monkeypatch)
+    assert fix.patch and fix.checked.startswith("the whole script was run")
+    assert "instead of" not in f"{fix.checked}{fix.changes_meaning}" and len(ran) == 1
 
 
 def test_where_nothing_could_be_run_nothing_is_claimed(

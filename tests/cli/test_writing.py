@@ -7,10 +7,11 @@ import signal
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from gradproof.cli import writing
+from gradproof.cli import apply, writing
 from gradproof.cli.main import main
 from gradproof.cli.writing import write_whole
 from gradproof.errors import NotWritten
@@ -182,3 +183,16 @@ def test_every_program_of_the_tests_ends_with_its_test() -> None:
         str(path.relative_to(here)) for path in here.rglob("*.py") if ".Po" + "pen(" in path.read_text()
     }
     assert starters == {"cli/running.py"}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_of_a_file_that_is_mended_end_as_they_did(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_bytes(f"x = 1{end}y = 2{end}".encode())
+    monkeypatch.setattr(apply, "patched_texts", lambda report: {"script.py": "x = 1\ny = 3\n"})
+    monkeypatch.setattr(apply, "fixes_by_file", lambda report: {"script.py": 1})
+    seen = SimpleNamespace(sources={"script.py": "x = 1\ny = 2\n"})
+    assert apply.apply_fixes(seen, str(tmp_path))  # type: ignore[arg-type]
+    assert script.read_bytes() == f"x = 1{end}y = 3{end}".encode()

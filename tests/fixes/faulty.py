@@ -54,6 +54,7 @@ UNMENDED = frozenset(
 
 # For each kind of fix a script of the gate to which it is offered.
 SHOWN = {
+    "bounded-argument": "torch-not finite-entropy of a model's probabilities in a helper",
     "cast-once": "torch-rounding-bf16",
     "counterparts": "numpy-missing-math",
     "cut-history": "torch-state-history",
@@ -64,7 +65,6 @@ SHOWN = {
     "guarded-branch": "numpy-not finite-where with log",
     "harmless-input": "torch-not finite-where",
     "inside-the-tape": "numpy-missing-after the block",
-    "least-argument": "torch-not finite-entropy of a model's probabilities in a helper",
     "made-a-leaf": "torch-missing-requires",
     "new-tensor": "torch-missing-added in place",
     "norm-at-zero": "jax-not finite-normalise zero vector",
@@ -73,7 +73,8 @@ SHOWN = {
     "own-functions": "torch-missing-a parameter by float",
     "own-leaf": "torch-missing-leaf",
     "passed-as-argument": "tensorflow-state-a frozen temperature beside an overflow",
-    "root-at-zero": "torch-not finite-where",
+    "retained-gradient": "torch-missing-a tensor computed from a leaf under its name",
+    "root-at-zero": "torch-not finite-distances of which the largest are taken",
     "scaled-loss": "tensorflow-rounding-products in float16",
     "slice-first": "numpy-not finite-logarithms of which one is used",
     "slopes-by-differences": "tensorflow-a library's rule-betainc",
@@ -81,6 +82,7 @@ SHOWN = {
     "smooth-substitute": "torch-not finite-norm",
     "soft-choice": "tensorflow-missing-one of three, marked as the largest",
     "stacked": "torch-missing-torch.tensor of a list of tensors",
+    "step-in-place": "torch-state-a leaf whose name is given to the result of its step",
     "stored-value": "tensorflow-missing-assign inside the tape",
     "straight-through": "numpy-missing-rounding",
     "uncompiled": "tensorflow-state-two variables",

@@ -185,7 +185,7 @@ TENSORFLOW = {
 }  # fmt: skip
 RULES = {
     "a finite difference": ("tf.sin(x)", "up * (tf.sin(x + 0.01) - tf.sin(x)) / 0.01", "up * tf.cos(x)"),
-    "a missing term": ("x * tf.sin(x)", "up * tf.sin(x)", "up * tf.sin(x) + up * x * tf.cos(x)"),
+    "a missing term": ("x * tf.sin(x)", "up * tf.sin(x)", "up * (tf.sin(x) + x * tf.cos(x))"),
     "a missing factor": ("tf.exp(tf.sin(x))", "up * tf.exp(tf.sin(x))", "up * y * tf.cos(x)"),
     "not linear": ("tf.sin(x)", "up * up * tf.cos(x)", "up * tf.cos(x)"),
     "some entries": ("tf.sin(x)", "up * tf.cos(x) * tf.constant([1.0, 1.5])", "up * tf.cos(x)"),

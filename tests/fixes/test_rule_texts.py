@@ -34,7 +34,7 @@ RULES = {
         "        slope = up * x\n        assert slope.shape == x.shape\n"
         "        return slope\n    return np.exp(x) * x, rule\n",
         "f(x)",
-        ["-return slope", "+return up * np.exp(x) + up * x * np.exp(x)"],
+        ["-return slope", "+return up * (np.exp(x) + x * np.exp(x))"],
     ),
 }
 

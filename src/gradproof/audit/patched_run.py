@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from gradproof.audit.changed_meaning import RAN, changed_gradient, seen
 from gradproof.audit.further import mended_further
@@ -35,6 +36,9 @@ class _Run:
     report: Report | None = None
     goes_on: bool = False  # where it ended with an exception before
     meant: frozenset[Key] = frozenset()  # gradients that were not the derivative before either, on purpose
+    by_chance: frozenset[Key] = (
+        frozenset()
+    )  # gradients that are others whenever the script runs, changed or not
 
     def mends(self, key: Key) -> bool:
         if self.gradients is None or key not in self.gradients:
@@ -68,6 +72,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         return report
     advised, report = report, _with_a_patch(report)
     best, waiting, tried = (len(_faulty(report)) + 1, report), [report], set[str]()
+    unchanged = cache(lambda: _run(program, advised.sources[file], seconds, advised))
     while waiting and len(tried) < MOST_RUNS:
         current = waiting.pop(0)
         text = patched_texts(current).get(file)
@@ -77,6 +82,7 @@ def with_tried_patches(report: Report, program: RerunProgram, seconds: float) ->
         run = _run(program, text, seconds, current)
         if run is None:  # this system does not shut a process off: nothing is known, and nothing is claimed
             return report
+        run = replace(run, by_chance=_by_chance(current, run, unchanged))
         left = [key for key in _faulty(report) if not run.mends(key) or _is_refuted(current, key, run)]
         told = _told(current, run, left)
         is_better = run.gradients is not None and not run.spoils(report)
@@ -142,7 +148,26 @@ def _is_refuted(report: Report, key: Key, run: _Run) -> bool:
     """Whether the changed lines compute something else than the program that was proven to be equal."""
     before, now = _keyed(report)[key], (run.gradients or {}).get(key)
     says_equal = any(one.fix is not None and one.fix.patch and one.fix.is_equal for one in before.diagnostics)
-    return says_equal and now is not None and key[2] == 0 and bool(changed_gradient(before, now))
+    is_compared = key[2] == 0 and key not in run.by_chance
+    return says_equal and now is not None and is_compared and bool(changed_gradient(before, now))
+
+
+def _by_chance(report: Report, run: _Run, unchanged: Callable[[], _Run | None]) -> frozenset[Key]:
+    """What random numbers without a seed have changed, and no patch: asked where a patch says to change nothing."""
+    before = _keyed(report)
+    differ = [
+        key
+        for key, one in (run.gradients or {}).items()
+        if key in before and _keeps_the_meaning(before[key]) and changed_gradient(before[key], one)
+    ]
+    again = unchanged() if differ else None
+    now = {} if again is None or again.gradients is None else again.gradients
+    return frozenset(key for key in differ if key in now and changed_gradient(before[key], now[key]))
+
+
+def _keeps_the_meaning(gradient: GradientReport) -> bool:
+    fixes = [one.fix for one in gradient.diagnostics if one.fix is not None and one.fix.patch]
+    return bool(fixes) and not any(one.changes_meaning for one in fixes)
 
 
 def _told(report: Report, run: _Run, left: list[Key]) -> Report:
@@ -163,7 +188,8 @@ def _told(report: Report, run: _Run, left: list[Key]) -> Report:
         if is_mended and not ran(diagnostic):
             return diagnostic
         if is_mended:
-            return replace(diagnostic, fix=seen(fix, gradient, now, is_first=key[2] == 0))
+            is_compared = key[2] == 0 and key not in run.by_chance
+            return replace(diagnostic, fix=seen(fix, gradient, now, is_first=is_compared))
         is_refuted = key in left and is_at_fault(gradient)
         return replace(diagnostic, fix=replace(fix, checked="" if is_refuted else fix.checked))
 

@@ -30,13 +30,14 @@ def apply_fixes(report: Report, folder: str) -> bool:
         path = os.path.join(folder, file)
         try:
             before = _read(path)
-            if before != report.sources[file]:
+            end = _line_end(before)
+            if before.replace(end, "\n") != report.sources[file]:
                 output.say_error(f"`{file}` is not changed: it is no longer the file that was run")
                 is_done = False
                 continue
             kept = _backup(path)
             write_whole(before, kept)
-            write_whole(text, path)
+            write_whole(text.replace("\n", end), path)
         except (OSError, NotWritten, UnicodeDecodeError) as error:
             output.say_error(f"`{file}` is not changed: {error}")
             is_done = False
@@ -49,6 +50,11 @@ def apply_fixes(report: Report, folder: str) -> bool:
 def _read(path: str) -> str:
     with open(path, encoding="utf-8", newline="") as file:
         return file.read()
+
+
+def _line_end(text: str) -> str:
+    """How all lines of a file end; Python has read them as if that were a line feed."""
+    return "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
 
 
 def _backup(path: str) -> str:

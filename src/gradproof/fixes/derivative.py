@@ -22,6 +22,7 @@ from gradproof.fixes.renamed import renamed
 from gradproof.fixes.render_term import Unwritten
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.tidy import with_local_names
 from gradproof.fixes.tried import recomputed
 from gradproof.ir import syntax, types
 from gradproof.ir.program import Node, Program
@@ -95,6 +96,7 @@ def _fix(case: Case, fault: CustomFault) -> Fix | None:
     others = {one.input for one in find_mistakes(rule, case.options)} - {position}
     edits = [found[0], *(more[0] for k in others if (more := _edit(case, fault, source, written, k)))]
     edits = [(_named_at(source, old, text), text) for old, text in edits]
+    edits = [(old, with_local_names(source, old, text)) for old, text in edits]
     patch = replaced_alone(source, edits, place.file)
     return Fix("return the derivative of the forward", patch, found[1])
 

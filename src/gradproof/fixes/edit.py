@@ -8,11 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
+from keyword import iskeyword
 
 from gradproof.fixes.source import ParsedSource, parsed
 from gradproof.ir import syntax
 
-LEAST_NAMED = 16  # characters: what is shorter is read as quickly as its name
+LEAST_NAMED = 16  # characters that are said again: what is shorter is read as quickly as its name
 # Both sides are a name or a number: what formatters write without blanks.
 _POWER = re.compile(r"(?<![\w.)\]])([\w.]+)( ?)\*\*( ?)(-?[\w.]+)(?![\w.(\[])")
 _WORDS = re.compile(r"'([^'\"\\\\]*)'")
@@ -144,7 +145,7 @@ def with_a_name(
     tree = syntax.expression(text)
     parts = [one for one in ast.walk(tree) if isinstance(one, ast.Call | ast.BinOp)]
     count = Counter(ast.get_source_segment(text, one) or "" for one in parts)
-    again = [one for one in count if count[one] > 1 and len(one) >= LEAST_NAMED and one in text]
+    again = [one for one in count if len(one) * (count[one] - 1) >= LEAST_NAMED and one in text]
     again = [part] if part else again
     if not again or statement is None or not _runs_once(source, expression, statement):
         return text, {}
@@ -182,7 +183,8 @@ def with_texts(source: ParsedSource, changes: Sequence[tuple[ast.expr | ast.arg,
         first, end = bounds(source, expression)
         if end > last:
             return None
-        data, last = data[:first] + text.encode() + data[end:], first
+        head, tail = without_parentheses(data[:first].decode(), text, data[end:].decode())
+        data, last = f"{head}{text}{tail}".encode(), len(head.encode())
     return data.decode().splitlines(keepends=True)
 
 
@@ -212,3 +214,32 @@ def unused_name(source: ParsedSource, name: str) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
+    """A call needs no parentheses around it; those of a call that it is the argument of stay."""
+    if not (head.endswith("(") and tail.startswith(")")):
+        return head, tail
+    before = re.search(r"(\w+|[\])])\s*$", head[:-1])
+    is_argument = before is not None and not (iskeyword(before[1]) and head[-2:-1].isspace())
+    # Those around the old text serve the new one, or those of the new one do.
+    is_twice = _is_enclosed(text) or (not is_argument and isinstance(_tree(text), ast.Call | ast.Name))
+    return (head[:-1], tail[1:]) if is_twice else (head, tail)
+
+
+def _tree(text: str) -> ast.expr | None:
+    """None for what is no expression by itself, as the arguments of a call are."""
+    try:
+        return syntax.expression(text)
+    except SyntaxError:
+        return None
+
+
+def _is_enclosed(text: str) -> bool:
+    """Whether one pair of parentheses is around all of a text: not so in `(a + b) * (c + d)`."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return text.startswith("(") and place == len(text) - 1
+    return False

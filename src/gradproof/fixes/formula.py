@@ -10,6 +10,7 @@ import numpy as np
 
 from gradproof.fixes.render_term import Unwritten, number_expression
 from gradproof.fixes.spelling import COMPARISONS, operation, spell
+from gradproof.fixes.tidy import with_factor_ahead, with_plain_choices
 from gradproof.frameworks import framework
 from gradproof.ir.program import Node, Program
 from gradproof.ir.shapes import joint_shape
@@ -36,7 +37,8 @@ class Formula:
             raise Unwritten
         if self._shape(id) != self.program[id].shape:
             raise Unwritten  # it would have to be broadcast, and no word of it says so
-        return ast.unparse(ast.fix_missing_locations(self._expression(id)))
+        tree = with_factor_ahead(with_plain_choices(self._expression(id)))
+        return ast.unparse(ast.fix_missing_locations(tree))
 
     def run(self, text: str) -> Array | None:
         """What the framework makes of the text, with the names standing for the values that were recorded.

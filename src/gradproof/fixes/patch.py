@@ -6,17 +6,15 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from keyword import iskeyword
 
 from gradproof.fixes.align import STEPS, Alignment
-from gradproof.fixes.edit import diff, enclosed, quoted_alike, with_a_name
+from gradproof.fixes.edit import diff, enclosed, quoted_alike, with_a_name, without_parentheses
 from gradproof.fixes.inlined import Place, callers
 from gradproof.fixes.lines import lines_without
 from gradproof.fixes.render_term import Renderer, Unwritten
 from gradproof.fixes.signs import with_merged_sign
 from gradproof.fixes.source import ParsedSource, Position, parsed, position
 from gradproof.fixes.spelling import alias_of
-from gradproof.ir import syntax
 from gradproof.ir.program import Node, Program, ancestors
 
 Edit = tuple[Position, str]
@@ -164,7 +162,7 @@ def _diff(
         last = end_line or line
         head = before[line - 1].encode()[:column].decode()
         tail = (after[last - 1] or "").encode()[end_column:].decode()
-        head, tail = _without_parentheses(head, text, tail)
+        head, tail = without_parentheses(head, text, tail)
         after[line - 1] = head + text + tail
         after[line:last] = [None] * (last - line)
     for number in lines_without(source, dropped):
@@ -172,25 +170,3 @@ def _diff(
     for place, lines in ahead.items():
         after[place - 1] = lines + (after[place - 1] or "")
     return diff(source, [line for line in after if line is not None], file)
-
-
-def _without_parentheses(head: str, text: str, tail: str) -> tuple[str, str]:
-    """A call needs no parentheses around it; those of a call that it is the argument of stay."""
-    is_call = isinstance(syntax.expression(text), ast.Call | ast.Name)
-    before = re.search(r"(\w+|[\])])\s*$", head[:-1])
-    is_argument = before is not None and not iskeyword(before[1])
-    if _is_enclosed(text) and head.endswith("(") and tail.startswith(")"):
-        return head[:-1], tail[1:]  # those around the old text serve the new one, or those of the new one do
-    if is_call and head.endswith("(") and tail.startswith(")") and not is_argument:
-        return head[:-1], tail[1:]
-    return head, tail
-
-
-def _is_enclosed(text: str) -> bool:
-    """Whether one pair of parentheses is around all of a text: not so in `(a + b) * (c + d)`."""
-    depth = 0
-    for place, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if depth == 0:
-            return text.startswith("(") and place == len(text) - 1
-    return False

@@ -17,6 +17,7 @@ from gradproof.fixes.graph import Graph
 from gradproof.fixes.pattern import MOVES
 from gradproof.fixes.source import Position, position
 from gradproof.fixes.spelling import alias_of, imported_names, spell
+from gradproof.fixes.tidy import without_double_signs
 from gradproof.frameworks import framework
 from gradproof.ir import syntax
 from gradproof.ir.program import Node, Program, descendants
@@ -52,7 +53,8 @@ class Renderer:
         return self._written(self._made(self.new[root]))
 
     def _written(self, part: ast.expr) -> str:
-        text = _EXPONENT.sub(r"e\1", ast.unparse(ast.fix_missing_locations(part)))
+        tidy = ast.fix_missing_locations(without_double_signs(part))
+        text = _EXPONENT.sub(r"e\1", ast.unparse(tidy))
         for place, literal in enumerate(self._literals):
             text = text.replace(_placeholder(place), literal)
         return text

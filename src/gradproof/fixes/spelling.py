@@ -125,10 +125,14 @@ class _Filled(ast.NodeTransformer):
 def alias_of(tree: ast.AST, name: str) -> str | None:
     """The name under which a file has imported a framework."""
     module = framework(name).module
+    package, _, last = module.rpartition(".")
     for node in ast.walk(tree):
         for alias in node.names if isinstance(node, ast.Import) else ():
             if alias.name == module:
                 return alias.asname or module
+        for alias in node.names if isinstance(node, ast.ImportFrom) and node.module == package else ():
+            if alias.name == last:  # `from jax import numpy as jnp`
+                return alias.asname or last
     return None
 
 

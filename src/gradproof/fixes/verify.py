@@ -41,6 +41,8 @@ DISTANCES = (
     2.0**-6,
     0.375,
 )
+# For what has values only in a narrow place, as the area of a triangle like a needle.
+CLOSE = tuple(2.0**-k for k in range(24, 48, 2))
 MOST_ENTRIES = 200_000  # numbers in one run in balls; a larger program takes seconds for every point
 
 
@@ -140,7 +142,7 @@ def _points(program: Program, wrt: int) -> Iterator[dict[int, Array]]:
     yield {}
     generator = np.random.default_rng(0)
     ids = [id for id in {*program.inputs, wrt} if not types.is_discrete(program[id].dtype)]
-    for distance in (*DISTANCES, *DISTANCES):
+    for distance in (*DISTANCES, *DISTANCES, *CLOSE):
         yield {id: _moved(np.asarray(program[id].value), distance, generator) for id in sorted(ids)}
 
 

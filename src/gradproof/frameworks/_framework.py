@@ -42,7 +42,8 @@ class Framework:
     compilers: tuple[str, ...] = ()  # decorators, and functions of functions, that compile
     stack: str = ""  # its function that makes one array of several
     truncated: str = ""  # {x} rounded towards zero
-    at_least: str = ""  # {x}, or the number {low} where that is larger
+    at_least: str = ""  # {x}, or the number {bound} where that is larger
+    at_most: str = ""  # {x}, or the number {bound} where that is smaller
     detached: str = ""  # {x} without its history
     slopes_helper: str = (
         ""  # a function called {name} that gives others slopes by differences, with steps of {scale}
@@ -51,6 +52,9 @@ class Framework:
     adds_gradients: bool = False  # to those of earlier calls
     leaf_keyword: str = ""  # with which an array is made one that gradients are collected in
     leaf_made: str = ""  # {x} as such an array
+    retained: str = ""  # what lets {x} keep a gradient though it is computed from others
+    without_graph: str = ""  # the block in which such an array may be changed in place
+    chooses_along_first: bool = False  # axis, where an argmax is told none; otherwise among all numbers
     one_hot: str = ""  # with {labels}, {n} and {axis}
     places: str = ""  # the numbers 0, 1, ... up to {n}
     checker: str = ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from gradproof.diagnosis.drawing.line import Line
 from gradproof.diagnosis.figures import Slice
 from tests.diagnosis.drawing.drawn import figures_of
 
@@ -55,6 +57,12 @@ def test_a_smooth_function_is_drawn_at_its_own_scale_and_both_curves_agree() -> 
     np.testing.assert_allclose(found.proven_value, np.sin(1.0 + found.t), atol=1e-6)
     np.testing.assert_allclose(found.proven_slope, np.cos(1.0 + found.t), atol=1e-6)
     np.testing.assert_allclose(found.computed_slope, found.proven_slope, atol=1e-6)
+
+
+def test_it_ends_where_the_numbers_of_the_dtype_do() -> None:
+    nodes: Any = {0: SimpleNamespace(value=np.float16(300.0))}
+    near = Line(nodes, None, 0, ()).nearest(np.array([-1e5, 0.0, 6e4, 1e5]))
+    np.testing.assert_array_equal(near, [0.0, 6e4])
 
 
 def test_a_window_never_holds_many_waves() -> None:

@@ -64,9 +64,10 @@ class Line:
         return moved
 
     def nearest(self, xs: Array) -> Array:
-        """The numbers of the source's dtype next to these: where both curves are computed."""
+        """The numbers of the source's dtype next to these: where both curves are computed. It ends at its largest."""
         with np.errstate(all="ignore"):
-            return np.unique(xs.astype(self.point.dtype).astype(np.float64))
+            near = np.unique(xs.astype(self.point.dtype).astype(np.float64))
+        return np.asarray(near[np.isfinite(near)])
 
 
 def line_through(

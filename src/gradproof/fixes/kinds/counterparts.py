@@ -152,6 +152,11 @@ class _Converter:
                 around = ("(", ")") if enclosed(self.source, call, text) != text else ("", "")
                 yield first, inner[0], around[0]
                 yield inner[1], last, around[1]
+            elif self._is_of_freed(call, name, base):
+                yield (
+                    *self._range(function),
+                    self.language.stack.replace(self.language.alias, self.alias, 1),
+                )
 
     def _is_plain(self, call: ast.Call, name: str) -> bool:
         """Whether a method makes plain numbers of an array, or is one that arrays of the framework do not have."""
@@ -211,6 +216,21 @@ class _Converter:
             return False
         is_float = isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1
         return is_float or (base in (self.alias, *self.modules) and name in _MAKERS)
+
+    def _is_of_freed(self, call: ast.Call, name: str, base: str) -> bool:
+        """`np.array(parts)` of a list of plain numbers that are arrays once their conversions are left out."""
+        if not self.language.stack or name not in _MAKERS or base not in (self.alias, *self.modules):
+            return False
+        lists = call.args if len(call.args) == 1 and not call.keywords else []
+        made = [given for one in lists for given in self._given(one) if self.source.is_list(one)]
+        return any(True for one in made for _ in self._calls(one))
+
+    def _given(self, part: ast.expr) -> list[ast.expr]:
+        """A list itself, or what its name is given."""
+        if not isinstance(part, ast.Name):
+            return [part]
+        given = [self.source.parents.get(one) for one in self.source.stores(part)]
+        return [one.value for one in given if isinstance(one, ast.Assign)]
 
     def _counterpart(self, base: str, name: str) -> str:
         module, _, part = base.partition(".")

@@ -7,14 +7,14 @@ branch gets harmless numbers too. It needs no proof of the gradient, which a poi
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import named_before
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource, parsed
-from gradproof.fixes.spelling import alias_of
+from gradproof.fixes.spelling import alias_of, imported_names
 from gradproof.frameworks import framework
 
 HARMLESS = "1.0"
@@ -42,7 +42,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if span is None or source is None or alias is None or not select:
         return
     op = source.at(span)
-    branches = _branches(source, f"{alias}.{select}")
+    branches = _branches(source, (f"{alias}.{select}", *({select} & imported_names(source.tree))))
     # The branch that the op is written in comes before others of its line.
     for branch in sorted(branches, key=lambda one: op is None or not _is_in(source, op, one.side)):
         parts = list(_parts(source, branch.side))
@@ -52,13 +52,13 @@ def offer(fault: Fault) -> Iterator[Fix]:
             continue
         for part in (*inside, *_names(source, branch)):
             if _in_reach(source, branch.condition, part) and not _is_guarded(source, branch, part):
-                text = _guarded(source, branch, part, f"{alias}.{select}")
+                text = _guarded(source, branch, part)
                 yield Fix(_TEXT, named_before(source, part, text, "safe", span.file))
 
 
-def _branches(source: ParsedSource, function: str) -> Iterator[_Branch]:
+def _branches(source: ParsedSource, functions: Sequence[str]) -> Iterator[_Branch]:
     for call in (one for one in ast.walk(source.tree) if isinstance(one, ast.Call)):
-        if ast.unparse(call.func) == function and len(call.args) == 3:
+        if ast.unparse(call.func) in functions and len(call.args) == 3:
             yield from (_Branch(call, call.args[k], k == 1) for k in (1, 2))
 
 
@@ -137,7 +137,8 @@ def _is_guarded(source: ParsedSource, branch: _Branch, part: ast.expr) -> bool:
     )
 
 
-def _guarded(source: ParsedSource, branch: _Branch, part: ast.expr, function: str) -> str:
+def _guarded(source: ParsedSource, branch: _Branch, part: ast.expr) -> str:
+    function = ast.unparse(branch.selection.func)
     condition, text = (ast.get_source_segment(source.text, one) or "" for one in (branch.condition, part))
     sides = (text, HARMLESS) if branch.is_kept_where_true else (HARMLESS, text)
     return f"{function}({condition}, {', '.join(sides)})"

@@ -29,9 +29,11 @@ def offer(fault: Fault) -> Iterator[Fix]:
         return
     source = file.source
     sqrt, total, square = (file.worded(file.language.spellings[one]) for one in ("sqrt", "sum", "square"))
-    for norm in ast.walk(source.tree):
-        if not isinstance(norm, ast.Call) or norm.lineno != span.line:
-            continue
+    calls = [one for one in ast.walk(source.tree) if isinstance(one, ast.Call)]
+    here = [one for one in calls if one.lineno == span.line and _vector(source, one) is not None]
+    if case.capture.run.order > 1:  # a derivative stands at the line of its call, and not where its norm does
+        here = here or calls
+    for norm in here:
         vector = _vector(source, norm)
         if vector is not None:
             words = [ast.get_source_segment(source.text, one) or "" for one in (vector, *norm.keywords)]

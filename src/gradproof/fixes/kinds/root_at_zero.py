@@ -26,6 +26,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
     if file is None or span is None or root is None or "select" not in file.language.spellings:
         return
     source, select = file.source, file.worded(file.language.spellings["select"])
+    if _is_selected(source, root, select.rpartition(".")[2]):
+        return
     argument, base = _argument(source, root), _base(root)
     if argument is not None or base is not None:
         sign, words = (">", _TEXT) if base is None else ("!=", _POWER)
@@ -38,6 +40,17 @@ def offer(fault: Fault) -> Iterator[Fix]:
         whole = ast.get_source_segment(source.text, root) or ""
         text = f"{select}({shown} {sign} 0, {_with_argument(root, argument, whole, safe)}, 0.0)"
         yield Fix(words, replaced_with_a_name(source, root, enclosed(source, root, text), span.file))
+
+
+def _is_selected(source: ParsedSource, root: ast.expr, select: str) -> bool:
+    """Whether it stands in a branch of a selection: then a harmless input says the same condition once more."""
+    part: ast.AST = root
+    while (around := source.parents.get(part)) is not None and not isinstance(part, ast.stmt):
+        is_call = isinstance(around, ast.Call) and ast.unparse(around.func).rpartition(".")[2] == select
+        if is_call and isinstance(around, ast.Call) and part in around.args[1:]:
+            return True
+        part = around
+    return False
 
 
 def _argument(source: ParsedSource, root: ast.expr) -> ast.expr | None:

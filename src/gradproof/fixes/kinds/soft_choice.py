@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Fix
 from gradproof.fixes.edit import placed, replaced
 from gradproof.fixes.kind import Fault, FixKind
 from gradproof.fixes.source import ParsedSource
 from gradproof.fixes.spelling import imported_names, root_name
 from gradproof.fixes.users_file import UsersFile, file_at
-from gradproof.ir.program import Program
 
 _TEXT = "use the probabilities of softmax instead of {doing} the {extreme}"
 _MEANING = "every class counts with its probability, so the value is no longer that of one choice"
@@ -37,7 +37,7 @@ def offer(fault: Fault) -> Iterator[Fix]:
         if chosen is None or not isinstance(choice, ast.Call):
             continue
         scores, axis = chosen
-        if not _is_last(case.capture.program, choice.lineno, axis):
+        if not _is_last(case, choice.lineno, axis, file.language.chooses_along_first):
             continue
         extreme, template = _EXTREMES[_name(choice)]
         along = "-1" if axis is None else ast.get_source_segment(source.text, axis)
@@ -128,8 +128,13 @@ def _embeds(source: ParsedSource, module: ast.expr) -> bool:
     )
 
 
-def _is_last(program: Program | None, line: int, axis: ast.expr | None) -> bool:
-    """Whether the largest is sought along the last axis: that of softmax, and where `one_hot` puts its marks."""
+def _is_last(case: Case, line: int, axis: ast.expr | None, is_first: bool) -> bool:
+    """Whether the largest is sought along the last axis: that of softmax, and where `one_hot` puts its marks.
+
+    `is_first` says that without an axis it is the first, and not all numbers as one row: what has more axes then has
+    another shape than the trial of the change lets pass.
+    """
+    program = case.capture.program
     nodes = () if program is None else program.nodes
     chosen = [one for one in nodes if one.op in _EXTREMES and one.span is not None and one.span.line == line]
     ndims = {len(program[one.inputs[0]].shape) for one in chosen} if program is not None else set()
@@ -137,7 +142,7 @@ def _is_last(program: Program | None, line: int, axis: ast.expr | None) -> bool:
     if (
         len(ndims) != 1
     ):  # nothing was recorded of a choice that no gradient passes: mostly it is one in each row
-        return number in (-1, 1)
+        return number in (-1, 1) or (axis is None and (not is_first or len(case.source.shape) == 1))
     (ndim,) = ndims
     return ndim == 1 if axis is None else number is not None and number % ndim == ndim - 1
 

@@ -34,10 +34,7 @@ _SWITCHED_ON = (
 
 def offer(fault: Fault) -> Iterator[Fix]:
     case, span = fault.case, fault.found.span
-    if (
-        case.verdict not in (Verdict.INACCURATE, Verdict.NONFINITE, Verdict.WRONG, Verdict.UNVERIFIED)
-        or span is None
-    ):
+    if span is None or not _may_be_rounding(fault):
         return
     file = file_at(case, span)
     if file is None or not file.language.cast or not types.is_real(case.source.dtype):
@@ -58,6 +55,13 @@ def offer(fault: Fault) -> Iterator[Fix]:
             first, last = statements[0].lineno, statements[-1].end_lineno or 0
             text = _LINE if first == last else _REGION
             yield _said(text.format(first=first, last=last), patch, language)
+
+
+def _may_be_rounding(fault: Fault) -> bool:
+    """Where a rounded number stands at the end of a domain, or beyond, there is no derivative at that number."""
+    lost = (Verdict.INACCURATE, Verdict.NONFINITE, Verdict.WRONG, Verdict.UNVERIFIED)
+    is_beyond = fault.found.kind == "invalid-domain" and fault.case.verdict is Verdict.UNDEFINED
+    return fault.case.verdict in lost or is_beyond
 
 
 def _said(text: str, patch: str, language: Framework) -> Fix:

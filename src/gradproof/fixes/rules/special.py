@@ -26,7 +26,8 @@ rule("log(exp(X) / (1 + exp(X)))", "log_sigmoid(X)", _OF_LOGISTIC.format("log_si
 rule("log(1 / (1 + exp(-X)))", "log_sigmoid(X)", _OF_LOGISTIC.format("log_sigmoid"), {"X": -120.0})
 rule("log(1 - exp(X) / (1 + exp(X)))", "-softplus(X)", _OF_LOGISTIC.format("-softplus(x)"), {"X": 100.0})
 rule("log(1 - 1 / (1 + exp(-X)))", "-softplus(X)", _OF_LOGISTIC.format("-softplus(x)"), {"X": 100.0})
-rule("lgamma(X + 1) - lgamma(X)", "log(X)", "use log(x), which is the same", {"X": 1000.0}, X=POSITIVE)
+rule("lgamma(X + 1) - lgamma(X)", "log(X)", "use log(x), which is the same", {"X": 1000.0},
+     "for negative numbers, whose logarithm has no value", X=POSITIVE)
 rule("gamma(X + 1) / gamma(X)", "X", "use x itself, which is the same", {"X": 50.0}, X=POSITIVE)
 rule("gamma(A) / gamma(B)", "exp(lgamma(A) - lgamma(B))", "subtract the logarithms of the gamma functions",
      {"A": 50.0, "B": 49.5}, "for negative numbers, where the sign may differ", A=POSITIVE, B=POSITIVE)

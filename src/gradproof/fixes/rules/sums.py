@@ -6,6 +6,7 @@ from gradproof.fixes.rule import POSITIVE, rule
 
 _CANCEL = "leave out what is added and taken away again"
 _ORDER = "subtract the large numbers from each other first, and add the small one last"
+_HALVES = "subtract before you halve, so that the sum of large numbers is never rounded"
 _FACTOR = "subtract before you multiply, so that the large products are never formed"
 _SCALE = "subtract before you scale, so that the small number is never added to the large one"
 
@@ -28,6 +29,9 @@ rule("(A + B) + C", "A + (B + C)", _ORDER, {"A": 1.0, "B": 1e8, "C": -1e8})
 rule("A - (B + C)", "(A - B) - C", _ORDER, {"A": 1e8, "B": 1e8, "C": 1.0})
 rule("A - (B - C)", "(A - B) + C", _ORDER, {"A": 1e8, "B": 1e8, "C": 1.0})
 rule("(A + B) - (C + D)", "(A - C) + (B - D)", _ORDER, {"A": 1e8, "B": 1.0, "C": 1e8, "D": 0.5})
+rule("(A + B) / 2 - A", "(B - A) / 2", _HALVES, {"A": 1000.0, "B": 1000.0 + 2.0**-14})
+rule("((A + B) + C) / 2 - A", "((B - A) + C) / 2", _HALVES, {"A": 1e5, "B": 1e5, "C": 2.0**-20})
+rule("((A + B) + C) / 2 - C", "((A - C) + B) / 2", _HALVES, {"A": 1e5, "B": 2.0**-20, "C": 1e5})
 rule("A * B - A * C", "A * (B - C)", _FACTOR, {"A": 3.3, "B": 1000.0 + 2.0**-10, "C": 1000.0})
 rule("A * B - A", "A * (B - 1)", _FACTOR, {"A": 3.3, "B": 1.0 + 2.0**-20})
 rule("A - A * B", "A * (1 - B)", _FACTOR, {"A": 3.3, "B": 1.0 + 2.0**-20})
