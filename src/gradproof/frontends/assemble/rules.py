@@ -149,6 +149,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.RuleRun | None) -
         library=scope.library,
         left=tuple(id for id in ids_of(made, scope.left) if id is not None),
         nothing_for=tuple(k for k, one in enumerate(results) if one is None),
+        unless_exact=scope.unless_exact,
     )
 
 
