@@ -50,7 +50,7 @@ class Scope:
     library: str | None = None  # the package it comes from, if it is not the user's own
     nothing_for: tuple[int, ...] = ()  # the places of the inputs for which the rule returned None
     left: tuple[int, ...] = ()  # nodes that its forward goes on with outside of the framework
-    unless_exact: str | None = None  # why nothing is known of a next derivative, if this is not proven to be one
+    unless_exact: str | None = None  # why no next derivative is known, if this is not proven to be one
 
 
 @dataclass(frozen=True)

@@ -268,3 +268,20 @@ def test_on_one_device_compiled_maps_over_devices_are_judged_and_eager_ones_dist
         reports = judged(lambda use=use, seen=seen: seen.append(use()))
         assert [one.verdict.value for one in reports] == [verdict], name
         assert _bits(seen[0]) == _bits(use()), name
+
+
+def test_debug_nans_of_the_whole_process_stops_what_it_stops_without_us():
+    def stopped(x):
+        try:
+            jax.grad(lambda x: jnp.sqrt(x) * 0)(x)
+        except FloatingPointError:
+            return True
+        return False
+
+    found = []
+    jax.config.update("jax_debug_nans", True)
+    try:
+        captured(lambda: found.extend(map(stopped, (0.0, 4.0, 0.0))))
+    finally:
+        jax.config.update("jax_debug_nans", False)
+    assert found == [True, False, True]

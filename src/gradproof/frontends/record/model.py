@@ -116,7 +116,7 @@ class CustomScope:
     rule: Span | None = None  # where the rule is written
     library: str | None = None  # the package that function and rule come from, if they are not the user's
     left: tuple[Value, ...] = ()  # what its forward goes on with outside of the framework
-    unless_exact: str | None = None  # why nothing is known of a next derivative, if this is not proven to be one
+    unless_exact: str | None = None  # why no next derivative is known, if this is not proven to be one
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from gradproof.frontends.record.model import CustomScope, InnerCall, OpEvent, Ru
 from gradproof.frontends.record.rule_lines import returned_by
 from gradproof.frontends.record.source import is_users, spans_of
 from gradproof.ir import types
-from gradproof.ir.span import Span
 
 CUSTOM = ("custom_jvp", "custom_vjp")
 
@@ -173,9 +172,7 @@ def attributed(events: Sequence[OpEvent], rules: JaxRules) -> tuple[OpEvent, ...
             if rule.scope is not None:
                 use_of.setdefault(k, rule.scope)
     return tuple(
-        replace(event, scope=use_of.get(k), pullback=rule_of.get(k))
-        if k in use_of or k in rule_of
-        else event
+        replace(event, scope=use_of.get(k), pullback=rule_of.get(k)) if k in use_of or k in rule_of else event
         for k, event in enumerate(events)
     )
 
@@ -188,9 +185,7 @@ def require_seen(events: Sequence[OpEvent], rules: JaxRules, array_of: Callable[
         if not given or scope.library == "jax":  # JAX itself computes with primitives only
             continue
         led = [events[k] for k in behind(events, makers, scope.outputs, set(), "forward")]
-        read = {value.id for event in led for value in event.inputs} | {
-            value.id for value in scope.outputs
-        }
+        read = {value.id for event in led for value in event.inputs} | {value.id for value in scope.outputs}
         if any(value.id not in read for value in given):
             raise GradproofError(PLAIN_NUMBERS.format(name=scope.name))
 

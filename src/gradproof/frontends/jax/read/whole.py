@@ -62,7 +62,11 @@ def _stopped(ending: Ending, events: Sequence[OpEvent], targets: Sequence[Value]
     if not applied:
         return {}
     makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
-    stops = [event for event in map(events.__getitem__, behind(events, makers, targets, set())) if event.op == "stop_gradient"]
+    stops = [
+        event
+        for event in map(events.__getitem__, behind(events, makers, targets, set()))
+        if event.op == "stop_gradient"
+    ]
     found = {}
     for function, rule in applied if stops else ():
         defined, place = written(function), written(rule)
