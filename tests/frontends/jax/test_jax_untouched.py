@@ -14,6 +14,7 @@ import pytest
 from jax_runs import captured, judged
 
 import gradproof
+from gradproof.frontends.jax.observe.hooks import unobserved
 
 W = jnp.asarray(np.random.default_rng(3).normal(size=(3, 4)), jnp.float32)
 X = jnp.asarray(np.random.default_rng(4).normal(size=(5, 4)), jnp.float32)
@@ -285,3 +286,13 @@ def test_debug_nans_of_the_whole_process_stops_what_it_stops_without_us():
     finally:
         jax.config.update("jax_debug_nans", False)
     assert found == [True, False, True]
+
+
+def test_what_is_ours_neither_stops_at_nan_nor_says_so(capsys):
+    jax.config.update("jax_debug_nans", True)
+    try:
+        with unobserved():
+            assert np.isnan(jax.jit(jnp.log)(-1.0))
+    finally:
+        jax.config.update("jax_debug_nans", False)
+    assert capsys.readouterr().out == ""
