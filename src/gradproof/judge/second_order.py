@@ -33,7 +33,7 @@ def as_meant(capture: Capture, options: Options) -> Capture:
         pool is None
         or program is None
         or base is None
-        or not (capture.rules.scopes or capture.rules.hidden_stops)
+        or not (capture.rules.scopes or capture.rules.hidden_stops or capture.rules.wholes)
     ):
         return capture
     try:
@@ -41,6 +41,8 @@ def as_meant(capture: Capture, options: Options) -> Capture:
         if tainted is not None:
             return _unknown(capture, TAINTED.format(name=tainted))
         rules = list(exact_rules(pool, base, capture.rules.scopes, options)) if capture.rules.scopes else []
+        # What a whole gradient is off by may be what a rule in it means to be.
+        rules += [one for one in exact_rules(pool, base, capture.rules.wholes, options) if one.is_right]
         unproven = _unproven(capture, base, rules)
         if unproven is not None:
             return _unknown(capture, unproven)
@@ -63,7 +65,7 @@ def _unknown(capture: Capture, reason: str) -> Capture:
 def _unproven(capture: Capture, base: Program, rules: Sequence[ExactRule]) -> str | None:
     """Why nothing is known, where the ops of a rule inside are not what it stands for, and neither is proven."""
     inside = ancestors(base, base.outputs)
-    for scope in capture.rules.scopes:
+    for scope in capture.rules.wholes:
         if scope.unless_exact is None or not inside.intersection(scope.results or ()):
             continue
         proven = {one.rule.results[i] for one in rules if one.scope is scope for i in one.inputs}

@@ -131,3 +131,14 @@ def test_jvp_of_integers_is_an_entry():
 def test_an_exception_of_the_function_itself_is_no_misuse():
     assert explain_misuse(raised(lambda: jax.grad(lambda w: w + "a")(1.0))) is None
     assert explain(raised(lambda: int("x"))) is None
+
+
+def test_what_an_array_that_is_changed_in_place_has_computed_is_said_to_be_out_of_sight():
+    def doubled(x):
+        ref = jax.new_ref(x)
+        ref[...] = ref[...] + ref[...]
+        return ref[...]
+
+    reports = judged(lambda: (jax.grad(doubled)(3.0), jax.jit(jax.grad(doubled))(3.0)))
+    assert [report.verdict.value for report in reports] == ["unverified"] * 2
+    assert all("changed in place" in report.reason for report in reports)

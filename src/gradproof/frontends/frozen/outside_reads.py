@@ -75,9 +75,8 @@ def _with_objects(function: Any) -> tuple[Any, Mapping[str, Any]]:
         return function.function, function.objects
     owner = _target(getattr(function, "__self__", None))
     function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None)
-    is_method = owner is not None and code is not None and code.co_argcount > 0
-    return function, {code.co_varnames[0]: owner} if is_method else {}
+    is_method = owner is not None and isinstance(function, FunctionType) and function.__code__.co_argcount > 0
+    return function, {function.__code__.co_varnames[0]: owner} if is_method else {}
 
 
 def _of_function(function: FunctionType, objects: Mapping[str, Any]) -> Iterator[Read]:

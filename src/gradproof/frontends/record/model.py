@@ -101,11 +101,14 @@ class RuleRun:
 
 @dataclass(frozen=True)
 class CustomScope:
-    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`."""
+    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`.
+
+    A `whole` one is a gradient inside, which goes through rules that are not known one by one.
+    """
 
     id: int
     name: str
-    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through", "recorded"]
+    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through", "recorded", "whole"]
     parent: int | None
     span: Span | None
     definition: Span | None

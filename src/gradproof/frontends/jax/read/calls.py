@@ -36,7 +36,7 @@ from gradproof.frontends.jax.read.rules import (
     require_seen,
     rules_of,
 )
-from gradproof.frontends.jax.read.values import Values
+from gradproof.frontends.jax.read.values import MUTABLE, Values
 from gradproof.frontends.jax.read.views import JaxView, views
 from gradproof.frontends.jax.read.where import Where
 from gradproof.frontends.jax.read.whole import with_whole
@@ -224,8 +224,10 @@ def _call(ending: Ending, bare: GradientCall, view: JaxView, rules: JaxRules) ->
 
 
 def _ordered(part: Parts, rules: JaxRules) -> tuple[OpEvent, ...]:
-    events = with_regions([*part.events, *given_results(part)], part.sources)
-    return phased(needed_for(events, part, rules), part, rules)
+    events = needed_for(with_regions([*part.events, *given_results(part)], part.sources), part, rules)
+    if any(value.unknown == MUTABLE for event in events for value in event.inputs):
+        raise GradproofError(MUTABLE)
+    return phased(events, part, rules)
 
 
 def add_events(

@@ -110,7 +110,7 @@ class _Row:
 def _with_rows(rules: JaxRules, scope: CustomScope, rows: Iterable[_Row]) -> JaxRules:
     scopes, pullbacks = [*rules.scopes], [*rules.pullbacks]
     for row in rows:
-        own = replace(scope, id=next(numbers), inputs=row.sources, outputs=row.targets)
+        own = replace(scope, id=next(numbers), kind="whole", inputs=row.sources, outputs=row.targets)
         scopes.append(own)
         pullbacks.append(RuleRun(next(numbers), own.name, None, own.id, None, row.weights, row.results))
     return replace(rules, scopes=tuple(scopes), pullbacks=tuple(pullbacks))
@@ -129,7 +129,7 @@ def _rows(ending: Ending, run: JaxprInterpreter, find: Find) -> list[_Row] | Non
     levels = {level for own in labels[2] for level in levels_in(own)} - around
     if len(levels) > 1:
         return None
-    known[2] = [as_used(one, run) for one in known[2]]
+    known[2] = [as_used(one, run) or one for one in known[2]]
     sources, targets, weights, results = (tuple(map(_Labelled, *pair)) for pair in zip(known, labels))
     level = next(iter(levels), None)
     n = next((one.length(level) for one in weights if level in one.labels), 1)
