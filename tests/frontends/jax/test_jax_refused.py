@@ -35,7 +35,28 @@ def raised(run):
     return caught.value
 
 
+def by_rules(forward, backward):
+    f = jax.custom_vjp(lambda x: jnp.sum(x**2))
+    f.defvjp(forward, backward)
+    return f
+
+
+def by_rule(rule):
+    f = jax.custom_jvp(lambda x: x**2)
+    f.defjvp(rule)
+    return f
+
+
+NO_TUPLE = by_rules(lambda x: (jnp.sum(x**2), x), lambda r, g: 2 * r * g)
+TOO_SHORT = by_rules(lambda x: (jnp.sum(x**2), x), lambda r, g: (g,))
+NO_PAIR = by_rules(lambda x: jnp.sum(x**2), lambda r, g: (g,))
+NO_TANGENT = by_rule(lambda p, t: p[0] ** 2)
+
 MISUSES = {
+    "no tuple by a rule": (lambda: jax.grad(NO_TUPLE)(W), "one gradient for each argument", "(g * slope,)"),
+    "a short gradient": (lambda: jax.grad(TOO_SHORT)(W), "another shape or dtype", "axes"),
+    "no pair by a rule": (lambda: jax.grad(NO_PAIR)(W), "forward rule", "f(x), x"),
+    "no tangent": (lambda: jax.grad(NO_TANGENT)(1.0), "rule of a `custom_jvp`", "slope * t"),
     "several numbers": (lambda: jax.grad(lambda w: w * 2)(W), "one number", "jax.jacrev"),
     "a pair": (lambda: jax.grad(pair)(W, X), "more than its loss", "has_aux=True"),
     "nothing": (lambda: jax.grad(nothing)(W, X), "returns nothing", "return the loss"),
