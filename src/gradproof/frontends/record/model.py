@@ -101,8 +101,8 @@ class RuleRun:
 
 @dataclass(frozen=True)
 class CustomScope:
-    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`. A `whole` one
-    is a gradient inside, which goes through rules that are not known one by one."""
+    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`. A `whole`
+    one is a gradient inside, which goes through rules that are not known one by one."""
 
     id: int
     name: str
