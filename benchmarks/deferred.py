@@ -31,7 +31,7 @@ from gradproof.deferred.examine import judge_all, opened
 from gradproof.deferred.keeping import keeper_in
 from gradproof.deferred.model import Ended
 
-TRIES, KEPT = 5, 16
+TRIES, KEPT = 5, 40
 BATCHES = (128, 512)
 
 

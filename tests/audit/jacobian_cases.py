@@ -40,6 +40,11 @@ def _shrinking(np_: Any, x: Any) -> Any:
     return np_.sum(x)
 
 
+def _lost(np_: Any, x: Any) -> Any:
+    """The last of its rows is too small for its dtype and comes out as zero, which is worth a warning."""
+    return np_.sum(x * x * x * x)
+
+
 POINT = np.array([[0.5, -0.75, 0.25], [1.5, 0.125, -1.0], [2.0, -0.5, 0.3]])
 RIGHT: dict[str, Case] = {
     "network": (_network, POINT),
@@ -48,6 +53,7 @@ RIGHT: dict[str, Case] = {
 OTHER: dict[str, Case] = {
     "shrinking": (_shrinking, POINT[0]),
     "kink": (_kinked, np.array([0.5, 0.0, -1.0])),
+    "lost": (_lost, np.array([1.0, 1e-25], np.float32)),
     "rounding": (_spoilt, np.array([0.25, 1.5, 3.75])),
 }
 

@@ -331,11 +331,13 @@ def test_a_program_that_did_not_end_is_judged_as_far_as_it_came(tmp_path: Path) 
 
 
 def test_a_changed_source_does_not_change_the_report(tmp_path: Path) -> None:
-    kept = _deferred(tmp_path, FAULTY)
+    """Nor the change of lines in it, which whoever judges reads them for."""
+    kept = _deferred(tmp_path, SPOILT)
     before = gradproof(tmp_path, "examine", "kept").stdout
+    assert "     + loss = " in before
     for path in (kept / "main" / "results").iterdir():
         path.unlink()
-    (tmp_path / "script.py").unlink()
+    (tmp_path / "script.py").write_text("print('something else')\n" * 9)
     assert gradproof(tmp_path, "examine", "kept").stdout == before
 
 

@@ -17,7 +17,12 @@ from gradproof.deferred.folder import parts_of
 from gradproof.deferred.keeping import keeper_in
 from gradproof.deferred.ranks import joined_ranks
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix
-from gradproof.diagnosis.disagreement import MOST_NAMED, between_ranks, between_replicas
+from gradproof.diagnosis.disagreement import (
+    MOST_NAMED,
+    between_ranks,
+    between_replicas,
+    without_fixes_of_one_replica,
+)
 from gradproof.diagnosis.report import GradientReport, Report, Script
 from gradproof.ir.span import Span
 from gradproof.judge.verdict import Verdict
@@ -60,19 +65,40 @@ def test_a_verdict_that_differs_is_named_with_its_ranks() -> None:
     )
 
 
-def test_a_fix_says_which_ranks_are_right_without_it() -> None:
-    fix = Fix("detach it", patch="-a\n+b", checked="the ops were run")
-    found = Diagnostic("straight-through", "error", "proven", "it departs", fix=fix)
-    equal = replace(found, fix=replace(fix, is_equal=True))
-    wrong = replace(WRONG, diagnostics=(found, equal))
-    reports = [("rank-0", Report((RIGHT,))), ("rank-1", Report((wrong,)))]
-    first, second = joined_ranks(reports).gradients[1].diagnostics
-    assert first.fix is not None and second == equal
-    assert first.fix.changes_meaning == (
-        "rank-0 may run this too: there this gradient is correct, and the change was not tried"
-    )
-    alike = [("rank-0", Report((wrong,))), ("rank-1", Report((wrong,)))]
-    assert joined_ranks(alike).gradients[1].diagnostics == (found, equal)
+FIX = Fix("halve it", patch="-a\n+b", checked="the rule was run")
+EQUAL = Fix("write it so", patch="-a\n+c", checked="the ops were run", is_equal=True)
+FAULT = Diagnostic("custom-gradient", "error", "proven", "twice too large", fix=FIX)
+AT_FAULT = replace(WRONG, diagnostics=(FAULT,))
+NOT_OFFERED = (
+    "no fix is offered: {} may run these lines too, where this gradient is correct as it is, and what would mend it "
+    "here (halve it) was not tried there"
+)
+
+
+def _joined(*gradients: GradientReport) -> Diagnostic:
+    reports = [(f"rank-{k}", Report((one,))) for k, one in enumerate(gradients)]
+    return joined_ranks(reports).gradients[-1].diagnostics[0]
+
+
+def test_a_change_for_one_rank_is_not_offered_where_another_is_right() -> None:
+    """What multiplies a rule that is right in another rank makes it wrong there."""
+    assert _joined(RIGHT, AT_FAULT) == replace(FAULT, fix=None, notes=(NOT_OFFERED.format("rank-0"),))
+    assert _joined(AT_FAULT, AT_FAULT) == FAULT
+    assert _joined(replace(RIGHT, occurrence=2), AT_FAULT) == FAULT
+
+
+def test_another_way_to_write_the_same_is_offered_for_one_rank_too() -> None:
+    with_other = replace(FAULT, fix=replace(FIX, others=(replace(FIX, patch="-a\n+d"), EQUAL)))
+    assert _joined(RIGHT, replace(WRONG, diagnostics=(with_other,))).fix == EQUAL
+    assert _joined(RIGHT, replace(WRONG, diagnostics=(replace(FAULT, fix=EQUAL),))).fix == EQUAL
+
+
+def test_nor_is_one_for_one_replica_of_a_process() -> None:
+    first, second = without_fixes_of_one_replica([RIGHT, replace(AT_FAULT, occurrence=2, replica=1)])
+    assert first == RIGHT
+    assert second.diagnostics == (replace(FAULT, fix=None, notes=(NOT_OFFERED.format("replica 0"),)),)
+    executions = [RIGHT, replace(AT_FAULT, occurrence=2)]
+    assert list(without_fixes_of_one_replica(executions)) == executions
 
 
 def test_a_gradient_that_a_rank_lacks_is_named() -> None:

@@ -13,9 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 import gradproof
+from gradproof.cluster.workers import workers
 from gradproof.deferred import judging
 from gradproof.deferred.folder import SUFFIX, read_block
 from gradproof.deferred.model import Judged
+from gradproof.errors import InvalidInput
 
 INTERRUPTED = """\
 import os, signal, time
@@ -75,3 +77,18 @@ def test_the_time_of_a_check_does_not_begin_before_its_framework_is_there(
     )
     assert [str(one.verdict) for one in found.reports] == ["correct"]
     assert found.seconds == 0.0
+
+
+def test_processes_that_do_not_start_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the system ends one of them before it has begun."""
+    distributed = pytest.importorskip("distributed")
+
+    def ended(**options: object) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", ended)
+    with (
+        pytest.raises(InvalidInput, match="2 processes could not be started: Nanny failed to start"),
+        workers(2),
+    ):
+        pass

@@ -66,6 +66,16 @@ def test_radii_of_ordinary_numbers_are_of_the_order_of_rounding() -> None:
         assert (y.radius() <= 2.0**-51 * np.abs(y.mid)).all()
 
 
+def test_a_sum_of_exact_numbers_is_exact_where_it_is_a_number_of_float64() -> None:
+    balls = BallDomain64()
+    one = balls.sub(balls.enter(np.array(2.0)), balls.enter(np.array([1.0, -0.25])))
+    rounded = balls.add(balls.enter(np.array(0.1)), balls.enter(np.array(0.2)))
+    tiny = balls.sub(balls.enter(np.array(2.0**-1000)), balls.enter(np.array(2.0**-1010)))
+    assert one.rad is None and np.array_equal(one.mid, [1.0, 2.25])
+    assert rounded.radius() > 0.0 and tiny.radius() > 0.0  # a processor may flush tiny differences to zero
+    assert balls.add(balls.enter(np.array(np.inf)), balls.enter(np.array(1.0))).radius() == np.inf
+
+
 def test_exact_zero_absorbs_the_unknown_in_products_and_nowhere_else() -> None:
     zero, unknown = Ball64(np.zeros(2)), Ball64(np.zeros(2), np.full(2, np.inf))
     with DOMAIN.active():

@@ -9,6 +9,7 @@ import pytest
 
 from gradproof.domains.ball import BallDomain
 from gradproof.domains.exact_product64 import NormedBallDomain64
+from gradproof.domains.ieee import Ieee
 from gradproof.engine.derive import gradient
 from gradproof.engine.refine import entry_count
 from gradproof.engine.run import run
@@ -46,7 +47,9 @@ def deep() -> tuple[Any, np.ndarray[Any, Any]]:
 
 def _judged(deep: tuple[Any, np.ndarray[Any, Any]], factor: float) -> Judgement:
     program, exact = deep
-    (found,) = judge(Evidence(program, program.inputs[:1], ((exact * factor).astype("f"),)), Options())
+    (found,) = judge(
+        Evidence(program, program.inputs[:1], ((exact * factor).astype("f"),)), Options(seconds=None)
+    )
     return found
 
 
@@ -55,6 +58,26 @@ def test_a_gradient_too_deep_for_balls_is_measured_and_says_so(deep: Any) -> Non
     assert found.verdict is Verdict.CORRECT
     assert found.oracle == "float64"
     assert found.reason is not None and "too deep for a proof" in found.reason
+
+
+def test_what_memory_is_too_small_for_is_measured_as_far_as_it_allows() -> None:
+    """Balls take twice as much as plain numbers of float64."""
+    rng = np.random.default_rng(0)
+    w, x = rng.normal(size=(8, 8)).astype("f") / 8, rng.normal(size=(2, 8)).astype("f")
+    program = program_of(_deep, w, x, dtype="float32")
+    exact = np.asarray(gradient(Ieee("float64"), program, program.inputs[:1])[0])
+
+    def judged(factor: float, limit: int) -> Judgement:
+        observed = (exact * factor).astype("f")
+        options = Options(memory_limit_bytes=limit)
+        (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), options)
+        assert found.reason is not None and "and the limit is" in found.reason
+        return found
+
+    enough, too_few = 24 * entry_count(program), 8 * entry_count(program)
+    assert (judged(1.0, enough).verdict, judged(1.0, enough).oracle) == (Verdict.CORRECT, "float64")
+    assert judged(1.01, enough).verdict is Verdict.UNVERIFIED
+    assert judged(1.0, too_few).verdict is Verdict.UNVERIFIED
 
 
 def test_what_is_off_stays_unverified(deep: Any) -> None:
@@ -67,7 +90,7 @@ def test_how_far_it_is_off_is_said_by_entry_and_by_norm(deep: Any) -> None:
     program, exact = deep
     observed = exact.astype("f")
     observed.flat[np.argmin(np.abs(exact))] += np.float32(2e-5 * np.abs(exact).max())
-    (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), Options())
+    (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), Options(seconds=None))
     assert found.verdict is Verdict.UNVERIFIED
     assert found.reason is not None and "differ by up to 0.02 of their size and, by norm, by" in found.reason
     (_, _, by_norm) = found.reason.partition("by norm, by ")
@@ -93,7 +116,7 @@ def test_a_wrong_gradient_of_a_large_program_is_seen_where_the_loss_is_about_zer
         return m.sum(x, axes=(0,))
 
     program = program_of(odd, x, dtype="float32")
-    (found,) = judge(Evidence(program, program.inputs, (np.full_like(x, 3.0),)), Options())
+    (found,) = judge(Evidence(program, program.inputs, (np.full_like(x, 3.0),)), Options(seconds=None))
     assert found.oracle == "ball"
     assert found.comparison is not None and found.comparison.outcome == "beyond"
 

@@ -99,6 +99,18 @@ def test_an_error_of_a_rounding_beside_a_derivative_of_zero_is_none() -> None:
     assert not is_below_a_rounding(_find(observed=0.0, expected=0.3, value=float("inf")))
 
 
+def test_a_value_that_another_argument_makes_large_hides_no_error() -> None:
+    """As in x + y / z, where z * z overflows: beside a large x the slope for z is small, and yet it is known."""
+    arrays = {"x": np.float32(7e19), "z": np.float32(7e19)}
+    sample = OpCall("op", "x + 1.0 / z", {key: np.asarray(x) for key, x in arrays.items()}, ("z",), entry=())
+    find = Find("inaccurate", sample, "z", (), 0.0, -1.4e-20, "float32", value=7e19)
+    true = np.asarray(-1.4e-20)
+    assert is_below_a_rounding(find)
+    assert Doubts(planted.library(), lambda _: true, lambda _: 0.0).reason(find) is None
+    # A library that is right beside another x errs by a rounding of the value here.
+    assert Doubts(planted.library(), lambda _: true, lambda _: -1.4e-20).reason(find) == BELOW_A_ROUNDING
+
+
 def test_what_roundings_of_the_input_explain_is_no_fault() -> None:
     assert _reason(_find(observed=3.0), true=2.5) == AS_GOOD
 

@@ -31,6 +31,7 @@ def test_extremes_are_beyond_the_normal_numbers_and_beyond_a_square() -> None:
     assert 0 < POINTS["subnormal"](x)[0] < np.finfo(np.float32).smallest_normal
     with np.errstate(over="ignore"):
         assert np.isinf(POINTS["huge"](x) ** 2).all()
+        assert np.isinf(POINTS["one-huge"](x) ** 2).tolist() == [True, False]
 
 
 def test_a_sample_is_moved_as_a_whole_and_by_its_first_array_and_never_twice() -> None:

@@ -10,14 +10,17 @@ from itertools import islice
 import numpy as np
 
 from gradproof.diagnosis.diagnostic import Diagnostic
+from gradproof.diagnosis.growth import repeats_a_line
 from gradproof.diagnosis.report import GradientReport
 from gradproof.ir import types
 from gradproof.ir.capture import Alike, Capture, Rows, RuleRuns
 from gradproof.ir.entry import entry_of
+from gradproof.ir.program import Program
 from gradproof.ir.surroundings import Surroundings
 from gradproof.ir.types import Array
 from gradproof.judge.by_facts import empty, undecided
 from gradproof.judge.call import JudgedCall, judge_call
+from gradproof.judge.judge import Judgement
 from gradproof.judge.rows import judge_rows
 from gradproof.judge.verdict import Verdict
 from gradproof.options import Options
@@ -72,7 +75,7 @@ def _together(
     The first one is examined with its backward ops and without: if these make no difference, the others need none.
     """
     (first,) = rows.captures
-    judged = judge_call(first, options)
+    judged = _judged(first, options)
     if judged.capture.program is not first.program or not _is_quiet(first):
         return None
     known = report(judged)
@@ -85,11 +88,16 @@ def _together(
     wrt = [one.node for one in first.sources if one.node is not None]
     assert first.program is not None
     found = judge_rows(first.program, alike.target, wrt, observed, options)
+    if found is None:
+        return None
+    told = _worth_telling(first.program, known, observed, found)
     reports: list[Sequence[GradientReport]] = []
-    for row in range(n_rows if found is not None else 0):
-        assert found is not None
-        capture = _row(whole, rows, alike.target, row, [one[row] for one in observed])
-        own = report(JudgedCall(capture, found[row]))
+    for row in range(n_rows):
+        numbers = [one[row] for one in observed]
+        if row not in told:
+            reports.append([*map(_with_numbers, reports[0], numbers, found[row])])
+            continue
+        own = report(JudgedCall(_row(whole, rows, alike.target, row, numbers), found[row]))
         is_known = all(
             _is_right(one) and (_said(one) == _said(other) if row == 0 else _kinds(one) <= _kinds(other))
             for one, other in zip(own, known)
@@ -98,6 +106,51 @@ def _together(
             return None
         reports.append(own)
     return reports or None
+
+
+def _judged(first: Capture, options: Options) -> JudgedCall:
+    """In balls of float64 where they do: only whether it is right matters here, not to how many digits."""
+    quick = judge_call(first, replace(options, precision_cap_bits=min(53, options.precision_cap_bits)))
+    is_right = all(one.verdict is Verdict.CORRECT and one.oracle == "ball" for one in quick.judgements)
+    return quick if is_right else judge_call(first, options)
+
+
+def _worth_telling(
+    program: Program,
+    known: Sequence[GradientReport],
+    observed: Sequence[Array],
+    found: Sequence[Sequence[Judgement]],
+) -> set[int]:
+    """The rows that may have something of their own to say: the first, the worst, and what the numbers can bring up.
+
+    Of a gradient that is right, what is said follows from the program, which is the same for all of them, unless it
+    is zero, a decision was near, or it changed its size along a line that ran many times.
+    """
+    reference = found[0][0].reference if found and found[0] else None
+    says_something = any(one.diagnostics for one in known) or repeats_a_line(program)
+    if says_something or reference is None or reference.decisions:
+        return set(range(len(found)))
+    worst = {max(range(len(found)), key=lambda row: _error(found[row][k])) for k in range(len(known))}
+    return {0, *worst, *(row for row in range(len(found)) if not all(one[row].any() for one in observed))}
+
+
+def _error(judgement: Judgement) -> float:
+    return 0.0 if judgement.comparison is None else judgement.comparison.relative_error
+
+
+def _with_numbers(like: GradientReport, observed: Array, judgement: Judgement) -> GradientReport:
+    """What is said of another row, with the numbers of this one; pictures are made of the worst alone."""
+    enclosure, comparison = judgement.enclosure, judgement.comparison
+    assert enclosure is not None and comparison is not None
+    return replace(
+        like,
+        observed=observed,
+        reference=enclosure.mid,
+        reference_radius=enclosure.rad,
+        relative_error=comparison.relative_error,
+        digits=comparison.digits,
+        drawing=None,
+    )
 
 
 def _is_quiet(first: Capture) -> bool:

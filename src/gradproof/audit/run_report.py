@@ -9,7 +9,7 @@ from gradproof.audit.crash import ProgramEnd, explained
 from gradproof.audit.facts import Heard, report_of
 from gradproof.audit.relocate import relative_to
 from gradproof.diagnosis.diagnostic import Diagnostic
-from gradproof.diagnosis.disagreement import between_replicas
+from gradproof.diagnosis.disagreement import between_replicas, without_fixes_of_one_replica
 from gradproof.diagnosis.report import GradientReport, Report, Script
 
 
@@ -25,7 +25,11 @@ def run_report(
     """`seconds` are the program's own; files are named from the folder that it was started in."""
     report = report_of(gradients, heard, script, {"script": seconds})
     named = relative_to(explained(report, ending, crash), folder)
-    return replace(named, notes=(*named.notes, *between_replicas(named.gradients)))
+    return replace(
+        named,
+        gradients=without_fixes_of_one_replica(named.gradients),
+        notes=(*named.notes, *between_replicas(named.gradients)),
+    )
 
 
 def not_looked_at(report: Report, withheld: Sequence[str]) -> Report:

@@ -18,13 +18,16 @@ def given_probabilities(case: Case) -> Diagnostic | None:
     program, source = case.capture.program, case.source.node
     if program is None or source is None:
         return None
-    path = descendants(program, [source]) & ancestors(program, program.outputs)
     for outer in program.nodes:
-        on_path = outer.id in path and outer.phase == "forward" and outer.span is not None
-        inner = applied_twice(program, outer) if on_path else None
-        if inner is not None and inner.id in path:
+        is_shown = outer.phase == "forward" and outer.span is not None
+        inner = applied_twice(program, outer) if is_shown else None
+        if inner is not None and {inner.id, outer.id} <= _on_the_way(program, source):
             return _diagnose(inner, outer, program)
     return None
+
+
+def _on_the_way(program: Program, source: int) -> set[int]:
+    return descendants(program, [source]) & ancestors(program, program.outputs)
 
 
 def function_name(inner: Node) -> str:

@@ -82,11 +82,15 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
     with dask.config.set(_SETTINGS):
         if scheduler is None:
-            cluster = LocalCluster(
-                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
-                memory_limit=memory_of_each(jobs), scheduler_kwargs={"dashboard_address": _ANY_PORT},
-                preload=[*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.beginning"],
-            )  # fmt: skip
+            preload = [*dask.config.get("distributed.worker.preload", ()), "gradproof.cluster.beginning"]
+            try:
+                cluster = LocalCluster(
+                    n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
+                    memory_limit=memory_of_each(jobs), scheduler_kwargs={"dashboard_address": _ANY_PORT},
+                    preload=preload,
+                )  # fmt: skip
+            except (OSError, RuntimeError) as error:  # one of them was ended before it had begun
+                raise InvalidInput(f"{jobs} processes could not be started: {error}") from error
             with cluster, Client(cluster) as client:
                 yield client
             return
@@ -101,7 +105,12 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 
 _ANY_PORT = "127.0.0.1:0"  # of a scheduler's own pages: the usual one may be another cluster's
-_SETTINGS = {"distributed.scheduler.allowed-failures": LOSSES, "distributed.admin.low-level-log-length": 0}
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": LOSSES,
+    "distributed.admin.low-level-log-length": 0,
+    "distributed.worker.profile.enabled": False,  # it stops a worker a hundred times a second
+    "distributed.admin.system-monitor.interval": "5s",
+}
 
 
 def _there(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradproof.diagnosis.disagreement import between_ranks, told_of_others
+from gradproof.diagnosis.disagreement import between_ranks, without_one_sided_fixes
 from gradproof.diagnosis.report import Report
 from gradproof.diagnosis.words import comma_list
 
 
 def joined_ranks(reports: Sequence[tuple[str, Report]]) -> Report:
     """Gradients of all ranks, the first rank first; notes that all ranks share are told once."""
-    reports = told_of_others(reports)
+    reports = without_one_sided_fixes(reports)
     _, first = reports[0]
     notes = dict.fromkeys(note for _, report in reports for note in report.notes)
     own = [

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -46,12 +47,36 @@ class Closed:
         return int(np.count_nonzero(self.off))
 
 
+@dataclass(frozen=True, eq=False)
+class _Ways:
+    """What of a program lets gradients through: the sources they arrive at as the decisions are and with the doors
+    open, and for each door what of it they arrive at."""
+
+    doors: tuple[Node, ...]
+    arrives: frozenset[int]
+    arrives_if_open: frozenset[int]
+    at_doors: dict[int, Array]
+
+
+# The same for every source of a call, of which many may have no gradient: looked for once.
+_WAYS: WeakKeyDictionary[Program, dict[tuple[int | None, ...], _Ways | None]] = WeakKeyDictionary()
+
+
 def closed_at(program: Program, sources: Sequence[int | None], k: int) -> Closed | None:
     """What closes every way from source `k` to the target; None where it is zero for another reason, or not known."""
-    source = sources[k]
-    wrt = [id for id in sources if id is not None]
+    source, known = sources[k], _WAYS.setdefault(program, {})
     if source is None:
         return None
+    if tuple(sources) not in known:
+        known[tuple(sources)] = _ways(program, [id for id in sources if id is not None])
+    ways = known[tuple(sources)]
+    if ways is None or source in ways.arrives or source not in ways.arrives_if_open:
+        return None
+    return _largest(program, ways, sources, k)
+
+
+def _ways(program: Program, wrt: Sequence[int]) -> _Ways | None:
+    """None where there are no doors, or arbitrary numbers do not suit an op."""
     moving = descendants(program, wrt)
     decided = _decided(program, moving)
     doors = [node for node in program.nodes if _is_door(node, moving, decided)]
@@ -59,13 +84,15 @@ def closed_at(program: Program, sources: Sequence[int | None], k: int) -> Closed
         return None
     try:
         with np.errstate(all="ignore"):
-            arrived = _sweep(program, moving, wrt, doors=())
+            found = _sweep(program, moving, [*wrt, *(node.id for node in doors)], ())
+            arrives = frozenset(id for id in wrt if _passes(found, id))
+            at_doors = {
+                node.id: np.asarray(found[node.id]) != 0.0 for node in doors if _passes(found, node.id)
+            }
             opened = _sweep(program, moving, wrt, doors)
-    except (GradproofError, ArithmeticError, ValueError):  # arbitrary numbers may not suit an op
+    except (GradproofError, ArithmeticError, ValueError):
         return None
-    if _passes(arrived, source) or not _passes(opened, source):
-        return None
-    return _largest(program, doors, arrived, sources, k)
+    return _Ways(tuple(doors), arrives, frozenset(id for id in wrt if _passes(opened, id)), at_doors)
 
 
 def _decided(program: Program, moving: set[int]) -> set[int]:
@@ -105,24 +132,22 @@ def _sweep(program: Program, moving: set[int], wrt: Sequence[int], doors: Sequen
 
     structure = Run(program, m, {node.id: arbitrary(node, node.value) for node in program.nodes})
     seed = {id: np.ones(program[id].shape) for id in program.outputs}
-    return pull_back(structure, seed, wrt, keep_all=True, edit=let_through)
+    return pull_back(structure, seed, wrt, edit=let_through)
 
 
 def _passes(gradients: dict[int, Any], id: int) -> bool:
     return id in gradients and bool(np.any(np.asarray(gradients[id]) != 0.0))
 
 
-def _largest(
-    program: Program, doors: Sequence[Node], arrived: dict[int, Any], sources: Sequence[int | None], k: int
-) -> Closed | None:
+def _largest(program: Program, ways: _Ways, sources: Sequence[int | None], k: int) -> Closed | None:
     """Of the selections where the gradient ends, the one with the most entries; first those of a dead layer."""
     source = sources[k]
     assert source is not None
     after = descendants(program, [source])
     found = []
-    for node in doors:
-        if node.id in after and _passes(arrived, node.id):
-            stopped = _off(program, node, after) & (np.asarray(arrived[node.id]) != 0.0)
+    for node in ways.doors:
+        if node.id in after and node.id in ways.at_doors:
+            stopped = _off(program, node, after) & ways.at_doors[node.id]
             is_layer = np.count_nonzero(stopped) >= MIN_OFF and _feeds_weights(program, node, sources)
             found.append(Closed(node, stopped, _last_before(program, node, sources, k), bool(is_layer)))
     return max(found, key=lambda one: (one.is_layer, one.n_off), default=None)

@@ -23,32 +23,33 @@ def between_ranks(reports: Sequence[tuple[str, Report]]) -> list[str]:
     return _told("ranks", zip(map(_first, by_key.values()), verdicts))
 
 
-def told_of_others(reports: Sequence[tuple[str, Report]]) -> list[tuple[str, Report]]:
-    """The reports, whose fixes say where other ranks run the same lines and have a right gradient without them.
-
-    A fix is tried with the numbers of its own rank; where it is more than another way to write the same, it may make
-    the gradient of another one wrong.
-    """
+def without_one_sided_fixes(reports: Sequence[tuple[str, Report]]) -> list[tuple[str, Report]]:
+    """The reports without changes of lines that would be made for one rank where another is right without them."""
     by_key = _by_key(reports)
-
-    def told(gradient: GradientReport) -> GradientReport:
-        same = by_key[_key(gradient)]
-        right = [name for name, one in same.items() if one.verdict is Verdict.CORRECT]
-        if gradient.verdict is Verdict.CORRECT or not right:
-            return gradient
-        said = f"{comma_list(right)} may run this too: there this gradient is correct, and the change was not tried"
-        found = (_with_change(one, said) for one in gradient.diagnostics)
-        return replace(gradient, diagnostics=tuple(found))
-
-    return [(name, replace(report, gradients=tuple(map(told, report.gradients)))) for name, report in reports]
+    return [
+        (name, replace(one, gradients=tuple(_for_all(by_key[_key(each)], each) for each in one.gradients)))
+        for name, one in reports
+    ]
 
 
-def _with_change(diagnostic: Diagnostic, said: str) -> Diagnostic:
+def _for_all(same: ByPart, gradient: GradientReport) -> GradientReport:
+    right = [name for name, one in same.items() if one.verdict is Verdict.CORRECT]
+    if gradient.verdict is Verdict.CORRECT or not right:
+        return gradient
+    where = f"{comma_list(right)} may run these lines too, where this gradient is correct as it is"
+    return replace(gradient, diagnostics=tuple(_with_fix_for_all(one, where) for one in gradient.diagnostics))
+
+
+def _with_fix_for_all(diagnostic: Diagnostic, where: str) -> Diagnostic:
+    """Another way to write the same may be offered; any other change was tried with the numbers of one part only."""
     fix = diagnostic.fix
     if fix is None or not fix.patch or fix.is_equal:
         return diagnostic
-    meaning = "; ".join(filter(None, (fix.changes_meaning, said)))
-    return replace(diagnostic, fix=replace(fix, changes_meaning=meaning))
+    equal = next((one for one in fix.others if one.patch and one.is_equal), None)
+    if equal is not None:
+        return replace(diagnostic, fix=equal)
+    note = f"no fix is offered: {where}, and what would mend it here ({fix.text}) was not tried there"
+    return replace(diagnostic, fix=None, notes=(*diagnostic.notes, note))
 
 
 def _key(gradient: GradientReport) -> tuple[object, ...]:
@@ -68,15 +69,26 @@ def between_replicas(gradients: Sequence[GradientReport]) -> list[str]:
 
     Which executions are one step is told by their order; of a step that was not looked at in all replicas nothing is.
     """
+    by_step = _by_step(gradients)
+    verdicts = ({name: _verdict(one) for name, one in same.items()} for same in by_step.values())
+    firsts = (replace(_first(same), occurrence=int(str(key[-1]))) for key, same in by_step.items())
+    return _told("replicas", zip(firsts, verdicts))
+
+
+def without_fixes_of_one_replica(gradients: Sequence[GradientReport]) -> tuple[GradientReport, ...]:
+    """As with ranks: what is changed for one replica is changed for all."""
+    groups = {id(one): same for same in _by_step(gradients).values() for one in same.values()}
+    return tuple(_for_all(groups.get(id(one), {}), one) for one in gradients)
+
+
+def _by_step(gradients: Sequence[GradientReport]) -> dict[tuple[object, ...], dict[str, GradientReport]]:
     by_key: dict[tuple[object, ...], dict[str, GradientReport]] = {}
     steps: dict[tuple[object, ...], int] = {}
     for gradient in gradients:
         asked = gradient.call, gradient.target, gradient.source
         step = steps[(*asked, gradient.replica)] = steps.get((*asked, gradient.replica), 0) + 1
         by_key.setdefault((*asked, step), {})[f"replica {gradient.replica}"] = gradient
-    verdicts = ({name: _verdict(one) for name, one in same.items()} for same in by_key.values())
-    firsts = (replace(_first(same), occurrence=int(str(key[-1]))) for key, same in by_key.items())
-    return _told("replicas", zip(firsts, verdicts))
+    return by_key
 
 
 def _first(same: ByPart) -> GradientReport:

@@ -56,10 +56,7 @@ def passages(program: Program, source: int) -> tuple[Passage, ...]:
 
     A line counts if the gradient passes through enough of its executions with sizes that can be compared.
     """
-    lines = Counter(None if node.span is None else node.span.line for node in program.nodes)
-    if max(lines.values(), default=0) < MIN_REPEATS:
-        return ()  # found out at once: every row of a Jacobian asks
-    groups, steps = _repeated(program), _steps_inside(program)
+    groups, steps = _groups(program)
     if not groups and not steps:
         return ()
     if program not in _SIZES:
@@ -70,6 +67,20 @@ def passages(program: Program, source: int) -> tuple[Passage, ...]:
     found += [_passage(nodes, sizes, inside=True) for nodes in steps]
     known = [passage for passage in found if passage is not None]
     return tuple(sorted(known, key=lambda passage: -abs(math.log(growth_along(passage).factor))))
+
+
+def repeats_a_line(program: Program) -> bool:
+    """Whether there is a line along which a gradient could grow or die out."""
+    return any(_groups(program))
+
+
+def _groups(program: Program) -> tuple[list[list[Node]], list[list[Node]]]:
+    """Nodes of lines that run many times, and products inside of lines that do not."""
+    ops = Counter(node.op for node in program.nodes)  # found out at once: every row of a Jacobian asks
+    if max(ops.values(), default=0) < MIN_REPEATS:
+        return [], []
+    has_products = any(ops[op] >= MIN_REPEATS for op in _PRODUCTS)
+    return _repeated(program), _steps_inside(program) if has_products else []
 
 
 # The gradient of a node is the same for every source that leads to it: it is computed once for all of them.
@@ -124,7 +135,11 @@ def _steps_inside(program: Program) -> list[list[Node]]:
             once.add(node.span)
         if node.op in _PRODUCTS and node.scope is None:
             groups.setdefault((node.span, node.op, node.shape), []).append(node)
-    steps = [_by_factors(program, nodes) for (span, _, _), nodes in groups.items() if span in once]
+    steps = [
+        _by_factors(program, nodes)
+        for (span, _, _), nodes in groups.items()
+        if len(nodes) >= MIN_REPEATS and span in once
+    ]
     return [nodes for nodes in steps if len(nodes) >= MIN_REPEATS and _is_chain(program, nodes)]
 
 

@@ -6,6 +6,7 @@ error matter: a subtraction that cancelled all other digits, a function that is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -196,7 +197,6 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
     """
     if (
         _is_joint(case, origin)
-        or _has_sums_inside(case, origin)
         or origin.op in ADDITIONS | SUMS | {"cast"}
         or types.precision_bits(origin.dtype) < 24
     ):
@@ -208,19 +208,31 @@ def _is_nonsense(case: Case, origin: Node) -> bool:
         complex(np.asarray(origin.value)[index])
         - complex(np.asarray(case.rounding.local_errors[origin.id])[index])
     )
-    return error > MOST_ULPS * types.unit_roundoff(origin.dtype) * max(value, exact)
+    most = MOST_ULPS * types.unit_roundoff(origin.dtype) * max(value, exact)
+    return error > most and error > most * _lost_inside(case, origin, index)
 
 
-def _has_sums_inside(case: Case, origin: Node) -> bool:
-    """Whether the op is the end of a kernel that adds before: nobody has seen those sums, and they may cancel."""
-    waiting = [case.node(id) for id in origin.inputs]
+def _lost_inside(case: Case, origin: Node, index: tuple[int, ...]) -> float:
+    """How many times larger the terms are than the sums that an op is given at its own place.
+
+    It may be the end of a kernel that adds before: nobody has seen those sums, and what they lose is no fault of it.
+    """
+    lost, waiting, known = 1.0, list(origin.inputs), {origin.id}
     while waiting:
-        node = waiting.pop()
-        if node.value is None:
-            if node.op in ADDITIONS | SUMS:
-                return True
-            waiting += [case.node(id) for id in node.inputs]
-    return False
+        node = case.node(waiting.pop())
+        if node.id in known or node.span != origin.span or node.phase != origin.phase:
+            continue
+        known.add(node.id)
+        waiting += node.inputs
+        if node.op in ADDITIONS | SUMS:
+            terms = [case.node(id).value for id in node.inputs]
+            if node.value is None or any(one is None for one in terms):
+                return math.inf
+            result = entry_at(node.value, origin.shape, index) if node.shape == origin.shape else None
+            smallest = np.min(np.abs(node.value)) if result is None else abs(result)
+            largest = max(float(np.max(np.abs(one), initial=0.0)) for one in terms)
+            lost = max(lost, largest / float(smallest) if smallest else math.inf)
+    return lost
 
 
 def _is_joint(case: Case, origin: Node) -> bool:

@@ -14,7 +14,7 @@ from flint import acb, arb
 
 from gradproof.clock import tick
 from gradproof.domains import ball_special, matrix
-from gradproof.domains.flint_matrix import UNKNOWN, from_flint, to_flint
+from gradproof.domains.flint_matrix import UNKNOWN, from_flint, is_complex, to_flint
 from gradproof.domains.pieces import PIECE, in_pieces
 from gradproof.errors import NotSupported
 from gradproof.ir.shapes import joint_shape
@@ -61,14 +61,14 @@ class BallDomain:
 
     def leave(self, x: Array) -> tuple[Array, Array]:
         x = np.asarray(x)
-        if any(isinstance(entry, acb) for entry in x.reshape(-1)):
+        if is_complex(x):
             return _leave_complex(x)
-        mid = np.empty(x.shape)
-        rad = np.empty(x.shape)
-        for place, entry in enumerate(x.reshape(-1)):
-            if place % PIECE == 0:
-                tick()
-            mid.reshape(-1)[place], rad.reshape(-1)[place] = float_ball(entry)
+        entries, sides = x.reshape(-1).tolist(), np.empty((2, x.size))
+        for start in range(0, x.size, PIECE):
+            tick()
+            part = slice(start, start + PIECE)
+            sides[:, part] = np.transpose([float_ball(entry) for entry in entries[part]])
+        mid, rad = sides.reshape(2, *x.shape)
         return mid, rad
 
     def lift(self, function: Callable[..., Array], *xs: Any) -> Array:
@@ -146,7 +146,7 @@ def _entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def zero_absorbs(y: Array, a: Any, b: Any) -> Array:
     """Exactly zero times anything is zero: a branch that is not taken contributes nothing, whatever its slope."""
-    if all(entry.is_finite() for entry in y.reshape(-1)):
+    if _all_finite(y):
         return y
     is_zero = np.frompyfunc(lambda entry: entry == 0, 1, 1)
     zero = np.asarray(is_zero(a), bool) | np.asarray(is_zero(b), bool)
@@ -188,13 +188,20 @@ def _leave_complex(x: Array) -> tuple[Array, Array]:
 
 def _matrix_product(a: Array, b: Array) -> Array:
     y = from_flint(to_flint(a) * to_flint(b))
-    if all(entry.is_finite() for entry in y.reshape(-1)):
+    if _all_finite(y):
         return y
     # An unknown entry spoils exactly those sums in which it meets something that is not zero.
     unknown_a, unknown_b = _mask(_is_unknown, a), _mask(_is_unknown, b)
     y = from_flint(to_flint(np.where(unknown_a, ZERO, a)) * to_flint(np.where(unknown_b, ZERO, b)))
     spoilt = (unknown_a @ _mask(_may_differ_from_zero, b)) | (_mask(_may_differ_from_zero, a) @ unknown_b)
     return np.where(spoilt, UNKNOWN, y)
+
+
+_is_finite = operator.methodcaller("is_finite")
+
+
+def _all_finite(x: Array) -> bool:
+    return all(map(_is_finite, x.reshape(-1).tolist()))
 
 
 def _is_unknown(entry: Any) -> bool:

@@ -12,6 +12,7 @@ from gradproof.domains.constants64 import constant_ball
 from gradproof.domains.fused64 import (
     SMALL,
     Kernel,
+    exact_sum,
     fused_product,
     fused_quotient,
     fused_sum,
@@ -101,11 +102,13 @@ def known(mid: Array, rad: Array) -> Ball64:
 
 
 def add(a: Ball64, b: Ball64) -> Ball64:
-    return _binary(_ADD, _careful_add, a, b)
+    total = exact_sum(a.mid, a.rad, b.mid, b.rad)
+    return _binary(_ADD, _careful_add, a, b) if total is None else Ball64(total)
 
 
 def sub(a: Ball64, b: Ball64) -> Ball64:
-    return _binary(_SUBTRACT, lambda a, b: _careful_add(a, -b), a, b)
+    total = exact_sum(a.mid, a.rad, -b.mid, b.rad)
+    return _binary(_SUBTRACT, lambda a, b: _careful_add(a, -b), a, b) if total is None else Ball64(total)
 
 
 def mul(a: Ball64, b: Ball64) -> Ball64:

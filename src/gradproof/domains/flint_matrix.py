@@ -15,7 +15,7 @@ GUARD_BITS = 64  # more precision inside, where a method is known to lose some
 
 def is_complex(*arrays: Array) -> bool:
     """Whether any entry is complex; arrays may mix both kinds, since zeros are real."""
-    return any(isinstance(entry, acb) for array in arrays for entry in array.reshape(-1))
+    return any(acb in set(map(type, array.reshape(-1).tolist())) for array in arrays)
 
 
 def to_flint(x: Array, as_complex: bool = False) -> Any:

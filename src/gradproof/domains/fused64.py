@@ -34,6 +34,19 @@ Kernel = Callable[[Array, Array, Array, Array | None, Array, Array | None], bool
 Parts = tuple[Array, Array | None]
 
 
+def exact_sum(a: Array, ra: Array | None, b: Array, rb: Array | None) -> Array | None:
+    """The sum of exact numbers where it is one of float64: an exponent 2 - 1 is 1, and no other number nearby."""
+    if ra is not None or rb is not None:
+        return None
+    if max(a.size, b.size) > BLOCK or any(((np.abs(x) < SMALL) & (x != 0.0)).any() for x in (a, b)):
+        return None  # what is left of numbers so small may have been flushed to zero
+    with np.errstate(all="ignore"):
+        total = np.asarray(a + b)
+        taken = total - a
+        is_rounded = np.any((a - (total - taken)) + (b - taken))  # not a number where one is infinite
+    return None if is_rounded else total
+
+
 def fused_sum(combine: Callable[..., Any]) -> Kernel:
     """The kernel of `np.add` or `np.subtract`."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradproof.engine.alike import SameFunctions
 from gradproof.engine.fixed_ties import Moving, unbreakable
 from gradproof.engine.origins import Origins, with_itself
 from gradproof.engine.run import Run, decisions
@@ -58,16 +59,17 @@ def margins(result: Run) -> list[Decision]:
             for node in decisions(program)
             if node.id in needed and can_switch(program, node)
         ]
-    return _without_unbreakable(result, [_beside_infinity(result, decision) for decision in found], moving)
+    entries = Moving(result, moving)
+    found = _without_unbreakable(result, [_beside_infinity(result, decision) for decision in found], entries)
+    return _without_alike(result, found, entries)
 
 
-def _without_unbreakable(result: Run, found: list[Decision], moving: set[int]) -> list[Decision]:
+def _without_unbreakable(result: Run, found: list[Decision], entries: Moving) -> list[Decision]:
     """What stands still on both sides of a tie stays as it was decided: such a decision is clear."""
     tied = [one.node for one in found if one.moves and bool((one.ties | one.is_unclear).any())]
     if not tied:
         return found
     by_node = {decision.node: decision for decision in found}
-    entries = Moving(result, moving)
     origins = Origins(result, entries.unsure)
     with result.m.domain.active():
         for node in result.program.nodes:
@@ -89,6 +91,32 @@ def _without_unbreakable(result: Run, found: list[Decision], moving: set[int]) -
                 )
             if not decision.agrees.all():
                 entries.unsure[node.id] = ~decision.agrees
+    return [by_node[decision.node] for decision in found]
+
+
+def _without_alike(result: Run, found: list[Decision], entries: Moving) -> list[Decision]:
+    """Where all that may be larger is the same function as what was taken, a decision is clear."""
+    program = result.program
+    wanted = [one.node for one in found if one.moves and TABLE[program[one.node].op].knows_alike]
+    by_node = {decision.node: decision for decision in found}
+    wanted = [id for id in wanted if not by_node[id].agrees.all()]
+    if not wanted:
+        return found
+    labels, behind = SameFunctions(result, dict(entries.unsure)), ancestors(program, wanted)
+    with result.m.domain.active():
+        for node in program.nodes:
+            if node.id in wanted:
+                decision = by_node[node.id]
+                xs, alike = [result.values[id] for id in node.inputs], labels.of(node.inputs[0])
+                apart = assess(result.m, node, result.values[node.id], xs, entries.active, alike=alike)
+                by_node[node.id] = replace(
+                    decision,
+                    margin=np.where(decision.agrees, decision.margin, apart.margin),
+                    radius=np.where(decision.agrees, decision.radius, apart.radius),
+                )
+                labels.settle(node.id, by_node[node.id].agrees)
+            if node.id in behind:
+                labels.follow(node)
     return [by_node[decision.node] for decision in found]
 
 
@@ -125,11 +153,11 @@ def can_switch(program: Program, node: Node) -> bool:
     return TABLE[node.op].compares != "pair" or node.inputs[0] != node.inputs[1]
 
 
-def assess(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any], moving: set[int]) -> Decision:
+def assess(m: Arithmetic, node: Node, y: Any, xs: Sequence[Any], moving: set[int], **known: Any) -> Decision:
     """The margin of one decision, given its operands and what was decided. The domain must be active."""
     op = TABLE[node.op]
     assert op.margin is not None
-    mid, rad = m.domain.leave(op.margin(m, y, *xs, **node.params))
+    mid, rad = m.domain.leave(op.margin(m, y, *xs, **node.params, **known))
     moves = any(id in moving for id in node.inputs)
     return Decision(node.id, mid, rad, _size(m, node, y, xs), moves)
 

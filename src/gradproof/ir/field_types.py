@@ -41,7 +41,7 @@ def _fits(hint: Any) -> Fits:
     if hint is None or hint is type(None):
         return lambda value: value is None
     if origin in (types.UnionType, typing.Union):
-        return _any_of([_fits(one) for one in inner])
+        return _any_of(inner)
     if origin is typing.Literal:
         return lambda value: value in inner
     if origin is tuple:
@@ -49,11 +49,14 @@ def _fits(hint: Any) -> Fits:
     return _fits_other(hint, origin, inner)
 
 
-def _any_of(parts: Sequence[Fits]) -> Fits:
+def _any_of(hints: Sequence[Any]) -> Fits:
     """Nearly all unions are of something and None: these are asked thousands of times for one file."""
-    if len(parts) == 2:
-        one, other = parts
-        return lambda value: one(value) or other(value)
+    parts = [_fits(one) for one in hints if one is not type(None)]
+    if len(parts) == 1 < len(hints):
+        (fits,) = parts
+        return lambda value: value is None or fits(value)
+    if len(parts) < len(hints):
+        return lambda value: value is None or any(part(value) for part in parts)
     return lambda value: any(part(value) for part in parts)
 
 
@@ -81,7 +84,8 @@ def _fits_other(hint: Any, origin: Any, inner: tuple[Any, ...]) -> Fits:
     if origin is Callable:
         return callable
     if hint in _NUMBERS:
-        return lambda value: isinstance(value, _NUMBERS[hint]) and not isinstance(value, bool)
+        kinds = _NUMBERS[hint]
+        return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
     if getattr(hint, "_is_protocol", False):
         return lambda value: True
     return lambda value: isinstance(value, hint)

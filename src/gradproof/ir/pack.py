@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,7 +41,9 @@ def plain(cls: type[Any]) -> Packing:
     if issubclass(cls, Enum):
         return Packing(cls, ("value",), lambda one: (one.value,), cls)
     names = tuple(field.name for field in fields(cls))
-    return Packing(cls, names, lambda one: (getattr(one, name) for name in names), cls)
+    if len(names) < 2:  # what takes one field gives no tuple
+        return Packing(cls, names, lambda one: [getattr(one, name) for name in names], cls)
+    return Packing(cls, names, attrgetter(*names), cls)
 
 
 class Packings(Protocol):
@@ -77,6 +80,9 @@ def unpack(block: Any, packings: Packings) -> Any:
         raise UnreadableCapture(f"damaged or forged: {type(error).__name__}: {error}") from error
 
 
+_AS_IS = frozenset({type(None), bool, int, float, str})
+
+
 class _Packer:
     def __init__(self, packings: Packings) -> None:
         self._packings = packings
@@ -93,22 +99,26 @@ class _Packer:
     def data(self, value: Any) -> Any:
         """The value as JSON: a list is a tuple, an object with one key is anything else."""
         kind = type(value)
-        if value is None or kind in (bool, int, float, str):
+        if kind in _AS_IS:
             return value
         if kind is tuple:
-            return [self.data(item) for item in value]
+            return self._each(value)
         if kind is np.ndarray:
             return {"a": self._array(value)}
         name = self._packings.name_of(kind)
         return self._rare(value) if name is None else {"r": self._record(value, name)}
 
+    def _each(self, values: Iterable[Any]) -> list[Any]:
+        """Most of what a record holds is written as it is, and there are thousands of records."""
+        return [one if type(one) in _AS_IS else self.data(one) for one in values]
+
     def _rare(self, value: Any) -> Any:
         if isinstance(value, Mapping):
             return {"d": [[self.data(key), self.data(item)] for key, item in value.items()]}
         if type(value) is list:
-            return {"l": [self.data(item) for item in value]}
+            return {"l": self._each(value)}
         if isinstance(value, frozenset | set):
-            return {"s": [self.data(item) for item in value], "frozen": isinstance(value, frozenset)}
+            return {"s": self._each(value), "frozen": isinstance(value, frozenset)}
         if isinstance(value, str):
             return str(value)  # the version of a framework may be a word of its own kind
         if type(value) is complex:
@@ -130,7 +140,7 @@ class _Packer:
             check_fields(value)  # what would be refused when it is read is not written now
         except ValueError as error:
             raise NotData(str(error)) from error
-        entry = [name, *(self.data(item) for item in packing.take(value))]
+        entry = [name, *self._each(packing.take(value))]
         self._alive.append(value)
         self.records.append(entry)
         self._records[id(value)] = len(self.records) - 1

@@ -17,7 +17,7 @@ from gradproof.judge.infinite import INFINITE_CONSTANT, INFINITE_TARGET, agree, 
 from gradproof.judge.kinds import untested
 from gradproof.judge.meaning import recorded_meaning, rounded_in_the_dark
 from gradproof.judge.measured import Measurement, as_far_as_it_goes, measured
-from gradproof.judge.perturbed_runs import by_shaking, how
+from gradproof.judge.perturbed_runs import DEEP, by_shaking, how
 from gradproof.judge.reference import CHEAP_ENTRIES, Evidence, Oracle, Reference, find_reference
 from gradproof.judge.slope_witness import contradicted
 from gradproof.judge.undefined import TOO_WIDE, one_sided, undefined
@@ -148,10 +148,12 @@ def _alone(k: int, joint: Judgement, evidence: Evidence, options: Options) -> Ju
 def _judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     try:
         reference = find_reference(evidence, options)
-    except (NoDerivative, NotSupported, BeyondMemory) as error:
+    except (NoDerivative, NotSupported) as error:
         return tuple(_without_reference(observed, str(error)) for observed in evidence.observed)
     except TooDeep as error:
         return _in_float64(evidence, options, str(error))
+    except BeyondMemory as error:
+        return _in_float64(evidence, options, str(error), str(error))
     meant = recorded_meaning(evidence, reference, options)
     found = tuple(_judgement(k, evidence, reference, meant[k]) for k in range(len(evidence.wrt)))
     found = _witnessed(found, evidence, reference, options)
@@ -185,10 +187,10 @@ def _is_open(judgement: Judgement) -> bool:
     return judgement.verdict is Verdict.UNVERIFIED and (open_ or judgement.reason == TOO_WIDE)
 
 
-def _in_float64(evidence: Evidence, options: Options, reason: str) -> tuple[Judgement, ...]:
+def _in_float64(evidence: Evidence, options: Options, reason: str, why: str = DEEP) -> tuple[Judgement, ...]:
     """Where no proof is to be had: what can be measured in float64 to be right; of the rest by how much it is off."""
     measured = by_shaking(evidence, options)
-    words = how(one for one in measured.values() if one.is_right)
+    words = how((one for one in measured.values() if one.is_right), why)
     return tuple(
         Judgement(Verdict.CORRECT, "float64", words, measured[k].enclosure, measured[k].comparison)
         if k in measured and measured[k].is_right

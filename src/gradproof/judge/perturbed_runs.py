@@ -1,4 +1,4 @@
-"""Large programs that are too deep for balls: their gradient in float64, with an error bar from shaken runs.
+"""Programs too deep for balls, or too large for memory: their gradient in float64, with an error bar from shaken runs.
 
 The radius of a ball grows from layer to layer as if every error had the worst of signs, and after some layers of
 attention nothing is left. Errors themselves do not grow like that. How large they are shows when the program is run
@@ -18,7 +18,7 @@ import numpy as np
 from gradproof.domains.ieee import Ieee
 from gradproof.engine.linearise import pull_back
 from gradproof.engine.margins import margins
-from gradproof.engine.refine import Enclosure
+from gradproof.engine.refine import Enclosure, entry_count
 from gradproof.engine.run import Run, run
 from gradproof.engine.terms import term_sizes
 from gradproof.errors import GradproofError
@@ -36,6 +36,8 @@ LAST_PLACE = 2.0**-52
 # Of the terms that an entry is a sum of: what is within its bar of zero, and below this, counts as zero.
 ZERO_LIKE = 2.0**-30
 SEED = 7
+BYTES = 16  # of a number and its gradient
+DEEP = "the program is too deep for a proof"
 
 
 def shaken_gradients(program: Program, wrt: tuple[int, ...]) -> list[tuple[Enclosure, Array]] | None:
@@ -46,7 +48,8 @@ def shaken_gradients(program: Program, wrt: tuple[int, ...]) -> list[tuple[Enclo
     plain = run(Ieee("float64"), program)
     if any(decision.moves and bool(decision.ties.any()) for decision in margins(plain)):
         return None
-    mids = _gradients(plain, wrt, None)
+    mids, sizes = _gradients(plain, wrt, None), term_sizes(plain, wrt)
+    del plain  # one run at a time: these programs are large
     spreads = [0.0] * len(mids)
     for k in range(SHAKES):
         domain = Shaken(np.random.default_rng((SEED, k)))
@@ -57,7 +60,6 @@ def shaken_gradients(program: Program, wrt: tuple[int, ...]) -> list[tuple[Enclo
         ]
     if not all(np.isfinite(mid).all() and np.isfinite(spread) for mid, spread in zip(mids, spreads)):
         return None
-    sizes = term_sizes(plain, wrt)
     return [(_with_bar(mid, SAFETY * spread, size), size) for mid, spread, size in zip(mids, spreads, sizes)]
 
 
@@ -117,7 +119,7 @@ def by_shaking(evidence: Evidence, options: Options) -> dict[int, Measured]:
         for k, observed in enumerate(evidence.observed)
         if observed is not None and types.precision_bits(types.dtype_name(observed)) <= MOST_BITS
     ]
-    if not narrow:
+    if not narrow or BYTES * entry_count(evidence.program) > options.memory_limit_bytes:
         return {}
     try:
         measured = shaken_gradients(evidence.program, evidence.wrt) or []
@@ -138,12 +140,12 @@ def _by_norm(observed: Array, mid: Array) -> float:
     return float(np.linalg.norm(observed - mid)) / size if size else np.inf
 
 
-def how(right: Iterable[Measured]) -> str:
-    """In words, with the widest of the error bars; the same for all, so that it is said once."""
+def how(right: Iterable[Measured], why: str) -> str:
+    """In words, with the widest of the error bars and why there is no proof; the same for all: said once."""
     bar = max((_share(one.enclosure) for one in right), default=0.0)
     return (
-        "the program is too deep for a proof; it was run in float64, and again with every result moved in its last "
-        f"digit, which shows errors of less than {bar:.0e} of the largest entry"
+        f"{why}; it was run in float64, and again with every result moved in its last digit, which "
+        f"shows errors of less than {bar:.0e} of the largest entry"
     )
 
 

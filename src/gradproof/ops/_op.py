@@ -52,6 +52,7 @@ class Op:
     margin: Callable[..., Any] | None = None  # (m, y, *xs, **params) -> margins
     decide_near: Callable[..., Any] | None = None  # (y, xs, xs_dot, **params) -> y an instant further on
     compares: Compares = "pair"  # what meets at a tie of this decision
+    knows_alike: bool = False  # `margin` takes labels of the entries, `alike`: the winner's own are no rivals
     samples: tuple[Sample, ...] = ()
     edges: tuple[float, ...] = ()  # inputs where the slope jumps or is unbounded
     n_outputs: int = 1

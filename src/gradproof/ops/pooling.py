@@ -92,12 +92,17 @@ def _window_argmax(m: Any, x: Any, **geometry: Any) -> Any:
     return np.minimum(_first(best, index), count - 1)  # a window of nothing but padding has to name something
 
 
-def _window_argmax_margin(m: Any, y: Any, x: Any, **geometry: Any) -> Any:
+def _window_argmax_margin(m: Any, y: Any, x: Any, alike: Any = None, **geometry: Any) -> Any:
     index, count = _window_index(x, geometry)
+    own = (index == y[..., None]) | (index == count)
     winner = m.take_along(_flat(m, x, len(geometry["window"])), y, axis=y.ndim - 1)
     rivals = m.reshape(m.patches(x, **geometry), shape=(*y.shape, index.shape[-1]))
     lead = m.sub(m.reshape(winner, shape=(*y.shape, 1)), rivals)
-    return least(m, without_self(m, lead, (index == y[..., None]) | (index == count)), axis=y.ndim)
+    if alike is not None:
+        labels = alike.reshape(*y.shape[:-1], -1)
+        places = _in_windows(alike, index, len(geometry["window"]))
+        own = own | (places == np.take_along_axis(labels, y, axis=-1)[..., None])
+    return least(m, without_self(m, lead, own), axis=y.ndim)
 
 
 def _window_argmax_near(y: Any, xs: Any, xs_dot: Any, **geometry: Any) -> Any:
@@ -118,6 +123,7 @@ op(
     margin=_window_argmax_margin,
     decide_near=_window_argmax_near,
     compares="all",
+    knows_alike=True,
     samples=(Sample((_PLANE,), _PADDED),),
 )
 

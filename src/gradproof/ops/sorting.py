@@ -26,12 +26,14 @@ def _arg_extreme(name: str, largest: bool) -> None:
     def forward(m: Any, x: Any, axis: int) -> Any:
         return np.asarray((np.argmax if largest else np.argmin)(midpoint(m, x), axis=axis), np.int64)
 
-    def margin(m: Any, y: Any, x: Any, axis: int) -> Any:
+    def margin(m: Any, y: Any, x: Any, axis: int, alike: Any = None) -> Any:
         places = np.expand_dims(y, axis)
         winner = m.take_along(x, places, axis=axis)
         lead = m.sub(winner, x) if largest else m.sub(x, winner)
         own = np.zeros(x.shape, bool)
         np.put_along_axis(own, places, True, axis)
+        if alike is not None:
+            own |= alike == np.take_along_axis(alike, places, axis)
         return least(m, without_self(m, lead, own), axis)
 
     def decide_near(y: Any, xs: Any, xs_dot: Any, axis: int) -> Any:
@@ -43,7 +45,15 @@ def _arg_extreme(name: str, largest: bool) -> None:
         return np.where(stays, y, np.argmax(first, axis=axis))
 
     samples = (Sample((_MATRIX,), {"axis": 1}), Sample((_MATRIX,), {"axis": 0}))
-    op(name, forward=forward, margin=margin, decide_near=decide_near, compares="line", samples=samples)
+    op(
+        name,
+        forward=forward,
+        margin=margin,
+        decide_near=decide_near,
+        compares="line",
+        knows_alike=True,
+        samples=samples,
+    )
 
 
 _arg_extreme("argmax", largest=True)

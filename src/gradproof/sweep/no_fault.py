@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gradproof.frontends.library.model import OpCall, SweptLibrary
 from gradproof.ir.types import Array
+from gradproof.options import Options
 from gradproof.sweep.domain import is_outside_of_its_domain
-from gradproof.sweep.find import Find
+from gradproof.sweep.find import Find, is_beyond, is_of_the_dtype
 from gradproof.sweep.script import call_of, function_of
 
 RUNS = 3  # inputs that are rounded at random, for each way of rounding them
@@ -33,6 +34,7 @@ class Doubts:
     library: SweptLibrary
     true_gradient: Callable[[OpCall], Array | None]
     observed: Callable[[OpCall], Array | float | None]
+    options: Options = field(default_factory=Options)
 
     def reason(self, find: Find) -> str | None:
         """The first that holds; None where it is the library's fault."""
@@ -41,7 +43,7 @@ class Doubts:
             (OTHER_SHAPE, self._has_other_shape),
             (RANDOM, self._is_random),
             (FLUSHED, self._is_flushed),
-            (BELOW_A_ROUNDING, is_below_a_rounding),
+            (BELOW_A_ROUNDING, self._is_below_a_rounding),
             (AS_GOOD, self._is_as_good_as_can_be),
         ):
             if holds(find):
@@ -71,6 +73,32 @@ class Doubts:
             return there is None and find.observed is None
         value = np.asarray(there)[find.entry] if np.ndim(there) else there
         return bool(np.array_equal(float(value), find.observed, equal_nan=True))
+
+    def _is_below_a_rounding(self, find: Find) -> bool:
+        """Whatever the other arguments are: a value that one of them makes large says nothing of another's slope."""
+        return is_below_a_rounding(find) and not any(map(self._is_larger, self._with_plain_others(find)))
+
+    def _is_larger(self, there: Find) -> bool:
+        """Whether the library errs there too, and by more than roundings of the value make."""
+        is_off = is_beyond(there.observed, there.expected, there.dtype, self.options)
+        is_known = is_of_the_dtype(there.observed, there.expected, there.dtype)
+        return is_off and is_known and not is_below_a_rounding(there)
+
+    def _with_plain_others(self, find: Find) -> Iterator[Find]:
+        """The gradient at the same entry where one of the other arguments is all ones."""
+        for name, x in find.sample.arrays.items():
+            if name == find.source or name in find.sample.labels:
+                continue
+            sample = replace(find.sample, arrays={**find.sample.arrays, name: np.ones_like(x)})
+            true, observed = self.true_gradient(sample), self.observed(sample)
+            if true is None or observed is None:
+                continue
+            function, args = function_of(self.library, sample)
+            value = float(np.real(np.asarray(function(*args))))
+            number = np.asarray(observed)[find.entry] if np.ndim(observed) else observed
+            yield replace(
+                find, sample=sample, observed=float(number), expected=float(true[find.entry]), value=value
+            )
 
     def _is_as_good_as_can_be(self, find: Find) -> bool:
         """Whether inputs that differ in their last digit have true gradients that differ by about this error.

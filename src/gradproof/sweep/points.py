@@ -55,6 +55,13 @@ def _most(x: Array) -> Array:
     return np.asarray(np.where(x == 0, 1.0, np.sign(x)) * scale, x.dtype)
 
 
+def _one_huge(x: Array) -> Array:
+    """Among ordinary numbers, which it swallows; where all are huge, a tie may hide what is lost between them."""
+    y = x.copy()
+    y.reshape(-1)[:1] = _most(x.reshape(-1)[:1])
+    return y
+
+
 def _ends(x: Array) -> Array:
     """The ends of the usual domains, one after the other."""
     return np.resize(np.array([0.0, 1.0, -1.0], x.dtype), x.shape)
@@ -75,6 +82,7 @@ POINTS: dict[str, Callable[[Array], Array]] = {
     "large": lambda x: (x * x.dtype.type(30.0)).astype(x.dtype),
     "subnormal": _least,
     "huge": _most,
+    "one-huge": _one_huge,
     "ends": _ends,
 }
 """By name; `ordinary` stands for the samples as they are."""

@@ -93,6 +93,7 @@ def _doubts(library: SweptLibrary, find: Find, options: Options) -> Doubts:
         library,
         partial(_true_gradient, library, find.source, options),
         partial(_returned, library, find, options),
+        options,
     )
 
 

@@ -252,6 +252,83 @@ def test_jacobians_and_gradients_for_each_example_are_judged() -> None:
     assert [one.source for one in report.gradients] == ["w", "w", "x"]
 
 
+def _layer(w: Any, x: Any) -> Any:
+    return torch.tanh(x @ w)
+
+
+def _of_each(derivative: Any) -> Any:
+    """For each row of `x`, its weights being common to all."""
+    return torch.func.vmap(derivative, in_dims=(None, 0))
+
+
+FOR_EACH = {
+    "own rows": lambda w, x: _of_each(torch.func.jacrev(_layer, argnums=1))(w, x),
+    "rows of what is shared": lambda w, x: _of_each(torch.func.jacrev(_layer))(w, x),
+    "columns": lambda w, x: _of_each(torch.func.jacfwd(_layer, argnums=1))(w, x),
+    "columns of what is shared": lambda w, x: _of_each(torch.func.jacfwd(_layer))(w, x),
+    "second": lambda w, x: _of_each(torch.func.hessian(lambda w, x: _layer(w, x).prod(), argnums=1))(w, x),
+    "own weights": lambda w, x: torch.func.vmap(
+        lambda row, v: torch.func.vjp(lambda r: _layer(w, r), row)[1](v)[0]
+    )(x, 2.0 * x),
+    "own directions": lambda w, x: torch.func.vmap(
+        lambda row, v: torch.func.jvp(lambda r: _layer(w, r), (row,), (v,))[1], in_dims=(1, 0)
+    )(x.T, 2.0 * x),
+    "one direction": lambda w, x: _of_each(lambda w, r: torch.func.jvp(torch.sin, (r,), (torch.ones(2),))[1])(
+        w, x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOR_EACH)
+def test_each_example_has_its_jacobian_judged(name: str) -> None:
+    w, x = torch.tensor([[1.0, 2.0], [0.5, -1.0]]), torch.tensor([[0.1, 0.2], [0.3, -0.4], [0.5, 0.6]])
+    found = audited(lambda: FOR_EACH[name](w, x)).gradients
+    assert found
+    assert [one.verdict.value for one in found] == ["correct"] * len(found), [one.reason for one in found]
+    assert {one.oracle for one in found} == {"ball"}
+
+
+def _filled(x: Any) -> Any:
+    y = torch.zeros(3)
+    y[0] = (x**2).sum()
+    y[1:] = x
+    y *= 2.0
+    return y.prod() + y.sum()
+
+
+def _read_by_an_older_view(x: Any) -> Any:
+    y = torch.zeros(3)
+    rest = y[1:]
+    y += x.sum() ** 2
+    return rest.sum() * y[0]
+
+
+def _beside_a_detached_copy(x: Any) -> Any:
+    y = x**2
+    held = y.detach()
+    y += x
+    return (y * held).sum()
+
+
+@pytest.mark.parametrize("function", [_filled, _read_by_an_older_view, _beside_a_detached_copy])
+def test_what_is_changed_in_place_below_a_transform_keeps_its_history(function: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+
+    def program() -> None:
+        torch.func.grad(function)(x)
+        torch.func.jacrev(function)(x)
+
+    assert_all_correct(audited(program), 2)
+
+
+@pytest.mark.parametrize("function", [_filled, _read_by_an_older_view, _beside_a_detached_copy])
+def test_what_is_changed_in_place_below_two_transforms_is_never_called_wrong(function: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    found = audited(lambda: torch.func.grad(lambda v: torch.func.grad(function)(v).sum())(x)).gradients
+    assert len(found) == 2
+    assert {one.verdict.value for one in found} <= {"correct", "unverified"}
+
+
 class _Tripled(torch.autograd.Function):
     generate_vmap_rule = True
 
@@ -272,6 +349,7 @@ def test_a_wrong_rule_inside_vmap_is_never_called_right() -> None:
     def program() -> None:
         x = torch.tensor([[0.1, 0.2], [0.3, -0.4]])
         torch.func.vmap(torch.func.grad(lambda v: _Tripled.apply(v).sum()))(x)
+        torch.func.vmap(torch.func.jacrev(_Tripled.apply))(x)
 
     assert "correct" not in {one.verdict.value for one in audited(program).gradients}
 

@@ -100,7 +100,8 @@ def _handed(program: Program, op: Node, id: int) -> int | None:
 
     None if that is several numbers.
     """
-    if op.span is None or program[id].span != op.span:
+    is_inside = op.span is not None and program[id].span == op.span and bool(program[id].inputs)
+    if not is_inside:  # a constant stands where it is read
         return id
     own = _own_steps(program, op)
     handed = {one for node in own for one in node.inputs} - {node.id for node in own}

@@ -155,8 +155,9 @@ def _unit(value: Any, place: int) -> Any:
 def _numbers(tape: Any, value: Any, tensors: Sequence[Any]) -> list[np.ndarray[Any, Any] | None]:
     """All rows of the Jacobian, by source; None where a row has no gradient of numbers in the source's shape."""
     rows: list[list[Any]] = [[] for _ in tensors]
-    for place in range(math.prod(value.shape)):
-        for own, found in zip(rows, tape.gradient(value, tensors, output_gradients=_unit(value, place))):
+    n_rows = math.prod(value.shape)
+    for unit in tf.unstack(tf.reshape(tf.eye(n_rows, dtype=value.dtype), (n_rows, *value.shape))):
+        for own, found in zip(rows, tape.gradient(value, tensors, output_gradients=unit)):
             own.append(found.numpy() if isinstance(found, tf.Tensor) else None)
     return [None if any(one is None for one in own) else np.stack(own) for own in rows]
 

@@ -9,14 +9,13 @@ import numpy as np
 
 from gradproof.frontends.torch.lower._table import lower, number
 from gradproof.frontends.torch.lower._transposed import confirmed, gradients
+from gradproof.frontends.torch.lower.softmax import safe_softmax
 
 _LSTM = 2  # the mode by which the kernel tells cells apart
 
 
-def _attention(
-    m: Any, q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: float | None
-) -> tuple[Any, Any]:
-    """(result, log of the sum of exponentials of the scores)."""
+def _attention(m: Any, q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: float | None) -> Any:
+    """What sees no key at all is zero."""
     if q.shape[:-2] != k.shape[:-2]:
         raise NotImplementedError("heads that share keys")
     turned = m.transpose(k, order=(*range(k.ndim - 2), k.ndim - 1, k.ndim - 2))
@@ -30,8 +29,7 @@ def _attention(
     if causal:
         open_ = np.tri(q.shape[-2], k.shape[-2], dtype=bool)
         scores = m.select(open_, scores, m.literal(np.asarray(-np.inf)))
-    axis = (scores.ndim - 1,)
-    return m.matmul(m.softmax(scores, axes=axis), v), m.logsumexp(scores, axes=axis)
+    return m.matmul(safe_softmax(m, scores, scores.ndim - 1), v)
 
 
 @lower("_scaled_dot_product_flash_attention_for_cpu")
@@ -41,7 +39,7 @@ def _flash(
 ) -> Any:  # fmt: skip
     if dropout:
         raise NotImplementedError("attention with dropout inside")
-    return _attention(m, q, k, v, bool(causal), attn_mask, scale)[0], None
+    return _attention(m, q, k, v, bool(causal), attn_mask, scale), None
 
 
 @lower("_scaled_dot_product_flash_attention_for_cpu_backward")
@@ -50,7 +48,7 @@ def _flash_backward(
     attn_mask: Any = None, scale: Any = None,
 ) -> Any:  # fmt: skip
     def forward(q: Any, k: Any, v: Any) -> Any:
-        return _attention(m, q, k, v, bool(causal), attn_mask, scale)[0]
+        return _attention(m, q, k, v, bool(causal), attn_mask, scale)
 
     return confirmed(e, gradients(m, forward, [q, k, v], [gy]))
 

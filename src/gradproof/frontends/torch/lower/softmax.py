@@ -9,13 +9,17 @@ import numpy as np
 from gradproof.frontends.torch.lower._table import lower
 
 
+def safe_softmax(m: Any, x: Any, axis: int) -> Any:
+    """Zeros where everything is masked."""
+    masked = np.isneginf(np.asarray(x.value)).all(axis=axis, keepdims=True)
+    if not masked.any():
+        return m.softmax(x, axes=(axis,))
+    return m.select(masked, m.zeros(()), m.softmax(m.select(masked, m.zeros(()), x), axes=(axis,)))
+
+
 @lower("_safe_softmax")
 def _safe_softmax(m: Any, e: Any, x: Any, dim: int, *_: Any, **__: Any) -> Any:
-    """Zeros where everything is masked."""
-    masked = np.isneginf(np.asarray(x.value)).all(axis=dim, keepdims=True)
-    whole = m.select(masked, m.zeros(()), x) if masked.any() else x
-    found = _softmax(m, e, whole, dim)
-    return m.select(masked, m.zeros(()), found) if masked.any() else found
+    return safe_softmax(m, x, dim % x.ndim) if x.ndim else m.constant(e.outputs[0].array)
 
 
 @lower("_softmax", "softmax")

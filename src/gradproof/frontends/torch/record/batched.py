@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,17 @@ from gradproof.frontends.record.model import GradientCall, Observed, Value
 from gradproof.frontends.torch.record.arrays import array_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.recorder import numbers
-from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, batch_place, plain
+from gradproof.frontends.torch.record.transforms import (
+    IN_VMAP,
+    are_batched,
+    batch_axes,
+    batch_place,
+    plain,
+)
 
 
 def as_jacobians(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
-    """The call as one or two whose numbers are told apart; as it was, with its doubt, where it is of another form."""
+    """The call as calls whose numbers are told apart; as it was, with its doubt, where it is of another form."""
     if (
         len(run.outputs) != 1
         or len(run.weights) != 1
@@ -27,22 +33,92 @@ def as_jacobians(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
         yield call
         return
     target, weight = run.outputs[0], run.weights[0]
-    if not are_batched((target,)) and is_basis(weight, call.targets[0].value.shape or ()):
-        yield _selected(
-            run, call, range(len(run.inputs)), "jacobian", _rows(call.targets[0].value.shape or ())
-        )
-    elif batch_place(target) == 0 and _is_ones(weight) and len(call.targets[0].value.shape or ()) == 1:
-        own = [k for k, one in enumerate(run.inputs) if batch_place(one) is not None]
-        common = [k for k, one in enumerate(run.inputs) if not are_batched((one,))]
-        if len(own) + len(common) < len(run.inputs):
-            yield call
-            return
-        if own:
-            yield _selected(run, call, own, "gradient", _in_place)
-        if common:
-            yield _selected(run, call, common, "jacobian", _rows(call.targets[0].value.shape or ()))
+    shape = call.targets[0].value.shape or ()
+    if not are_batched((target,)) and is_basis(weight, shape):
+        (level,) = batch_axes(weight)
+        yield _jacobian(run, call, range(len(run.inputs)), [level], shape)
+    elif batch_place(target) == 0:
+        yield from _for_each_example(run, call, shape)
     else:
         yield call
+
+
+def _for_each_example(run: EngineRun, call: GradientCall, shape: Sequence[int]) -> Iterator[GradientCall]:
+    """What examples have of their own gets its rows one by one, what they share a Jacobian."""
+    (level,), weight = batch_axes(run.outputs[0]), run.weights[0]
+    rows = [one for one in batch_axes(weight) if one != level]  # of `jacrev` inside of `vmap`
+    own = [k for k, one in enumerate(run.inputs) if [*batch_axes(one)] == [level]]
+    common = [k for k, one in enumerate(run.inputs) if not are_batched((one,))]
+    weights = leading(weight, [*rows, level])
+    weights = np.broadcast_to(weights if rows else weights[None], (len(weights) if rows else 1, *shape))
+    is_whole = len(weights) == math.prod(shape[1:]) and all(
+        np.array_equal(weights[:, k].reshape(len(weights), -1), np.eye(len(weights))) for k in range(shape[0])
+    )
+    are_known = len(rows) <= 1 and len(own) + len(common) == len(run.inputs)
+    if not are_known or len(weights) > MOST_ROWS or (common and not is_whole):
+        yield call
+    else:
+        if own:
+            for k, row in enumerate(weights):
+                yield _row(run, call, own, (level, k if rows else None), row)
+        if common:
+            yield _jacobian(run, call, common, [level, *rows], shape)
+
+
+def _row(
+    run: EngineRun, call: GradientCall, places: Sequence[int], at: tuple[int, int | None], row: Any
+) -> GradientCall:
+    """One row for all examples together: each moves its own numbers only."""
+    level, k = at
+    observed: list[Observed | None] = []
+    for place in places:
+        source, result = batch_axes(run.inputs[place])[level], run.results[place]
+        if k is None and batch_axes(result) == {level: source}:
+            observed.append(call.observed[place])  # as the last op of the backward pass has put it out
+            continue
+        levels = [one for one in batch_axes(result) if one != level]
+        array = leading(result, [*levels, level])
+        array = array[k] if levels else array
+        observed.append(Observed(value_of(np.moveaxis(array, 0, source))))
+    told = call if k is None else replace(call, id=next(numbers), pullbacks=())
+    plain_sum = len(row.shape) == 1 and bool((row == 1).all())
+    return replace(_judged(told, places, observed), output_gradients=None if plain_sum else (value_of(row),))
+
+
+def _jacobian(
+    run: EngineRun, call: GradientCall, places: Sequence[int], levels: Sequence[int], shape: Sequence[int]
+) -> GradientCall:
+    """A row for every entry of the target, in the target's shape."""
+    observed: list[Observed | None] = []
+    for k in places:
+        if not set(levels) & set(batch_axes(run.results[k])):
+            return call
+        rows = leading(run.results[k], levels)
+        rows = np.broadcast_to(rows, (*_lengths(shape, levels), *rows.shape[len(levels) :]))
+        observed.append(Observed(value_of(rows.reshape(*shape, *rows.shape[len(levels) :]))))
+    return replace(_judged(call, places, observed), api="jacobian", output_gradients=None, pullbacks=())
+
+
+def _lengths(shape: Sequence[int], levels: Sequence[int]) -> tuple[int, ...]:
+    """Of the axes of these levels: all entries of the target, or its examples and the entries of each."""
+    return (math.prod(shape),) if len(levels) == 1 else (shape[0], math.prod(shape[1:]))
+
+
+def _judged(call: GradientCall, places: Sequence[int], observed: Sequence[Observed | None]) -> GradientCall:
+    return replace(
+        call,
+        sources=tuple(call.sources[k] for k in places),
+        observed=tuple(observed),
+        doubt=None if call.doubt == IN_VMAP else call.doubt,
+    )
+
+
+def leading(tensor: Any, levels: Sequence[int]) -> Any:
+    """The numbers, the axes of these levels first; what has none of a level is the same for all of it."""
+    axes, array = batch_axes(tensor), array_of(plain(tensor))
+    known = [axes[level] for level in levels if level in axes]
+    array = np.moveaxis(array, known, range(len(known)))
+    return np.expand_dims(array, [k for k, level in enumerate(levels) if level not in axes])
 
 
 MOST_ROWS = 16  # of calls in one that are told one by one
@@ -73,13 +149,64 @@ def as_rows(run: EngineRun, call: GradientCall) -> Iterator[GradientCall]:
             )
 
 
-def as_columns(primal: Any, source: Any, direction: Any, tangent: Any) -> Any | None:
-    """The Jacobian that `jacfwd` computes: many directions at once, one for every entry of the source; None if not."""
-    place, shape = batch_place(tangent), tuple(plain(source).shape)
-    if are_batched((primal, source)) or place is None or not is_basis(direction, shape):
-        return None
-    columns = np.moveaxis(array_of(plain(tangent)), place, -1)
-    return columns.reshape(*columns.shape[:-1], *shape)
+Pair = tuple[Any, Any]  # a tensor, and the direction it moves in; or a result, and its tangent
+
+
+def as_columns(call: GradientCall, given: Sequence[Pair], result: Pair) -> Iterator[GradientCall]:
+    """Forward mode for many examples, or in many directions: the call as calls whose numbers are told apart."""
+    primal, tangent = result
+    shape, sources = call.targets[0].value.shape or (), [source for source, _ in given]
+    examples = [*batch_axes(primal)]
+    many = [level for level in batch_axes(tangent) if level not in examples]
+    doubtful = replace(call, doubt=IN_VMAP)
+    if len(many) > 1 or (examples and batch_place(primal) != 0):
+        yield doubtful
+    elif not are_batched(sources):
+        (source, direction), *others = given
+        whole = tuple(plain(source).shape)
+        if others or not many or not is_basis(direction, whole):
+            yield doubtful
+            return
+        columns = np.moveaxis(leading(tangent, [*examples, *many]), len(examples), -1)
+        columns = np.broadcast_to(columns, (*shape, columns.shape[-1])).reshape(*shape, *whole)
+        observed = (Observed(value_of(columns)),)
+        yield replace(call, api="jacobian", tangents=(), observed=observed, pullbacks=())
+    elif any([*batch_axes(source)] != examples for source in sources):
+        yield doubtful
+    else:
+        yield from _directions(call, given, tangent, [*many, *examples]) or (doubtful,)
+
+
+def _directions(
+    call: GradientCall, given: Sequence[Pair], tangent: Any, levels: Sequence[int]
+) -> list[GradientCall]:
+    """One call for each direction, of all examples together: each moves its own numbers only."""
+    moved = leading(tangent, levels)
+    if len(levels) == 1:
+        moved = moved[None]
+    if len(moved) > MOST_ROWS:
+        return []
+    found = []
+    for k, column in enumerate(moved):
+        tangents = []
+        for source, direction in given:
+            own = leading(direction, levels)
+            own = own if len(levels) == 1 else own[k % len(own)]
+            place = batch_axes(source)[levels[-1]]
+            array = np.moveaxis(own, 0, place)
+            tangents.append(value_of(np.broadcast_to(array, plain(source).shape)))
+        observed = Observed(value_of(np.broadcast_to(column, call.targets[0].value.shape or ())))
+        found.append(
+            replace(
+                call,
+                id=next(numbers),
+                tangents=tuple(tangents),
+                observed=(observed,),
+                pullbacks=(),
+                doubt=None,
+            )
+        )
+    return found
 
 
 def is_basis(weight: Any, shape: Sequence[int]) -> bool:
@@ -91,51 +218,5 @@ def is_basis(weight: Any, shape: Sequence[int]) -> bool:
     return rows.shape[1:] == tuple(shape) and np.array_equal(rows.reshape(len(rows), -1), np.eye(len(rows)))
 
 
-def _is_ones(weight: Any) -> bool:
-    return bool(np.all(array_of(plain(weight)) == 1))
-
-
-Moved = Callable[[Any, int, Any], Any]
-
-
-def _rows(shape: Sequence[int]) -> Moved:
-    """A row for every entry of the target, in the target's shape."""
-
-    def moved(array: Any, place: int, source: Any) -> Any:
-        rows = np.moveaxis(array, place, 0)
-        return rows.reshape(*shape, *rows.shape[1:])
-
-    return moved
-
-
-def _in_place(array: Any, place: int, source: Any) -> Any:
-    """The examples along the axis that they have in the source."""
-    return np.moveaxis(array, place, batch_place(source) or 0)
-
-
 def value_of(array: Any) -> Value:
     return Value(-next(numbers), str(array.dtype), array.shape, lambda: array)
-
-
-def _selected(
-    run: EngineRun, call: GradientCall, places: Sequence[int], api: Any, moved: Moved
-) -> GradientCall:
-    observed: list[Observed | None] = []
-    for k in places:
-        place = batch_place(run.results[k])
-        if place is None:
-            return call
-        if api == "gradient" and place == (batch_place(run.inputs[k]) or 0):
-            observed.append(call.observed[k])  # as the last op of the backward pass has put it out
-            continue
-        array = moved(array_of(plain(run.results[k])), place, run.inputs[k])
-        observed.append(Observed(value_of(array)))
-    return replace(
-        call,
-        api=api,
-        sources=tuple(call.sources[k] for k in places),
-        observed=tuple(observed),
-        output_gradients=None,
-        pullbacks=call.pullbacks if api == "gradient" else (),
-        doubt=None if call.doubt == IN_VMAP else call.doubt,
-    )

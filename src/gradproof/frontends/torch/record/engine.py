@@ -244,7 +244,7 @@ class Engine:
         def seen(results: Any, upstream: Any) -> None:
             with self._recorder.silence(), torch.no_grad():
                 node.upstream, node.results = self._cells(upstream), self._cells(results)
-                node.done = True
+                node.done, node.ended = True, next(numbers)
             call = self._recorder.compiled.get(node.node)
             if call is not None:
                 self._beside_compiled(run, call, node.node, upstream, results)

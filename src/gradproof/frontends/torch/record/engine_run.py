@@ -20,6 +20,7 @@ class NodeRun:
     upstream: tuple[Cell | None, ...] = ()
     results: tuple[Cell | None, ...] = ()
     done: bool = False
+    ended: int = 0  # a number behind those of its ops: what the engine then adds up is no part of the rule
 
 
 @dataclass(eq=False)

@@ -19,7 +19,7 @@ from gradproof.frontends.record.model import (
 )
 from gradproof.frontends.record.source import span_of, user_places
 from gradproof.frontends.torch.record.asked import TorchAsked, asked_for, is_plain, receiver, unreached
-from gradproof.frontends.torch.record.behind import far, near
+from gradproof.frontends.torch.record.behind import Behind, far, near
 from gradproof.frontends.torch.record.cell_values import CellValues
 from gradproof.frontends.torch.record.definitions import code_of, head_of, result_of
 from gradproof.frontends.torch.record.engine_run import EngineRun
@@ -97,7 +97,7 @@ class Finish:
         self.lost = unreached(run, named)[:MOST_LEAVES]
         before = self.n_older(events)
         made = tuple(self.events(events, versions, before))
-        doubt = doubt_of(run, events, self.recorder)
+        doubt = doubt_of(run, events, self.recorder) or self.twice.doubt
         return GradientCall(
             id=run.id,
             api="gradient",
@@ -133,7 +133,7 @@ class Finish:
     @property
     def made(self) -> set[int]:
         """The values whose graph this call has gone through; data have none."""
-        events = () if self.run.keeps_graph else (*self._near, *self.backward)
+        events = () if self.run.keeps_graph else (*self._near.events, *self.backward)
         return {one.id for event in events for one in event.outputs if one.requires_grad}
 
     def waiting(self, call: GradientCall) -> Waiting:
@@ -154,13 +154,13 @@ class Finish:
         return needed | {cell.id for event in self.backward for cell in event.inputs if cell.leaf is None}
 
     @cached_property
-    def _near(self) -> list[TorchEvent]:
+    def _near(self) -> Behind:
         return near(self.forward, self._wanted, self.recorder.previous)
 
     @cached_property
     def relevant(self) -> list[TorchEvent]:
         """The events that the target, or something in the backward pass, was computed from."""
-        return [*far(self.forward, self._wanted, self._near), *self._near, *self.backward]
+        return [*far(self.forward, self._wanted, self._near), *self._near.events, *self.backward]
 
     def n_older(self, events: Sequence[TorchEvent]) -> int:
         """How many events come before the first that a leaf went into: data that were made ready."""
@@ -214,12 +214,11 @@ class Finish:
         self, events: Sequence[TorchEvent], versions: dict[int, list[Cell]], before: int
     ) -> Iterator[OpEvent]:
         """What was made ready, then what leaves became that were moved, then the rest; hooks behind their tensors."""
-        rules = {node: rule.id for node, rule in self.run.nodes.items()}
         for k, raw in enumerate(events, 1):
             if k == before + 1:
                 yield from self._moved(versions)
                 yield from self.twice.events(self.value)
-            yield self._event(k * STEP, raw, rules)
+            yield self._event(k * STEP, raw)
             yield from self.hooks.behind({cell.id for cell in raw.outputs}, k * STEP)
 
     def _moved(self, versions: dict[int, list[Cell]]) -> Iterator[OpEvent]:
@@ -228,7 +227,12 @@ class Finish:
             for cell in later:
                 yield OpEvent(0, MOVED, (self.value(first),), (self.value(cell),), {}, None, (), "forward")
 
-    def _event(self, index: int, raw: TorchEvent, rules: dict[Any, int]) -> OpEvent:
+    def _rule_of(self, raw: TorchEvent) -> int | None:
+        """The rule that an op is part of; a sum that the engine makes of gradients is part of none."""
+        rule = self.run.nodes.get(raw.node)
+        return None if rule is None or (rule.done and raw.index > rule.ended) else rule.id
+
+    def _event(self, index: int, raw: TorchEvent) -> OpEvent:
         self.places[raw.index] = index
         spans, is_backward = tuple(map(span_of, raw.places)), self.run.id in raw.within
         given = [self.value(followed(cell, self.backward) if is_backward else cell) for cell in raw.inputs]
@@ -244,7 +248,7 @@ class Finish:
             phase="backward" if is_backward else "forward",
             within=raw.within,
             scope=raw.scope,
-            pullback=rules.get(raw.node),
+            pullback=self._rule_of(raw),
             call=raw.call,
             heard=raw.heard,
         )

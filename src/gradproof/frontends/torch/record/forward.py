@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
@@ -16,7 +16,7 @@ from gradproof.frontends.record.patches import Patch, wrap
 from gradproof.frontends.record.sites import Site
 from gradproof.frontends.record.source import call_at, first_user_frame, span_of
 from gradproof.frontends.torch.record.asked import differentiated
-from gradproof.frontends.torch.record.batched import as_columns, value_of
+from gradproof.frontends.torch.record.batched import as_columns
 from gradproof.frontends.torch.record.engine_run import EngineRun
 from gradproof.frontends.torch.record.finish import Finish
 from gradproof.frontends.torch.record.given_twice import ALSO_CONSTANT, taken_from_outside
@@ -24,7 +24,7 @@ from gradproof.frontends.torch.record.memory import Cell
 from gradproof.frontends.torch.record.mode import have_numbers
 from gradproof.frontends.torch.record.names import named_in
 from gradproof.frontends.torch.record.recorder import TorchRecorder, numbers
-from gradproof.frontends.torch.record.transforms import IN_VMAP, are_batched, plain
+from gradproof.frontends.torch.record.transforms import are_batched, plain
 
 MOST_DUALS = 100  # that are remembered
 
@@ -125,18 +125,14 @@ class ForwardMode:
         outside = {read(plain(one)).id for one in taken_from_outside(frame, asking)}
         if any(dual.cell.id in outside for dual in self._duals):
             call = replace(call, doubt=ALSO_CONSTANT)
-        self._deliver(self._for_many(call, primal, tangent))
+        for one in self._told_apart(call, primal, tangent):
+            self._deliver(one)
 
-    def _for_many(self, call: GradientCall, primal: Any, tangent: Any) -> GradientCall:
-        """A call inside of `vmap`: the Jacobian, where it is one, or else in doubt."""
-        if not are_batched((primal, tangent, *(one for dual in self._duals for one in dual.given))):
-            return call
-        columns = as_columns(primal, *self._duals[0].given, tangent) if len(self._duals) == 1 else None
-        if columns is None:
-            return replace(call, doubt=IN_VMAP)
-        return replace(
-            call, api="jacobian", tangents=(), observed=(Observed(value_of(columns)),), pullbacks=()
-        )
+    def _told_apart(self, call: GradientCall, primal: Any, tangent: Any) -> Iterable[GradientCall]:
+        given = [dual.given for dual in self._duals]
+        if not are_batched((primal, tangent, *(one for pair in given for one in pair))):
+            return (call,)
+        return as_columns(call, given, (primal, tangent))
 
 
 def _is_same(read: Callable[[Any], Cell], tensor: Any, cell: Cell) -> bool:

@@ -18,10 +18,17 @@ import torch
 from gradproof.frontends.record.local_names import local_names
 from gradproof.frontends.record.model import OpEvent, Value
 from gradproof.frontends.torch.record.engine_run import EngineRun
-from gradproof.frontends.torch.record.memory import Cell, Memory
+from gradproof.frontends.torch.record.memory import WRITE, Cell, Memory
 from gradproof.frontends.torch.record.recorder import TorchEvent, numbers
 from gradproof.frontends.torch.record.transforms import plain
 
+UNCLEAR = (
+    "the tensor that is differentiated for is copied into another one; whether as a constant cannot be told"
+)
+SECOND_OF_CHANGED = (
+    "a second derivative of `torch.func` through a tensor that is changed in place is not followed"
+)
+CHANGED_IN_PART = "torch::autograd::CopySlices"
 HANDED_ON = "aten.alias.default"
 ALSO_CONSTANT = (
     "the function also uses the tensor that it is differentiated for as a constant, and in forward mode the two "
@@ -35,9 +42,10 @@ class GivenTwice:
     def __init__(self, run: EngineRun, events: Sequence[TorchEvent], memory: Memory) -> None:
         wrapped = [tensor for tensor in run.inputs if plain(tensor) is not tensor]
         self._cells = {id(tensor): memory.read(plain(tensor)) for tensor in wrapped}
-        self._edges = _edges(run.outputs) if wrapped else {}
+        self._edges, self._wholes = _edges(run.outputs) if wrapped else ({}, [])
         self._sequences = sorted({event.sequence or 0 for event in events}) if wrapped else []
         self._own: dict[int, Value] = {}  # by the ids of the tensors that wrap
+        self.doubt = SECOND_OF_CHANGED if wrapped and self._changes(run, events) else None
         forward = [event for event in events if run.id not in event.within]
         for cell in {cell.id: cell for cell in self._cells.values()}.values():
             uses = [
@@ -45,8 +53,27 @@ class GivenTwice:
             ]
             led_to = {self._led_to(event, k) for event, k in uses}
             if len(led_to) > 1 and led_to != {None}:
+                changes = [event for event, _ in uses if _is_in_place(event)]
+                if not all(map(self._edges_of, changes)):
+                    self.doubt = UNCLEAR
                 for key in (key for key, one in self._cells.items() if one.id == cell.id):
                     self._own[key] = Value(-next(numbers), cell.dtype, cell.shape, cell.array)
+
+    def _changes(self, run: EngineRun, events: Sequence[TorchEvent]) -> bool:
+        """Whether what is differentiated for the second time writes a source, or what comes of it, into a part."""
+        if not any(set(event.within) - {run.id} for event in events):
+            return False
+        moved = {cell.id for cell in self._cells.values()}
+        for event in events:
+            if event.op == WRITE and event.inputs[1].id in moved and not event.within:
+                return True
+            name = event.op.split(".")[1]
+            is_shaped = name.startswith("new_") or name.endswith(
+                "_like"
+            )  # of what it is given only the shape counts
+            if not is_shaped and any(cell.id in moved for cell in event.inputs):
+                moved.update(cell.id for cell in event.outputs)
+        return False
 
     def _led_to(self, event: TorchEvent, k: int) -> int | None:
         """The source that the graph leads to from an operand; None where that is a constant."""
@@ -58,13 +85,17 @@ class GivenTwice:
         return id(variable) if id(variable) in self._cells else None
 
     def _edges_of(self, event: TorchEvent) -> Any:
-        """Those of the node that the graph has for an op; each transform around has made one, the inner one first."""
+        """Those of the node that the graph has for an op; each transform around has made one, the inner one first.
+
+        A change of a part has a node for the whole, which is made when the op has run.
+        """
         if event.sequence is None:
             return ()
         place = bisect_left(self._sequences, event.sequence)
         previous = self._sequences[place - 1] if place else event.sequence - 1
-        own = (n for n in range(event.sequence, previous, -1) if n in self._edges)
-        return self._edges.get(next(own, -1), ())
+        made = (n for n in range(event.sequence, previous, -1) if n in self._edges)
+        whole = (n for n in self._wholes if n > event.sequence and _is_in_place(event))
+        return self._edges.get(next(made, next(whole, -1)), ())
 
     def source(self, tensor: Any, value: Value) -> Value:
         return self._own.get(id(tensor), value)
@@ -87,16 +118,23 @@ class GivenTwice:
             yield OpEvent(0, HANDED_ON, (value(self._cells[key]),), (own,), {}, None, (), "forward")
 
 
-def _edges(outputs: Sequence[Any]) -> dict[int, Any]:
-    """The edges of every node of a graph, by the number of the node."""
+def _is_in_place(event: TorchEvent) -> bool:
+    return event.op.split(".")[1].endswith("_")
+
+
+def _edges(outputs: Sequence[Any]) -> tuple[dict[int, Any], list[int]]:
+    """The edges of every node of a graph, by the number of the node; the numbers of those for a whole."""
     found: dict[int, Any] = {}
+    wholes = []
     left = [output.grad_fn for output in outputs]
     while left:
         node = left.pop()
         if node is not None and node._sequence_nr() not in found:
             found[node._sequence_nr()] = node.next_functions
             left += [one for one, _ in node.next_functions]
-    return found
+            if node.name() == CHANGED_IN_PART:
+                wholes.append(node._sequence_nr())
+    return found, sorted(wholes)
 
 
 def taken_from_outside(frame: FrameType, call: ast.Call | None) -> list[Any]:

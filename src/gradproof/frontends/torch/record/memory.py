@@ -84,6 +84,7 @@ class Memory:
         self._stores: dict[int, Store] = {}
         self._objects: dict[int, tuple[weakref.ref[Any], Cell]] = {}
         self.n_bytes = 0
+        self.transforms = 0  # derivatives of `torch.func` that are being taken: no tensor below requires one
 
     def clear(self) -> None:
         self._stores.clear()
@@ -105,7 +106,8 @@ class Memory:
         cell, store = self._own(tensor), self._store(tensor)
         if cell is not None and (store is None or cell in self._present(store, tensor)):
             return self._as_used(tensor, cell, store)
-        found = None if store is None else self._equal(tensor, store, keeps_none)
+        says = not self.transforms or tensor.requires_grad or (cell is not None and cell.origin is not None)
+        found = None if store is None else self._equal(tensor, store, keeps_none or not says, says)
         if found is None:
             found = self._new(tensor, store)
             found.leaf = tensor if is_leaf(tensor) else None
@@ -187,8 +189,11 @@ class Memory:
             cell = cell.origin
         return cell
 
-    def _equal(self, tensor: Any, store: Store, keeps_none: bool) -> Cell | None:
-        """A value known under another object: the same view of the same memory, or a part of one."""
+    def _equal(self, tensor: Any, store: Store, keeps_none: bool, says: bool) -> Cell | None:
+        """A value known under another object: the same view of the same memory, or a part of one.
+
+        `says` tells whether a tensor without `requires_grad` has been detached.
+        """
         same = self._present(store, tensor)
         if is_leaf(tensor) and tensor.requires_grad:
             return next((cell for cell in same if cell.leaf is tensor), None)
@@ -203,7 +208,8 @@ class Memory:
         cell = self._new(tensor, store)
         cell.requires_grad = cover.requires_grad
         self._emit(GATHER, (cover,), cell, {"places": places(tensor, cover.tensor)})
-        return cell if tensor.requires_grad or not cell.requires_grad else self._detached(tensor, cell, store)
+        keeps = tensor.requires_grad or not (says and cell.requires_grad)
+        return cell if keeps else self._detached(tensor, cell, store)
 
     def _detached(self, tensor: Any, cell: Cell, store: Store) -> Cell:
         """`x.data` and its like: the numbers without their history."""

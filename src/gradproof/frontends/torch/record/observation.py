@@ -104,7 +104,7 @@ class TorchObservation:
             self._guarded(lambda: self._switch(False))
 
     def _transform(self, more: int) -> None:
-        self.recorder.transforms += more
+        self.recorder.memory.transforms += more
 
     def _legacy_batch(self, more: int) -> None:
         self.recorder.legacy_batches += more

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -26,11 +27,15 @@ def _of_a_gradient(run: EngineRun, recorder: TorchRecorder) -> Break | None:
 
     As the rule of an addition hands on one tensor to both of its sides.
     """
+    if not recorder.all_scopes:
+        return None
     handed = [cell.memory for rule in run.nodes.values() for cell in rule.results if cell is not None]
     for write in recorder.events:
+        if run.id not in write.within or not _is_write(write):
+            continue
         scope = recorder.all_scopes.get(recorder.nodes.get(write.node, -1))
         rule = run.nodes.get(write.node)
-        if scope is None or rule is None or run.id not in write.within or not _is_write(write):
+        if scope is None or rule is None:
             continue
         given = {cell.memory for cell in rule.upstream if cell is not None and handed.count(cell.memory) > 1}
         if given.intersection(cell.memory for cell in write.outputs if cell.memory is not None):
@@ -51,8 +56,10 @@ def _of_the_graph(run: EngineRun, recorder: TorchRecorder, events: Sequence[Torc
         for cell in (*event.inputs, *event.outputs):
             if cell.memory is not None:
                 first_use.setdefault(cell.memory, event)
+    if not graph:
+        return None
     read_later = None if run.error is not None else _read_backward(run, recorder, events)
-    for write in reversed(list(_writes(run, recorder))):
+    for write in reversed(list(_writes(run, recorder, min(event.index for event in graph)))):
         for cell in write.outputs:
             used = first_use.get(cell.memory or 0)
             if used is None or used.index >= write.index or used is write:
@@ -70,15 +77,22 @@ def _is_of_graph(event: TorchEvent) -> bool:
     return is_recorded and any(cell.requires_grad for cell in (*event.inputs, *event.outputs))
 
 
-def _writes(run: EngineRun, recorder: TorchRecorder) -> Iterator[TorchEvent]:
+def _writes(run: EngineRun, recorder: TorchRecorder, since: int) -> Iterator[TorchEvent]:
+    """What came before the first use of any number, as the optimizer's steps of a whole training, is not looked at."""
     for event in recorder.events:
-        if _is_write(event) and event.index < run.first and run.id not in event.within:
+        if since < event.index < run.first and _is_write(event) and run.id not in event.within:
             yield event
 
 
 def _is_write(event: TorchEvent) -> bool:
-    packet = event.op.split(".")[1]
-    return packet.endswith("_") and not packet.endswith("__") and bool(event.places)
+    return _is_in_place(event.op) and bool(event.places)
+
+
+@cache
+def _is_in_place(op: str) -> bool:
+    """By the name that PyTorch gives such ops."""
+    packet = op.split(".")[1]
+    return packet.endswith("_") and not packet.endswith("__")
 
 
 def _read_backward(run: EngineRun, recorder: TorchRecorder, events: Sequence[TorchEvent]) -> set[int]:

@@ -129,7 +129,6 @@ class TorchRecorder(threading.local):
         self.is_check = (
             False  # whether gradproof itself asks, maybe from a shell: no frame is the user's then
         )
-        self.transforms = 0  # derivatives of `torch.func` that are being taken
         self.autocasts = 0  # that are in force
         self.in_hooks = (
             0  # of the user's that are running: what they compute is no part of a node's derivative
@@ -193,7 +192,7 @@ class TorchRecorder(threading.local):
         if behind is not None:
             pending.inputs = (behind, *pending.inputs[1:])
         requires = pending.heard and any(cell.requires_grad for cell in pending.inputs)
-        requires = requires or (self.transforms > 0 and pending.node is None)
+        requires = requires or (self.memory.transforms > 0 and pending.node is None)
         event = self._append(pending.op, pending.inputs, pending.attrs, requires)
         event.sequence = pending.sequence
         event.keeper = keeper()

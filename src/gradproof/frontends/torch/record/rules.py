@@ -32,9 +32,9 @@ class TorchRules:
                 yield from self._raised(node, rule, scope, raised)
                 continue
             event = None if scope is not None else by_sequence.get(node._sequence_nr())
-            takers = () if event is None else differentiable_inputs(event.op, event.inputs, len(rule.results))
-            if scope is not None or takers:
-                yield self._pullback(rule, event, scope, takers)
+            results = {} if event is None else _by_input(event, rule.results)
+            if scope is not None or results:
+                yield self._pullback(rule, event, scope, results)
         yield from self._passed_through(events)
         yield from self._applied_before(events)
 
@@ -48,7 +48,7 @@ class TorchRules:
         made = {cell.id for event in events if self.run.id not in event.within for cell in event.outputs}
         for rule in self.recorder.applied:
             if any(cell is not None and cell.id in made for cell in rule.results):
-                yield self._pullback(rule, None, self.recorder.nodes.get(rule.node), ())
+                yield self._pullback(rule, None, self.recorder.nodes.get(rule.node), {})
 
     def _raised(self, node: Any, rule: NodeRun, scope: int | None, place: Any) -> Iterator[RuleRun]:
         """The rule of the user's that an exception came out of."""
@@ -74,22 +74,25 @@ class TorchRules:
                 yield RuleRun(next(numbers), scope.name, None, scope.id, None, through, through)
 
     def _pullback(
-        self, rule: NodeRun, event: TorchEvent | None, scope: int | None, takers: Sequence[int]
+        self, rule: NodeRun, event: TorchEvent | None, scope: int | None, by_input: Mapping[int, Cell | None]
     ) -> RuleRun:
         results = tuple(map(self.value, rule.results))
         upstream = tuple(map(self.value, rule.upstream))
         if event is not None:
             upstream = (*upstream, *(None,) * (len(event.outputs) - len(upstream)))[: len(event.outputs)]
-            results = _spread(len(event.inputs), takers, results)
+            results = tuple(self.value(by_input.get(k)) for k in range(len(event.inputs)))
         forward = None if event is None else self.places.get(event.index)
         return RuleRun(rule.id, rule.node.name(), forward, scope, None, upstream, results)
 
 
-def _spread(
-    n_inputs: int, takers: Sequence[int], results: Sequence[Value | None]
-) -> tuple[Value | None, ...]:
-    """The results of a rule by the inputs of its op; a rule has none for inputs that have no derivative."""
-    spread: list[Value | None] = [None] * n_inputs
-    for k, result in zip(takers, results):
-        spread[k] = result
-    return tuple(spread)
+def _by_input(event: TorchEvent, results: Sequence[Cell | None]) -> Mapping[int, Cell | None]:
+    """The results of a rule by the inputs of its op that they belong to; empty where that is not plain.
+
+    A plain number, as in `1 + x`, has a result of its own, which is None, and is no input.
+    """
+    of_tensors = [one for one in results if one is not None]
+    for some in (results, of_tensors):
+        takers = differentiable_inputs(event.op, event.inputs, len(some))
+        if takers:
+            return dict(zip(takers, some))
+    return {}

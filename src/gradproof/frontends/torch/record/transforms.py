@@ -48,14 +48,25 @@ def are_batched(tensors: Iterable[Any]) -> bool:
     return False
 
 
-def batch_place(tensor: Any) -> int | None:
-    """The axis of the examples in the tensor that holds the numbers; None where there is none, or more than one."""
-    places = []
+def batch_axes(tensor: Any) -> dict[int, int]:
+    """For every `vmap` around a tensor, by its level, the axis of its examples in the tensor that holds the numbers."""
+    shown = []  # outermost first; each axis is counted among those that the tensor below shows
     while isinstance(tensor, torch.Tensor) and functorch.is_functorch_wrapped_tensor(tensor):
         if functorch.is_batchedtensor(tensor):
-            places.append(int(functorch.maybe_get_bdim(tensor)))
+            shown.append((int(functorch.maybe_get_level(tensor)), int(functorch.maybe_get_bdim(tensor))))
         tensor = functorch.get_unwrapped(tensor)
-    return places[0] if len(places) == 1 else None
+    axes: dict[int, int] = {}
+    for level, axis in reversed(shown):
+        for hidden in sorted(axes.values()):
+            axis += hidden <= axis
+        axes[level] = axis
+    return axes
+
+
+def batch_place(tensor: Any) -> int | None:
+    """The axis of the examples in the tensor that holds the numbers; None where there is none, or more than one."""
+    axes = batch_axes(tensor)
+    return next(iter(axes.values())) if len(axes) == 1 else None
 
 
 def legacy_patches(entered: Callable[[int], None]) -> list[Patch]:
