@@ -50,6 +50,7 @@ class Scope:
     library: str | None = None  # the package it comes from, if it is not the user's own
     nothing_for: tuple[int, ...] = ()  # the places of the inputs for which the rule returned None
     left: tuple[int, ...] = ()  # nodes that its forward goes on with outside of the framework
+    unless_exact: str | None = None  # why no next derivative is known, if this is not proven to be one
 
 
 @dataclass(frozen=True)
@@ -155,13 +156,15 @@ class Rows:
 class RuleRuns:
     """The derivative rules that ran, the custom gradients, the gradient calls inside, and the library's own stops.
 
-    `hidden_stops` leads from a node to the function of the library that it is in.
+    `hidden_stops` leads from a node to the function of the library that it is in; `wholes` are gradients inside that
+    go through custom ones which are not known one by one, each as if it were a custom gradient itself.
     """
 
     pullbacks: tuple[Pullback, ...] = ()
     scopes: tuple[Scope, ...] = ()
     inner: tuple[Inner, ...] = ()
     hidden_stops: Mapping[int, str] = field(default_factory=dict)
+    wholes: tuple[Scope, ...] = ()
 
 
 @dataclass(frozen=True)

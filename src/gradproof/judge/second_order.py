@@ -33,15 +33,19 @@ def as_meant(capture: Capture, options: Options) -> Capture:
         pool is None
         or program is None
         or base is None
-        or not (capture.rules.scopes or capture.rules.hidden_stops)
+        or not (capture.rules.scopes or capture.rules.hidden_stops or capture.rules.wholes)
     ):
         return capture
     try:
         tainted = _tainted(capture, pool, options)
         if tainted is not None:
-            reason = TAINTED.format(name=tainted)
-            return replace(capture, program=None, gradient_program=None, failure=capture.failure or reason)
+            return _unknown(capture, TAINTED.format(name=tainted))
         rules = list(exact_rules(pool, base, capture.rules.scopes, options)) if capture.rules.scopes else []
+        # What a whole gradient is off by may be what a rule in it means to be.
+        rules += [one for one in exact_rules(pool, base, capture.rules.wholes, options) if one.is_right]
+        unproven = _unproven(capture, base, rules)
+        if unproven is not None:
+            return _unknown(capture, unproven)
         held = _gradients(capture, base) if rules else []
         rules = [one for one in rules if _matters(capture, held, with_exact(pool, base, [one]))]
         mended = with_exact(pool, base, rules) if rules else base
@@ -50,7 +54,24 @@ def as_meant(capture: Capture, options: Options) -> Capture:
             return capture
         return _with_program(capture, _copied(capture, opened(mended, stops)), rules, stops)
     except GradproofError:
-        return capture
+        unproven = _unproven(capture, base, ())
+        return capture if unproven is None else _unknown(capture, unproven)
+
+
+def _unknown(capture: Capture, reason: str) -> Capture:
+    return replace(capture, program=None, gradient_program=None, failure=capture.failure or reason)
+
+
+def _unproven(capture: Capture, base: Program, rules: Sequence[ExactRule]) -> str | None:
+    """Why nothing is known, where the ops of a rule inside are not what it stands for, and neither is proven."""
+    inside = ancestors(base, base.outputs)
+    for scope in capture.rules.wholes:
+        if scope.unless_exact is None or not inside.intersection(scope.results or ()):
+            continue
+        proven = {one.rule.results[i] for one in rules if one.scope is scope for i in one.inputs}
+        if not inside.intersection(scope.results or ()) <= proven:
+            return scope.unless_exact
+    return None
 
 
 def _tainted(capture: Capture, pool: Program, options: Options) -> str | None:

@@ -35,7 +35,28 @@ def raised(run):
     return caught.value
 
 
+def by_rules(forward, backward):
+    f = jax.custom_vjp(lambda x: jnp.sum(x**2))
+    f.defvjp(forward, backward)
+    return f
+
+
+def by_rule(rule):
+    f = jax.custom_jvp(lambda x: x**2)
+    f.defjvp(rule)
+    return f
+
+
+NO_TUPLE = by_rules(lambda x: (jnp.sum(x**2), x), lambda r, g: 2 * r * g)
+TOO_SHORT = by_rules(lambda x: (jnp.sum(x**2), x), lambda r, g: (g,))
+NO_PAIR = by_rules(lambda x: jnp.sum(x**2), lambda r, g: (g,))
+NO_TANGENT = by_rule(lambda p, t: p[0] ** 2)
+
 MISUSES = {
+    "no tuple by a rule": (lambda: jax.grad(NO_TUPLE)(W), "one gradient for each argument", "(g * slope,)"),
+    "a short gradient": (lambda: jax.grad(TOO_SHORT)(W), "another shape or dtype", "axes"),
+    "no pair by a rule": (lambda: jax.grad(NO_PAIR)(W), "forward rule", "f(x), x"),
+    "no tangent": (lambda: jax.grad(NO_TANGENT)(1.0), "rule of a `custom_jvp`", "slope * t"),
     "several numbers": (lambda: jax.grad(lambda w: w * 2)(W), "one number", "jax.jacrev"),
     "a pair": (lambda: jax.grad(pair)(W, X), "more than its loss", "has_aux=True"),
     "nothing": (lambda: jax.grad(nothing)(W, X), "returns nothing", "return the loss"),
@@ -131,3 +152,14 @@ def test_jvp_of_integers_is_an_entry():
 def test_an_exception_of_the_function_itself_is_no_misuse():
     assert explain_misuse(raised(lambda: jax.grad(lambda w: w + "a")(1.0))) is None
     assert explain(raised(lambda: int("x"))) is None
+
+
+def test_what_an_array_that_is_changed_in_place_has_computed_is_said_to_be_out_of_sight():
+    def doubled(x):
+        ref = jax.new_ref(x)
+        ref[...] = ref[...] + ref[...]
+        return ref[...]
+
+    reports = judged(lambda: (jax.grad(doubled)(3.0), jax.jit(jax.grad(doubled))(3.0)))
+    assert [report.verdict.value for report in reports] == ["unverified"] * 2
+    assert all("changed in place" in report.reason for report in reports)

@@ -166,12 +166,47 @@ def test_a_wrong_transpose_is_shown_where_it_is_written():
     assert "linear_call" not in error.fix.patch
 
 
+def stopped_wave(is_put_together):
+    if is_put_together:
+        return by_jvp(lambda x: jax.lax.stop_gradient(2.0 * jnp.cos(x)))
+
+    @jax.custom_jvp
+    def wave(x):
+        return jnp.sin(x) * 2.0
+
+    @wave.defjvp
+    def rule(primals, tangents):
+        x = primals[0]  # it does not call the function itself, which would be seen
+        return jnp.sin(x) * 2.0, jax.lax.stop_gradient(2.0 * jnp.cos(x)) * tangents[0]
+
+    return wave
+
+
 @pytest.mark.parametrize(
     "twice",
     [
-        lambda f: jax.grad(jax.grad(f)),
-        lambda f: jax.jacfwd(jax.grad(f)),
-        jax.hessian,
+        lambda f: jax.grad(jax.grad(f))(X),
+        lambda f: jax.jacfwd(jax.grad(f))(X),
+        lambda f: jax.hessian(f)(X),
+        lambda f: jax.jvp(jax.grad(f), (X,), (X,)),
+        lambda f: jax.vmap(jax.grad(jax.grad(f)))(jnp.array([0.3, 0.7])),
+        lambda f: jax.jit(jax.hessian(lambda v: jnp.sum(f(v) * v)))(jnp.array([0.3, 0.7])),
+        lambda f: jax.grad(lambda w: jax.grad(lambda x: f(w * x))(X))(X),
+        lambda f: jax.jacrev(jax.jacrev(lambda v: jnp.sin(f(v))))(jnp.array([0.3, 0.7])),
+    ],
+)
+@pytest.mark.parametrize("is_put_together", [True, False])
+def test_a_forward_rule_that_stops_gradients_has_a_wrong_derivative(twice, is_put_together):
+    reports = judged(lambda: twice(stopped_wave(is_put_together)))
+    (wrong,) = [report for report in reports if report.verdict.value == "wrong"]
+    assert {report.verdict.value for report in reports if report is not wrong} == {"correct"}
+    (error,) = [one for one in wrong.diagnostics if one.severity == "error"]
+    assert error.kind == "custom-gradient"
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
         lambda f: jax.grad(jax.jacfwd(f)),
         lambda f: jax.jacfwd(jax.jacfwd(f)),
         lambda f: jax.grad(jax.jit(jax.grad(f))),
@@ -179,24 +214,32 @@ def test_a_wrong_transpose_is_shown_where_it_is_written():
 )
 @pytest.mark.parametrize("is_put_together", [True, False])
 def test_a_forward_rule_that_stops_gradients_proves_no_second_derivative(twice, is_put_together):
-    if is_put_together:
-        wave = by_jvp(lambda x: jax.lax.stop_gradient(2.0 * jnp.cos(x)))
-    else:
-
-        @jax.custom_jvp
-        def wave(x):
-            return jnp.sin(x) * 2.0
-
-        @wave.defjvp
-        def rule(primals, tangents):
-            x = primals[0]  # it does not call the function itself, which would be seen
-            return jnp.sin(x) * 2.0, jax.lax.stop_gradient(2.0 * jnp.cos(x)) * tangents[0]
-
-    verdicts = {report.verdict.value for report in judged(lambda: twice(wave)(X))}
+    verdicts = {report.verdict.value for report in judged(lambda: twice(stopped_wave(is_put_together))(X))}
     assert verdicts == {
         "correct",
         "unverified",
     }  # the gradient inside is right, and what is made of it unknown
+
+
+@pytest.mark.parametrize("is_out_of_sight", [False, True])
+def test_a_reverse_rule_that_stops_gradients_is_wrong_in_the_rows_of_a_jacobian(is_out_of_sight):
+    @jax.custom_vjp
+    def wave(x):
+        return 2.0 * jnp.sin(x)
+
+    def ahead(x):
+        return wave(x), jax.lax.stop_gradient(2.0 * jnp.cos(x))
+
+    wave.defvjp(ahead, lambda slope, g: (slope * g,))
+    v = jnp.array([0.3, 0.7])
+    loss = (lambda v: v * wave(v)) if is_out_of_sight else (lambda v: jnp.sum(wave(v)))
+    (wrong,) = [
+        report
+        for report in judged(lambda: jax.jacrev(jax.jacrev(loss))(v))
+        if report.verdict.value != "correct"
+    ]
+    assert wrong.verdict.value == "wrong"
+    assert "custom-gradient" in {one.kind for one in wrong.diagnostics}
 
 
 def test_a_first_derivative_does_not_mind_a_stopped_slope():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import jax
 import jax.experimental
@@ -14,6 +16,7 @@ import pytest
 from jax_runs import captured, judged
 
 import gradproof
+from gradproof.frontends.jax.observe.hooks import unobserved
 
 W = jnp.asarray(np.random.default_rng(3).normal(size=(3, 4)), jnp.float32)
 X = jnp.asarray(np.random.default_rng(4).normal(size=(5, 4)), jnp.float32)
@@ -268,3 +271,32 @@ def test_on_one_device_compiled_maps_over_devices_are_judged_and_eager_ones_dist
         reports = judged(lambda use=use, seen=seen: seen.append(use()))
         assert [one.verdict.value for one in reports] == [verdict], name
         assert _bits(seen[0]) == _bits(use()), name
+
+
+def test_debug_nans_of_the_whole_process_stops_what_it_stops_without_us():
+    def stopped(x):
+        try:
+            jax.grad(lambda x: jnp.sqrt(x) * 0)(x)
+        except FloatingPointError:
+            return True
+        return False
+
+    found = []
+    jax.config.update("jax_debug_nans", True)
+    try:  # in a thread of its own: JAX switches it off for itself, and leaves a thread without the check
+        run = partial(captured, lambda: found.extend(map(stopped, (0.0, 4.0, 0.0))))
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(run).result()
+    finally:
+        jax.config.update("jax_debug_nans", False)
+    assert found == [True, False, True]
+
+
+def test_what_is_ours_neither_stops_at_nan_nor_says_so(capsys):
+    jax.config.update("jax_debug_nans", True)
+    try:
+        with unobserved():
+            assert np.isnan(jax.jit(jnp.log)(-1.0))
+    finally:
+        jax.config.update("jax_debug_nans", False)
+    assert capsys.readouterr().out == ""

@@ -96,6 +96,7 @@ def _with_program(
             scopes,
             tuple(inner_of(made, program if copies is None else copies.of)),
             hidden_stops(made, whole),
+            tuple(scopes_of(made, whole, are_wholes=True)),
         ),
         run=CallRun(
             call.occurrence, _order(call), call.mode, call.policy, call.exception, replica=call.replica

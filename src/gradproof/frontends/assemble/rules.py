@@ -13,6 +13,7 @@ from gradproof.ir.program import Program, ancestors
 
 # A read has nothing to differentiate, and what a Python function ran has rules of its own.
 _WITHOUT_RULE = ("read", "leave")
+WHOLE = "whole"
 FEW = 4  # applications of a rule that are looked at, the first and the last; a Jacobian has one per row
 
 
@@ -59,13 +60,16 @@ def ids_of(made: Assembly, values: Iterable[Value | None]) -> tuple[int | None, 
     return tuple(None if value is None else getattr(made.nodes.get(value.id), "id", None) for value in values)
 
 
-def scopes_of(made: Assembly, whole: Program) -> Iterator[Scope]:
-    """The custom gradients, each once per application of its rule, or once if its rule did not run.
+def scopes_of(made: Assembly, whole: Program, are_wholes: bool = False) -> Iterator[Scope]:
+    """The custom gradients, each once per application of its rule, or once if its rule did not run; or the gradients
+    inside that stand for some.
 
     A rule runs more than once where an inner tape asks for a gradient that an outer one differentiates.
     """
     matches = _matches(made, whole)
     for scope in made.call.scopes:
+        if (scope.kind == WHOLE) is not are_wholes:
+            continue
         applied = [rule for rule in made.call.pullbacks if matches.get(rule.id) == scope.id]
         if not applied:
             yield _scope(made, scope, None)
@@ -82,7 +86,8 @@ def _matches(made: Assembly, whole: Program) -> dict[int, int | None]:
     found = {rule.id: rule.scope for rule in made.call.pullbacks}
     uses: dict[object, list[CustomScope]] = {}
     for scope in made.call.scopes:
-        uses.setdefault((scope.name, scope.span, scope.definition), []).append(scope)
+        if scope.kind != WHOLE:
+            uses.setdefault((scope.name, scope.span, scope.definition), []).append(scope)
     for same in uses.values():
         is_heard = all(one.mode == "parts" for one in made.call.calls)
         if len(same) == 1 or (made.call.mode in ("eager", "parts") and is_heard):
@@ -149,6 +154,7 @@ def _scope(made: Assembly, scope: CustomScope, rule: recording.RuleRun | None) -
         library=scope.library,
         left=tuple(id for id in ids_of(made, scope.left) if id is not None),
         nothing_for=tuple(k for k, one in enumerate(results) if one is None),
+        unless_exact=scope.unless_exact,
     )
 
 

@@ -43,26 +43,43 @@ class Read:
         return replace(self, name=name, steps=(*self.steps, (is_attribute, key)), value=value, span=span)
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A function with the objects that it is called with as they are, by the names of its parameters."""
+
+    function: FunctionType
+    objects: Mapping[str, Any]
+
+
 def reads_of(function: Any, later: Iterable[CodeType] = ()) -> Iterator[Read]:
     """Of a function of the user's, and of those that it calls by name; not of those that only run `later`."""
     seen: set[CodeType] = set(later)
     pending = [(function, 0)]
     while pending:
         function, depth = pending.pop()
-        owner = _target(getattr(function, "__self__", None))
-        function = getattr(function, "__func__", function)
+        function, objects = _with_objects(function)
         if not isinstance(function, FunctionType) or function.__code__ in seen:
             continue
         seen.add(function.__code__)
         if not is_users(function.__code__.co_filename):
             continue
-        yield from _of_function(function, owner)
+        yield from _of_function(function, objects)
         if depth < DEEPEST:
             names = [name for code in _codes(function.__code__) for name in code.co_names]
             pending += [(function.__globals__[n], depth + 1) for n in names if n in function.__globals__]
 
 
-def _of_function(function: FunctionType, owner: Any) -> Iterator[Read]:
+def _with_objects(function: Any) -> tuple[Any, Mapping[str, Any]]:
+    """A function, and what of its arguments is known: the object of a method is the first."""
+    if isinstance(function, Given):
+        return function.function, function.objects
+    owner = _target(getattr(function, "__self__", None))
+    function = getattr(function, "__func__", function)
+    is_method = owner is not None and isinstance(function, FunctionType) and function.__code__.co_argcount > 0
+    return function, {function.__code__.co_varnames[0]: owner} if is_method else {}
+
+
+def _of_function(function: FunctionType, objects: Mapping[str, Any]) -> Iterator[Read]:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     for code in _codes(function.__code__):
         found: Read | None = None
@@ -77,7 +94,7 @@ def _of_function(function: FunctionType, owner: Any) -> Iterator[Read]:
             elif _takes_item(instruction) and found is not None and key is not MISSING:
                 found = found.further(False, key, span)
             else:
-                found = _first(function, owner, cells, code, instruction, span)
+                found = _first(function, objects, cells, code, instruction, span)
             key = MISSING
             if found is not None:
                 yield found
@@ -85,7 +102,7 @@ def _of_function(function: FunctionType, owner: Any) -> Iterator[Read]:
 
 def _first(
     function: FunctionType,
-    owner: Any,
+    objects: Mapping[str, Any],
     cells: Mapping[str, Any],
     code: CodeType,
     instruction: dis.Instruction,
@@ -98,8 +115,11 @@ def _first(
     if kind in _CELL and name in cells:
         cell = cells[name]
         return Read(name, lambda: _content(cell), (), _content(cell), span)
-    is_self = code.co_argcount > 0 and name == code.co_varnames[0] and kind.startswith("LOAD_FAST")
-    return Read(name, _kept(owner), (), owner, span) if is_self and owner is not None else None
+    own = function.__code__
+    is_argument = kind in _CELL if name in own.co_cellvars else kind.startswith("LOAD_FAST") and code is own
+    if name not in objects or not is_argument:
+        return None
+    return Read(name, _kept(objects[name]), (), objects[name], span)
 
 
 def _target(owner: Any) -> Any:

@@ -209,4 +209,47 @@ MISUSES: tuple[tuple[str, ExplainedError], ...] = (
             "pass the function itself, and call what comes back",
         ),
     ),
+    (
+        "Custom VJP bwd rule must produce an output with the same container",
+        ExplainedError(
+            CRASH,
+            "the backward rule of a `custom_vjp` does not return one gradient for each argument",
+            "is differentiated by that rule",
+            "A backward rule returns a tuple with as many entries as the function has arguments, not counting those of "
+            "`nondiff_argnums`: a tuple for a single argument, too.",
+            "return a tuple, as `return (g * slope,)`, with `None` for an argument that needs no gradient",
+        ),
+    ),
+    (
+        "Custom VJP bwd rule must produce an output with the same",
+        ExplainedError(
+            CRASH,
+            "the backward rule of a `custom_vjp` returns a gradient of another shape or dtype than its argument has",
+            "is differentiated by that rule",
+            "The gradient for an argument has an entry for each of its entries. What was broadcast in the function is "
+            "to be summed over the same axes in the rule.",
+            "sum it over the axes that were broadcast, and give it the argument's dtype with `astype`",
+        ),
+    ),
+    (
+        "Custom VJP fwd rule",
+        ExplainedError(
+            CRASH,
+            "the forward rule of a `custom_vjp` does not return what it has to",
+            "is differentiated by that rule",
+            "A forward rule returns a pair: what the function returns, and whatever the backward rule needs.",
+            "return `f(x), x`, or `f(x), None` where nothing is to be kept",
+        ),
+    ),
+    (
+        "Custom JVP rule",
+        ExplainedError(
+            CRASH,
+            "the rule of a `custom_jvp` does not return what it has to",
+            "is differentiated by that rule",
+            "The rule returns a pair: what the function returns, and how it moves along the tangents, which has the "
+            "same structure, shape and dtype.",
+            "return `f(x), slope * t`, with `x, = primals` and `t, = tangents`",
+        ),
+    ),
 )

@@ -101,11 +101,12 @@ class RuleRun:
 
 @dataclass(frozen=True)
 class CustomScope:
-    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`."""
+    """One use of a custom gradient: the events of its forward carry its `id` in `scope` and no `pullback`. A `whole`
+    one is a gradient inside, which goes through rules that are not known one by one."""
 
     id: int
     name: str
-    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through", "recorded"]
+    kind: Literal["custom_gradient", "recompute_grad", "grad_pass_through", "recorded", "whole"]
     parent: int | None
     span: Span | None
     definition: Span | None
@@ -116,6 +117,7 @@ class CustomScope:
     rule: Span | None = None  # where the rule is written
     library: str | None = None  # the package that function and rule come from, if they are not the user's
     left: tuple[Value, ...] = ()  # what its forward goes on with outside of the framework
+    unless_exact: str | None = None  # why no next derivative is known, if this is not proven to be one
 
 
 @dataclass(frozen=True)

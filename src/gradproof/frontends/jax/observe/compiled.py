@@ -22,7 +22,7 @@ from gradproof.frontends.frozen.random_numbers import drawn_from, states_of
 from gradproof.frontends.jax.observe.asked import function_name
 from gradproof.frontends.jax.observe.batched import heard, is_batched_only
 from gradproof.frontends.jax.observe.effects import is_noticed
-from gradproof.frontends.jax.observe.frozen import drawn_once, frozen_in, reads_now, unwrapped, with_object
+from gradproof.frontends.jax.observe.frozen import drawn_once, frozen_in, reads_now, unwrapped, with_objects
 from gradproof.frontends.jax.observe.notes import Ending, Execution
 from gradproof.frontends.jax.observe.peel import bottom, ground
 from gradproof.frontends.jax.observe.session import JaxSession
@@ -80,8 +80,8 @@ class CompiledFunctions:
         if self._session.here.quiet:
             return original(fun, *rest)
         try:
-            *_, given, _ = rest
-            states = states_of(reads_of(unwrapped(with_object(fun, given))))
+            *_, given, named = rest
+            states = states_of(reads_of(unwrapped(with_objects(fun, given, named))))
         except Exception:
             self._session.note_failure()
             states = {}
@@ -99,7 +99,7 @@ class CompiledFunctions:
         if session.here.quiet or not isinstance(ground(core.trace_ctx.trace), core.EvalTrace):
             return original(p, args, fun, *rest)
         session.narrowed.look_at(args, sys._getframe(2))
-        compiled = self._begin(p, args, fun, sys._getframe(2), rest[0] if rest else ())
+        compiled = self._begin(p, args, fun, sys._getframe(2), rest)
         if compiled is None:
             return original(p, args, fun, *rest)
         state, execution = compiled
@@ -140,13 +140,14 @@ class CompiledFunctions:
         ]
 
     def _begin(
-        self, p: Any, args: Any, fun: Any, frame: Any, given: Sequence[Any]
+        self, p: Any, args: Any, fun: Any, frame: Any, rest: Sequence[Any]
     ) -> tuple[_Compiled, Execution | None] | None:
         try:
             jaxpr = p.params["jaxpr"]
-            endings = self._endings(jaxpr)
+            endings, name = self._endings(jaxpr), function_name(unwrapped(fun))
+            reading = with_objects(fun, *rest)
             if not endings:
-                self._look_at_frozen(jaxpr, with_object(fun, given), frame)
+                self._look_at_frozen(jaxpr, reading, name, frame)
                 return None
             places = user_places(frame)
             found = [self._session.sites.begin(_site(ending, places)) for ending in endings]
@@ -163,21 +164,19 @@ class CompiledFunctions:
                 np.array(one.value, copy=True) if given_away else one.value
                 for one, given_away in zip(given, donated)
             )
-            name = function_name(unwrapped(fun))
             execution = Execution(jaxpr, kept, (), places, name, state.sites[0].executions)
-            functions = (with_object(fun, given), *(ending.of.asked.function for ending in endings))
+            functions = (reading, *(ending.of.asked.function for ending in endings))
             execution.frozen = self._frozen(jaxpr, name, functions)
             return state, execution
         except Exception:
             self._session.note_failure()
             return None
 
-    def _look_at_frozen(self, jaxpr: Any, fun: Any, frame: Any) -> None:
+    def _look_at_frozen(self, jaxpr: Any, fun: Any, name: str, frame: Any) -> None:
         """A function that computes no gradient itself, and may be a part of one that is differentiated."""
         around = self._session.here.linearising
         if jaxpr in self._reads and not around:
             return
-        name = function_name(unwrapped(fun))
         frozen = self._frozen(jaxpr, name, (fun,))
         for noted in around if frozen else ():
             noted.compiled.append(Execution(jaxpr, (), (), user_places(frame), name, frozen=frozen))

@@ -77,7 +77,7 @@ class JaxGradients:
         around = (
             watching(noted, is_forward=True) if noted.is_staged else self._recording(noted, noted.forward)
         )
-        with self._telling(noted), following_forward(self._session, noted), around:
+        with self._telling(noted), self._inside(noted), following_forward(self._session, noted), around:
             result = original(fun, primals, tangents, *args, **kwargs)
         try:
             noted.targets = tuple(bottom(x) for x in result[0])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 from jax import tree_util
 from jax._src import core
 
-from gradproof.frontends.frozen.outside_reads import Read, reads_of
+from gradproof.frontends.frozen.outside_reads import Given, Read, reads_of
 from gradproof.frontends.frozen.plain_values import copied, is_plain, numbers_in, occurs, same, shown
 from gradproof.ir.surroundings import Baked
 
@@ -35,13 +35,20 @@ def unwrapped(function: Any) -> Any:
         function = inner
 
 
-def with_object(function: Any, given: Sequence[Any]) -> Any:
-    """A method whose object is a static argument, bound to it: what it reads of that object is frozen, too."""
-    own, first = unwrapped(function), given[0] if given else None
-    is_object = hasattr(first, "__dict__") and not isinstance(first, type | ModuleType | FunctionType)
-    # What JAX takes apart is traced, not frozen; a class that it does not know can only be static.
-    is_static = is_object and tree_util.all_leaves([first]) and not hasattr(first, "dtype")
-    return MethodType(own, first) if is_static and isinstance(own, FunctionType) else function
+def with_objects(function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """A function with the objects among its static arguments: what it reads of these is frozen, too."""
+    own = unwrapped(function)
+    if not isinstance(own, FunctionType):
+        return function
+    names = own.__code__.co_varnames[: own.__code__.co_argcount]
+    objects = {name: one for name, one in (*zip(names, given), *named.items()) if _is_static_object(one)}
+    return Given(own, objects) if objects else function
+
+
+def _is_static_object(argument: Any) -> bool:
+    """What JAX takes apart is traced, not frozen; a class that it does not know can only be static."""
+    is_object = hasattr(argument, "__dict__") and not isinstance(argument, type | ModuleType | FunctionType)
+    return is_object and tree_util.all_leaves([argument]) and not hasattr(argument, "dtype")
 
 
 def frozen_in(jaxpr: Any, name: str, reads: Iterable[Read]) -> Iterator[Baked]:

@@ -12,7 +12,7 @@ import gradproof
 from gradproof.frontends.jax.observe.compiled import CompiledFunctions
 from gradproof.frontends.jax.observe.eager import JaxGradients
 from gradproof.frontends.jax.observe.refusals import Refusal, Refusals
-from gradproof.frontends.jax.observe.session import JaxSession
+from gradproof.frontends.jax.observe.session import JaxSession, lenient
 from gradproof.frontends.record.patches import apply
 
 _INSTALLED: list[JaxSession] = []
@@ -20,8 +20,10 @@ _INSTALLED: list[JaxSession] = []
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """What runs in this block is not the program's own: nobody who is listening already hears of it."""
+    """What runs in this block is not the program's own: nobody who is listening already hears of it, and it neither
+    stops at NaN nor says so in the program's output."""
     with ExitStack() as stack:
+        stack.enter_context(lenient())
         for session in _INSTALLED:
             stack.enter_context(session.silence())
         yield

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from jax._src import config, core, source_info_util
+from jax._src import api, config, core, source_info_util
 from jax._src.lax.lax import copy_p
 
 from gradproof.frontends.jax.observe.narrowed import Narrowed
@@ -34,12 +34,20 @@ MOST_NAMES = 3
 
 @contextmanager
 def lenient() -> Iterator[None]:
-    """What is NaN on purpose, or had better be seen, raises nothing."""
+    """What is NaN on purpose, or had better be seen, raises nothing.
+
+    JAX's own way to switch that off for a while takes the check of the whole process out of this thread for good.
+    """
     if not (config.debug_nans.value or config.debug_infs.value):
         yield
         return
-    with config.debug_nans(False), config.debug_infs(False):
+    replaced = ((config.debug_nans, False), (config.debug_infs, False), (api._post_hook_state, None))
+    before = [(state, state.swap_local(value)) for state, value in replaced]
+    try:
         yield
+    finally:
+        for state, value in before:
+            state.set_local(value)
 
 
 class _Thread(threading.local):

@@ -34,12 +34,12 @@ from gradproof.frontends.jax.read.rules import (
     attributed,
     is_users_own,
     require_seen,
-    require_unstopped,
     rules_of,
 )
-from gradproof.frontends.jax.read.values import Values
+from gradproof.frontends.jax.read.values import MUTABLE, Values
 from gradproof.frontends.jax.read.views import JaxView, views
 from gradproof.frontends.jax.read.where import Where
+from gradproof.frontends.jax.read.whole import with_whole
 from gradproof.frontends.record.model import (
     RETURN_OP,
     Exit,
@@ -125,8 +125,11 @@ def _with_rules(
         part = replace(part, results=results)
     rules = rules_of(ending, run, find, replay)
     require_seen(run.events, rules, run.values.array)
-    require_unstopped(ending, run.events, part.targets)
-    return part, rules
+
+    def value(one: Bottom) -> Value:
+        return run.values.of(find(one))
+
+    return part, with_whole(ending, run, part.targets, rules, value)
 
 
 def _joined(run: JaxprInterpreter, again: Value, returned: Value) -> Value:
@@ -221,8 +224,10 @@ def _call(ending: Ending, bare: GradientCall, view: JaxView, rules: JaxRules) ->
 
 
 def _ordered(part: Parts, rules: JaxRules) -> tuple[OpEvent, ...]:
-    events = with_regions([*part.events, *given_results(part)], part.sources)
-    return phased(needed_for(events, part, rules), part, rules)
+    events = needed_for(with_regions([*part.events, *given_results(part)], part.sources), part, rules)
+    if any(value.unknown == MUTABLE for event in events for value in event.inputs):
+        raise GradproofError(MUTABLE)
+    return phased(events, part, rules)
 
 
 def add_events(

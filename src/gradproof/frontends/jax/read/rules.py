@@ -21,13 +21,8 @@ from gradproof.frontends.record.model import CustomScope, InnerCall, OpEvent, Ru
 from gradproof.frontends.record.rule_lines import returned_by
 from gradproof.frontends.record.source import is_users, spans_of
 from gradproof.ir import types
-from gradproof.ir.span import Span
 
 CUSTOM = ("custom_jvp", "custom_vjp")
-_STOPPED = (
-    "the rule of `{name}` makes a constant of a part by `stop_gradient`; what a forward rule with such a part should "
-    "return in a second derivative is not known here"
-)
 
 
 @dataclass(frozen=True)
@@ -49,14 +44,14 @@ def rules_of(ending: Ending, run: JaxprInterpreter, find: Find, replay: JaxRepla
     opened = () if replay is None else replay.opened
     calls = (ending, *opened, *ending.of.inner)
     pieces = [piece for one in calls for piece in one.of.pieces]
-    scopes = tuple(_scope(piece, value) for piece in pieces if piece.kind in CUSTOM)
+    scopes = tuple(scope_of(piece, value) for piece in pieces if piece.kind in CUSTOM)
     pullbacks = []
     by_id = {piece.id: piece for piece in pieces}
     summed = {one.piece.id: one.results for one in (() if replay is None else replay.applied)}
     for rule in (rule for one in calls for rule in one.rules):
-        if not _is_alike(rule.upstream, by_id[rule.piece].outputs):
+        if not is_alike(rule.upstream, by_id[rule.piece].outputs):
             continue
-        given = tuple(_as_used(value(one), run) for one in rule.upstream)
+        given = tuple(as_used(value(one), run) for one in rule.upstream)
         returned = tuple(map(value, rule.results))
         if len(returned) != len(by_id[rule.piece].inputs):  # what it was handed twice is one input of it
             if rule.piece not in summed:
@@ -86,7 +81,7 @@ def _inner_call(ending: Ending, value: Callable[[Any], Value | None]) -> InnerCa
         return None
 
 
-def _as_used(given: Value | None, run: JaxprInterpreter) -> Value | None:
+def as_used(given: Value | None, run: JaxprInterpreter) -> Value | None:
     """A weight that is a plain number, as in `pullback(1.0)`: JAX makes its own of it where a rule uses it."""
     number = None if given is None else run.values.array(given)
     if type(number) is not float:
@@ -97,7 +92,7 @@ def _as_used(given: Value | None, run: JaxprInterpreter) -> Value | None:
     return next((one for one in fitting if run.values.array(one) == number), given)
 
 
-def _is_alike(upstream: Sequence[Bottom | None], outputs: Sequence[Bottom]) -> bool:
+def is_alike(upstream: Sequence[Bottom | None], outputs: Sequence[Bottom]) -> bool:
     """Whether what came in has the axes of `vmap` that the outputs have: else it is no number for each of them."""
     return len(upstream) == len(outputs) and all(
         up is None or up.batch_axes == out.batch_axes for up, out in zip(upstream, outputs)
@@ -127,7 +122,7 @@ def is_small(piece: JaxPiece) -> bool:
     return piece.body is None or not is_users_body(piece.body.primitive, piece.body.params)
 
 
-def _scope(piece: JaxPiece, value: Any) -> CustomScope:
+def scope_of(piece: JaxPiece, value: Any) -> CustomScope:
     spans = spans_of(piece.places)
     defined, rule = written(piece.function), written(piece.rule)
     if rule is not None and defined is not None and is_users(defined.file) and not is_users(rule.file):
@@ -163,23 +158,21 @@ def _package(file: str) -> str:
 
 def attributed(events: Sequence[OpEvent], rules: JaxRules) -> tuple[OpEvent, ...]:
     """The events with the hand-written function or rule that they belong to, as the flow of the numbers tells."""
-    scope_of: dict[int, int] = {}
+    use_of: dict[int, int] = {}
     rule_of: dict[int, int] = {}
     makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
     for scope in rules.scopes:
         ends = {value.id for value in scope.inputs}
-        for k in _behind(events, makers, scope.outputs, ends, "forward"):
-            scope_of[k] = scope.id
+        for k in behind(events, makers, scope.outputs, ends, "forward"):
+            use_of[k] = scope.id
     for rule in rules.pullbacks:
         ends = {value.id for value in rule.upstream if value is not None}
-        for k in _behind(events, makers, rule.results, ends, "backward"):
+        for k in behind(events, makers, rule.results, ends, "backward"):
             rule_of.setdefault(k, rule.id)
             if rule.scope is not None:
-                scope_of.setdefault(k, rule.scope)
+                use_of.setdefault(k, rule.scope)
     return tuple(
-        replace(event, scope=scope_of.get(k), pullback=rule_of.get(k))
-        if k in scope_of or k in rule_of
-        else event
+        replace(event, scope=use_of.get(k), pullback=rule_of.get(k)) if k in use_of or k in rule_of else event
         for k, event in enumerate(events)
     )
 
@@ -191,43 +184,13 @@ def require_seen(events: Sequence[OpEvent], rules: JaxRules, array_of: Callable[
         given = [value for value in scope.inputs if isinstance(array_of(value), float | complex)]
         if not given or scope.library == "jax":  # JAX itself computes with primitives only
             continue
-        behind = [events[k] for k in _behind(events, makers, scope.outputs, set(), "forward")]
-        read = {value.id for event in behind for value in event.inputs} | {
-            value.id for value in scope.outputs
-        }
+        led = [events[k] for k in behind(events, makers, scope.outputs, set(), "forward")]
+        read = {value.id for event in led for value in event.inputs} | {value.id for value in scope.outputs}
         if any(value.id not in read for value in given):
             raise GradproofError(PLAIN_NUMBERS.format(name=scope.name))
 
 
-def require_unstopped(ending: Ending, events: Sequence[OpEvent], targets: Sequence[Value]) -> None:
-    """What a derivative inside of the function applied of a forward rule is a part of the function, and known by its
-    ops alone: where one of them stops gradients, the ops are not what the rule stands for."""
-    pieces = (piece for one in ending.of.inner for piece in one.of.pieces if piece.kind == "custom_jvp")
-    applied = [*ending.of.rules_inside, *((piece.function, piece.rule) for piece in pieces)]
-    if not applied:
-        return
-    makers = {value.id: k for k, event in enumerate(events) for value in event.outputs}
-    behind = [events[k] for k in _behind(events, makers, targets, set())]
-    stops = [event for event in behind if event.op == "stop_gradient"]
-    for function, rule in applied if stops else ():
-        defined, place = written(function), written(rule)
-        is_own = defined is not None and is_users(defined.file)
-        if is_own and place is not None and any(_is_inside(event, place) for event in stops):
-            raise GradproofError(_STOPPED.format(name=function.func_name))
-
-
-def _is_inside(event: OpEvent, rule: Span) -> bool:
-    """Of a rule that JAX has put together, as `defjvps` does, the parts are not known: it may be in any of them."""
-    own = rule.file, _last(rule.function)
-    return not is_users(rule.file) or any((one.file, _last(one.function)) == own for one in event.stack)
-
-
-def _last(name: str | None) -> str:
-    """A function's own name, without those that it is defined in."""
-    return (name or "").rpartition(".")[2]
-
-
-def _behind(
+def behind(
     events: Sequence[OpEvent],
     makers: dict[int, int],
     values: Iterable[Value | None],

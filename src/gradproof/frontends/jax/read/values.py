@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src import core, dtypes
+from jax._src.state.types import AbstractRef
 
 from gradproof.frontends.jax.observe.trace import numbers
 from gradproof.frontends.record.model import Value
@@ -15,6 +16,7 @@ from gradproof.frontends.record.value import loan
 
 _PLAIN = (bool, int, float, complex)  # Python has one object for many numbers
 NO_NUMBERS = "it holds no numbers"
+MUTABLE = "it was computed by an array that is changed in place (`jax.new_ref`), which is not followed here"
 
 
 class Values:
@@ -54,6 +56,8 @@ def value_of(array: Any) -> Value:
     shape = tuple(int(n) for n in getattr(aval, "shape", ()))
     if dtype is None or dtype == dtypes.float0:
         return Value(next(numbers), "none", None, unknown=NO_NUMBERS)
+    if isinstance(aval, AbstractRef):
+        return Value(next(numbers), "none", None, unknown=MUTABLE)
     if dtypes.issubdtype(dtype, dtypes.extended):
         return Value(next(numbers), "key", shape, partial(_key_data, array))
     return Value(next(numbers), str(np.dtype(dtype)), shape, partial(_entries, array, dtype))
