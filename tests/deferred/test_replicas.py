@@ -80,4 +80,5 @@ def test_a_model_that_keras_fits_on_two_devices_is_trained_and_judged(tmp_path: 
     assert done.stdout == "trained\n"
     report = json.loads((tmp_path / "report.json").read_text())
     assert [row["verdict"] for row in report["gradients"]] == ["correct"] * 8
-    assert report["notes"] == []
+    # On a busy machine a note says how long checking took.
+    assert [note for note in report["notes"] if not note.startswith("checking took")] == []

@@ -245,6 +245,23 @@ def test_a_comparison_that_a_method_casts_is_written_smooth(tmp_path: Path) -> N
     _holds(before, after, "discrete-op")
 
 
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_what_a_call_is_handed_is_guarded_with_all_its_axes(tmp_path: Path) -> None:
+    """The root in a norm takes one number where the text hands over two: its condition did not fit the text."""
+    source = (
+        "import jax\nimport jax.numpy as jnp\ndef energy(p):\n"
+        "    d = jnp.linalg.norm(p[:, None] - p[None, :], axis=-1)\n"
+        "    return jnp.sum(jnp.where(jnp.eye(3) > 0, 0.0, 1.0 / (d + 1.0)))\n"
+        "print(jax.grad(energy)(jnp.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]])))\n"
+    )
+    before, diff, after = patched(source, tmp_path)
+    assert changed(diff)[1:] == [
+        "+safe = jnp.where((jnp.eye(3) > 0)[..., None], 1.0, p[:, None] - p[None, :])",
+        "+d = jnp.linalg.norm(safe, axis=-1)",
+    ]
+    _holds(before, after, "masked-branch")
+
+
 @pytest.mark.tensorflow
 @pytest.mark.skipif(_NO_TENSORFLOW, reason="tensorflow is not installed")
 @pytest.mark.parametrize("name", RULES)

@@ -123,6 +123,30 @@ def test_a_shift_before_a_softmax_has_gradient_zero_up_to_rounding(dtype: Any, s
     assert abs(float(judgement.enclosure.mid)) <= 1e-20
 
 
+@pytest.mark.parametrize(("mistake", "verdict"), [(0.0, Verdict.INACCURATE), (1e-9, Verdict.WRONG)])
+def test_at_the_end_of_a_fit_the_error_is_due_to_rounding_or_to_the_rule(
+    mistake: float, verdict: Verdict
+) -> None:
+    """The true gradient is zero, and what encloses it has some width: no rule is small beside that."""
+    builder = Builder()
+    m = Tracer(builder, phase="forward")
+    data, point = np.full(3000, 0.1, np.float32), np.asarray(0.1, np.float32)
+    one = Traced(m, builder.input(data), data)
+    scale, two = (m.literal(np.asarray(number, np.float32)) for number in (1e12, 2.0))
+    off = m.sub(m.mean(one, axes=(0,)), m.literal(point))
+    program = builder.build([m.mul(m.power(off, two), scale).id])
+    m = Tracer(builder, phase="backward")
+    off = Traced(m, off.id, off.value)
+    weight, count, more = (m.literal(np.asarray(number, np.float32)) for number in (2e12, 3e3, mistake))
+    slope = m.mul(weight, m.add(m.power(off, m.literal(np.asarray(1.0, np.float32))), more))
+    gradient = m.div(m.broadcast(slope, shape=(3000,)), count)
+    recorded = builder.build([gradient.id])
+    evidence = Evidence(program, (one.id,), (np.asarray(gradient.value),), (gradient.id,), recorded)
+    (judgement,) = judge(evidence, Options())
+    assert np.all(gradient.value)
+    assert judgement.verdict is verdict
+
+
 def test_a_wrong_rule_is_not_excused_by_a_true_gradient_of_zero() -> None:
     program = program_of(_centred, np.arange(15.0).reshape(3, 5) / 8.0, np.ones((3, 1)))
     with planted("sub", lambda op: replace(op, slopes=(op.slopes[0], lambda m, y, a, b: -0.5))):  # type: ignore[index]

@@ -46,7 +46,9 @@ def deep() -> tuple[Any, np.ndarray[Any, Any]]:
 
 def _judged(deep: tuple[Any, np.ndarray[Any, Any]], factor: float) -> Judgement:
     program, exact = deep
-    (found,) = judge(Evidence(program, program.inputs[:1], ((exact * factor).astype("f"),)), Options())
+    (found,) = judge(
+        Evidence(program, program.inputs[:1], ((exact * factor).astype("f"),)), Options(seconds=None)
+    )
     return found
 
 
@@ -67,7 +69,7 @@ def test_how_far_it_is_off_is_said_by_entry_and_by_norm(deep: Any) -> None:
     program, exact = deep
     observed = exact.astype("f")
     observed.flat[np.argmin(np.abs(exact))] += np.float32(2e-5 * np.abs(exact).max())
-    (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), Options())
+    (found,) = judge(Evidence(program, program.inputs[:1], (observed,)), Options(seconds=None))
     assert found.verdict is Verdict.UNVERIFIED
     assert found.reason is not None and "differ by up to 0.02 of their size and, by norm, by" in found.reason
     (_, _, by_norm) = found.reason.partition("by norm, by ")
@@ -93,7 +95,7 @@ def test_a_wrong_gradient_of_a_large_program_is_seen_where_the_loss_is_about_zer
         return m.sum(x, axes=(0,))
 
     program = program_of(odd, x, dtype="float32")
-    (found,) = judge(Evidence(program, program.inputs, (np.full_like(x, 3.0),)), Options())
+    (found,) = judge(Evidence(program, program.inputs, (np.full_like(x, 3.0),)), Options(seconds=None))
     assert found.oracle == "ball"
     assert found.comparison is not None and found.comparison.outcome == "beyond"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from gradproof.frameworks import framework
 from gradproof.ir import types
 from gradproof.ir.program import Node, Program, ancestors
 from gradproof.ir.shapes import fits
+from gradproof.ir.span import Span
 from gradproof.ops import TABLE
 
 HARMLESS = 1.0  # inside the domain of every function with an edge at 0, and no root of a common denominator
@@ -37,9 +38,16 @@ class Guard:
 
     op: Node
     index: int
+    given: int  # the number that is guarded: the input, or what was handed to the call that computes it on its way
     dropping: Node
     deciding: int  # the condition, or the mask
     is_kept_where_true: bool = True
+    n_behind: int = 0  # axes of the guarded number that come behind those of the condition
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the op is a step of a call, as the root in a norm, and takes what no text shows."""
+        return self.given != self.op.inputs[self.index]
 
     @property
     def is_mask(self) -> bool:
@@ -58,9 +66,10 @@ def guards(case: Case) -> Iterator[tuple[Guard, Program]]:
     ops += [node for node in reversed(guilty) if node.id in behind and node not in ops]
     for op in ops:
         for guard in _guards(program, op, found.zero):
-            guarded = _apply(program, guard)
-            if guarded is not None:
-                yield guard, guarded
+            for placed in _placed(program, guard):
+                guarded = _apply(program, placed)
+                if guarded is not None:
+                    yield placed, guarded
 
 
 def _guards(program: Program, op: Node, zero: Zero) -> Iterator[Guard]:
@@ -68,18 +77,51 @@ def _guards(program: Program, op: Node, zero: Zero) -> Iterator[Guard]:
         if dropping.op == "select" and dropping.span == zero.node.span:
             sides = [op.id in ancestors(program, [id]) for id in dropping.inputs[1:]]
             if sides.count(True) == 1:
-                for index in _suspects(op):
-                    yield Guard(op, index, dropping, dropping.inputs[0], sides[0])
+                for index, given in _suspects(program, op):
+                    yield Guard(op, index, given, dropping, dropping.inputs[0], sides[0])
         elif dropping.op == "mul" and zero.why == "multiplied by 0":
             sides = [op.id in ancestors(program, [id]) for id in dropping.inputs]
             mask = dropping.inputs[sides.index(False)] if sides.count(True) == 1 else None
             if mask is not None and not bool(np.asarray(program[mask].value).all()):
-                yield from (Guard(op, index, dropping, mask) for index in _suspects(op))
+                for index, given in _suspects(program, op):
+                    yield Guard(op, index, given, dropping, mask)
 
 
-def _suspects(op: Node) -> Sequence[int]:
-    """The inputs of an op, first the one that its slope is infinite by."""
-    return (1, 0) if op.op in ("div", "xdivy") else range(len(op.inputs))
+def _suspects(program: Program, op: Node) -> Iterator[tuple[int, int]]:
+    """The inputs of an op, first the one that its slope is infinite by, and what is to be guarded for each."""
+    for index in (1, 0) if op.op in ("div", "xdivy") else range(len(op.inputs)):
+        given = _handed(program, op, op.inputs[index])
+        if given is not None:
+            yield index, given
+
+
+def _handed(program: Program, op: Node, id: int) -> int | None:
+    """What the text can guard of an input: itself, or, if the call of the op computes it, what the call was handed.
+
+    None if that is several numbers.
+    """
+    is_inside = op.span is not None and program[id].span == op.span and bool(program[id].inputs)
+    if not is_inside:  # a constant stands where it is read
+        return id
+    own = _own_steps(program, op)
+    handed = {one for node in own for one in node.inputs} - {node.id for node in own}
+    handed = {one for one in handed if program[one].op != "constant" and not program[one].is_discrete}
+    return handed.pop() if len(handed) == 1 else None
+
+
+def _own_steps(program: Program, op: Node) -> list[Node]:
+    """The steps of the op's own call that lead to it, and it itself."""
+    behind = ancestors(program, [op.id])
+    return [node for node in program.nodes if node.id in behind and node.span == op.span and node.inputs]
+
+
+def _placed(program: Program, guard: Guard) -> Iterator[Guard]:
+    """The guard with its condition where its axes can belong: to the last of the number, or to the first."""
+    whole, shape = program[guard.given].shape, program[guard.deciding].shape
+    if fits(shape, whole):
+        yield guard
+    if 0 < len(shape) < len(whole) and whole[: len(shape)] == shape:
+        yield replace(guard, n_behind=len(whole) - len(shape))
 
 
 def _is_guilty(found: Nonfinite, node: Node) -> bool:
@@ -91,9 +133,7 @@ def _is_guilty(found: Nonfinite, node: Node) -> bool:
 
 
 def _apply(program: Program, guard: Guard) -> Program | None:
-    argument, deciding = program[guard.op.inputs[guard.index]], program[guard.deciding]
-    if not fits(deciding.shape, argument.shape):
-        return None
+    argument, deciding = program[guard.given], program[guard.deciding]
     if argument.op == "constant" and not argument.shape:  # a number of the formula, and no data
         return None
     next_id = max(node.id for node in program.nodes) + 1
@@ -107,38 +147,54 @@ def _apply(program: Program, guard: Guard) -> Program | None:
         compared = Node(next_id + 3, "not_equal", (deciding.id, zero.id), "bool", deciding.shape, value=kept)
         condition = compared.id
         new += [zero, compared]
+    if guard.n_behind:
+        shape = (*deciding.shape, *[1] * guard.n_behind)
+        wider = Node(next_id + 4, "reshape", (condition,), "bool", shape, params={"shape": shape})
+        condition = wider.id
+        new += [wider]
     sides = (argument.id, constant.id) if guard.is_kept_where_true else (constant.id, argument.id)
     safe = Node(next_id + 1, "select", (condition, *sides), argument.dtype, argument.shape)
-    inputs = (*guard.op.inputs[: guard.index], safe.id, *guard.op.inputs[guard.index + 1 :])
-    return _in_order(program, guard.op, [*new, safe, replace(guard.op, inputs=inputs)])
+    return _in_order(program, [*new, safe, *_taking(program, guard, safe.id)])
+
+
+def _taking(program: Program, guard: Guard, safe: int) -> Iterator[Node]:
+    """What took the number as it was takes the guarded one."""
+    if guard.is_inside:
+        for node in _own_steps(program, guard.op):
+            if guard.given in node.inputs:
+                yield replace(node, inputs=tuple(safe if id == guard.given else id for id in node.inputs))
+    else:
+        inputs = guard.op.inputs
+        yield replace(guard.op, inputs=(*inputs[: guard.index], safe, *inputs[guard.index + 1 :]))
 
 
 def _harmless(guard: Guard) -> float:
     return _INSIDE.get(guard.op.op, HARMLESS)
 
 
-def _in_order(program: Program, op: Node, new: list[Node]) -> Program | None:
-    """The op and what uses it come after the condition, which may have been computed later than the op."""
-    nodes = [node for node in program.nodes if node.id != op.id] + new
+def _in_order(program: Program, new: list[Node]) -> Program | None:
+    """What is new or changed, and what uses it, come after the condition, which may have been computed later."""
+    changed = {node.id for node in new}
+    nodes = [node for node in program.nodes if node.id not in changed] + new
     ordered: list[Node] = []
     known: set[int] = set()
     while nodes:
         ready = [node for node in nodes if all(id in known for id in node.inputs)]
         if not ready:
-            return None  # the condition depends on the op itself
+            return None  # the condition depends on what it would guard
         ordered += ready
         known.update(node.id for node in ready)
         nodes = [node for node in nodes if node.id not in known]
     return replace(program, nodes=tuple(ordered))
 
 
-def guard_patch(guard: Guard, sources: Mapping[str, str], name: str) -> str:
+def guard_patch(guard: Guard, given: Span | None, sources: Mapping[str, str], name: str) -> str:
     """The argument of the op, selected in a line before; empty where the source does not show it."""
     span = guard.op.span
     source = None if span is None else parsed(sources.get(span.file, ""))
     if span is None or source is None or "select" not in framework(name).spellings:
         return ""
-    condition, argument = _condition(source, guard), _argument(source, source.at(span), guard.index)
+    condition, argument = _condition(source, guard), _argument(source, source.at(span), guard, given)
     alias = alias_of(source.tree, name)
     # The condition is written a second time, so its names must mean the same where the op stands.
     if condition is None or argument is None or alias is None:
@@ -149,6 +205,10 @@ def guard_patch(guard: Guard, sources: Mapping[str, str], name: str) -> str:
     written = [ast.get_source_segment(source.text, part) or "" for part in (condition, argument)]
     if guard.is_mask:
         written[0] = f"{written[0]} != 0" if isinstance(condition, ast.Name) else f"({written[0]}) != 0"
+    if guard.n_behind:
+        axes = ", ".join(["...", *["None"] * guard.n_behind])
+        is_one = isinstance(condition, ast.Name | ast.Call | ast.Subscript) and not guard.is_mask
+        written[0] = f"{written[0]}[{axes}]" if is_one else f"({written[0]})[{axes}]"
     harmless = str(_harmless(guard))
     sides = [written[1], harmless] if guard.is_kept_where_true else [harmless, written[1]]
     text = f"{alias}.where({', '.join([written[0], *sides])})"
@@ -164,10 +224,12 @@ def _condition(source: ParsedSource, guard: Guard) -> ast.expr | None:
     return expression.args[0] if is_call and isinstance(expression, ast.Call) else None
 
 
-def _argument(source: ParsedSource, expression: ast.expr | None, index: int) -> ast.expr | None:
-    """What an op takes: an operand, an argument, or the object of a method."""
+def _argument(
+    source: ParsedSource, expression: ast.expr | None, guard: Guard, span: Span | None
+) -> ast.expr | None:
+    """What an op, or the call that it is a step of, takes: an operand, an argument, or the object of a method."""
     if isinstance(expression, ast.BinOp):
-        return (expression.left, expression.right)[index]
+        return None if guard.is_inside else (expression.left, expression.right)[guard.index]
     if not isinstance(expression, ast.Call):
         return None
     function = expression.func
@@ -176,7 +238,10 @@ def _argument(source: ParsedSource, expression: ast.expr | None, index: int) -> 
         *([function.value] if isinstance(function, ast.Attribute) and is_method else []),
         *expression.args,
     ]
-    return given[index] if index < len(given) else None
+    if guard.is_inside:
+        shown = source.at(span)
+        return shown if shown in given else given[0] if len(given) == 1 else None
+    return given[guard.index] if guard.index < len(given) else None
 
 
 def _moved_up(source: ParsedSource, condition: ast.expr, argument: ast.expr) -> tuple[ast.Assign, ...] | None:
@@ -215,7 +280,8 @@ def offer(fault: Fault) -> Iterator[Fix]:
             checked = checked_digits(case, guarded, aim, fault.replay, EQUAL)
             if checked is not None:
                 text = "give the unselected branch an input on which it is harmless"
-                patch = guard_patch(guard, case.sources, case.capture.framework)
+                given = program[guard.given].span
+                patch = guard_patch(guard, given, case.sources, case.capture.framework)
                 fix = Fix(text, patch, checked, is_equal=True)
                 if patch:
                     yield fix
