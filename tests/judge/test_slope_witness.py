@@ -58,11 +58,11 @@ def _judged(program: Program, options: Options = ALWAYS) -> tuple[Judgement, ...
 
 
 @contextmanager
-def _broken(op: Op, index: int) -> Iterator[None]:
+def _broken(op: Op, index: int, by: float = OFF) -> Iterator[None]:
     """The rule of an op for one of its inputs, a little off."""
 
     def off(m: Any, value: Any) -> Any:
-        return value if value is None else m.mul(m.literal(np.asarray(OFF)), value)
+        return value if value is None else m.mul(m.literal(np.asarray(by)), value)
 
     def slope(m: Any, *args: Any, **params: Any) -> Any:
         assert op.slopes is not None and op.slopes[index] is not None
@@ -216,3 +216,16 @@ def test_a_large_program_is_witnessed_where_it_is_asked_for() -> None:
     with _broken(TABLE["exp"], 0):
         assert _faults(_judged(program, Options())) == [False]
         assert _faults(_judged(program, ALWAYS)) == [True]
+
+
+def test_an_accusation_is_witnessed_in_large_programs_too() -> None:
+    """The gradient that ran is right; a rule of ours that is not would call it wrong."""
+    builder, m, (x,) = _built(np.linspace(0.1, 1.0, WITNESSED_ENTRIES))
+    program = builder.build([m.sum(m.exp(x), axes=(0,)).id])
+    ran = derive(program).program
+    observed = np.asarray(ran[ran.outputs[0]].value)
+    evidence = Evidence(program, program.inputs, (observed,), (ran.outputs[0],), ran)
+    assert judge(evidence, Options())[0].verdict is Verdict.CORRECT
+    with _broken(TABLE["exp"], 0, 2.0):
+        (found,) = judge(evidence, Options())
+    assert found.verdict is Verdict.UNVERIFIED and _faults((found,)) == [True]

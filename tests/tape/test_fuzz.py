@@ -15,7 +15,7 @@ from gradproof.tape import Missing
 from .fuzzing import COMPLEX, REAL, Program, random_program, slope_along
 
 CHUNK = 50
-SMALL, NIGHTLY = 300, 8_000
+SMALL, NIGHTLY = 600, 8_000
 
 
 def check(program: Program) -> str:

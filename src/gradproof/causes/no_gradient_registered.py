@@ -2,7 +2,8 @@
 
 What it finds
     A gradient of None where the path from the source to the target passes through an op for which the framework has
-    no rule, or whose rule returns nothing for this argument.
+    no rule, or whose rule returns nothing for this argument; or, as a note, one that lacks a part, because numbers go
+    on as text or bits.
 
 Why it spoils a gradient
     Without a rule the gradient ends there. The derivative may well exist; the framework just does not know it.
@@ -22,15 +23,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradproof.causes._lost import lost
 from gradproof.causes._missing import broken, diagnose, lacks, no_zero, remedy
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.cause import Cause
-from gradproof.diagnosis.diagnostic import Diagnostic, Fix
+from gradproof.diagnosis.diagnostic import Annotation, Diagnostic, Fix, annotated
 from gradproof.diagnosis.occasion import Occasion
+from gradproof.ir.surroundings import LostPart
 
 
 def find(case: Case) -> Iterator[Diagnostic]:
+    yield from lost(case, "disguised", _part)
     missing = broken(case, "no-gradient-registered")
     if missing is None:
         return
@@ -56,4 +60,26 @@ def find(case: Case) -> Iterator[Diagnostic]:
     )
 
 
-CAUSE = Cause(name="no-gradient-registered", find=find, doc=__doc__ or "", on=(Occasion.MISSING,))
+def _part(case: Case, part: LostPart) -> Diagnostic:
+    name, target, framework = (
+        case.source.name,
+        case.capture.target,
+        words.framework_name(case.capture.framework),
+    )
+    return Diagnostic(
+        kind="no-gradient-registered",
+        severity="note",
+        certainty="measured",
+        headline=f"a part of `{target}` was computed from `{name}` through `{part.how}`, which has no gradient",
+        primary=annotated(part.left, "numbers go on as text or bits from here"),
+        secondary=() if part.back in (None, part.left) else (Annotation(part.back, "numbers again"),),
+        why=(
+            f"For {framework} what comes back is a constant. This gradient is that of the rest: it is right if a "
+            "constant is meant, and lacks a term if not."
+        ),
+    )
+
+
+CAUSE = Cause(
+    name="no-gradient-registered", find=find, doc=__doc__ or "", on=(Occasion.MISSING, Occasion.AROUND)
+)

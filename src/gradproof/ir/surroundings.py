@@ -28,8 +28,8 @@ class Cut:
 class LostPart:
     """A part of the target that counts as constant though it was computed from sources, as far as can be told.
 
-    `kind` is "outside-tape", "stored" (in a variable, by the op `how`) or "left-framework"; `left` is where it was
-    computed, `back` where it is used.
+    `kind` is "outside-tape", "stored" (in a variable, by the op `how`), "disguised" (as text or bits, by the op `how`)
+    or "left-framework"; `left` is where it was computed, `back` where it is used.
     """
 
     kind: str

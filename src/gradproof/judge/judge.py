@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gradproof.engine.decision_witness import misdecided
 from gradproof.engine.refine import FIRST_ARB_BITS, Enclosure, entry_count
 from gradproof.engine.value_witness import misread
 from gradproof.errors import BeyondMemory, NoDerivative, NotSupported, TooDeep
@@ -50,7 +51,9 @@ def judge(evidence: Evidence, options: Options) -> tuple[Judgement, ...]:
     if beyond is not None:
         return tuple(_without_reference(observed, beyond) for observed in evidence.observed)
     found = _as_meant(evidence, options)
-    other = None if all(one.verdict is Verdict.MISSING for one in found) else misread(evidence.program)
+    if all(one.verdict is Verdict.MISSING for one in found):
+        return found
+    other = misread(evidence.program) or misdecided(evidence.program)
     if other is None:
         return found
     return tuple(
@@ -171,7 +174,8 @@ def _witnessed(
 ) -> tuple[Judgement, ...]:
     """No verdict rests on a reference that the function itself contradicts."""
     resting = [k for k, one in enumerate(found) if one.verdict in _ON_REFERENCE]
-    reasons = contradicted(evidence.program, evidence.wrt, reference, resting, options)
+    is_wrong = any(one.verdict is Verdict.WRONG for one in found)
+    reasons = contradicted(evidence.program, evidence.wrt, reference, resting, options, accusing=is_wrong)
     return tuple(
         Judgement(Verdict.UNVERIFIED, "none", reasons[k], None, None) if k in reasons else one
         for k, one in enumerate(found)

@@ -32,6 +32,8 @@ from gradproof.options import Options
 # Where the report shows the true gradient to all digits, balls of many bits run in any case, and two more runs of the
 # forward part are a few hundredths of a check. `Options.witness` asks for the rest.
 WITNESSED_ENTRIES = SHARP_ENTRIES
+# An accusation is rare and weighs more: a reference that calls a gradient wrong is witnessed in larger programs too.
+ACCUSING_ENTRIES = 100 * WITNESSED_ENTRIES
 # Slopes that agree to this share of their terms are equal in every dtype; a rule is not wrong by so little.
 AGREEMENT = 2.0**-70
 SHARE_OF_LARGEST = 2.0**-10  # the entries of a direction even out those of the gradient, down to this share
@@ -43,11 +45,18 @@ SAFE = 1e-250  # products above this, and below its reciprocal, have exact halve
 
 
 def contradicted(
-    program: Program, wrt: Sequence[int], reference: Reference, which: Sequence[int], options: Options
+    program: Program,
+    wrt: Sequence[int],
+    reference: Reference,
+    which: Sequence[int],
+    options: Options,
+    *,
+    accusing: bool = False,
 ) -> dict[int, str]:
     """Why the references of these sources cannot be right, for those whose slope the function does not have."""
     known = [k for k in which if reference.oracles[k] == "ball" and _is_known(reference.enclosures[k])]
-    if not known or (entry_count(program) > WITNESSED_ENTRIES and not options.witness):
+    most = ACCUSING_ENTRIES if accusing else WITNESSED_ENTRIES
+    if not known or (entry_count(program) > most and not options.witness):
         return {}
     at = reference.beside or reference.run
     try:

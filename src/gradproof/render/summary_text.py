@@ -41,7 +41,7 @@ NARROW = 80  # columns below which digits are whole numbers and a gradient is ca
 _CUTS = ((0, 24), (4, 16), (0, 12), (3, 14), (4, 8), (0, 8))
 
 # Causes by which a right gradient may be that of a part of the function only: there may be something to fix.
-_LOST_PARTS = ("left-framework", "outside-tape")
+_LOST_PARTS = ("left-framework", "outside-tape", "no-gradient-registered")
 
 # Causes that say why a right gradient is exactly 0.
 _ZEROS = ("vanishing", "not-connected")

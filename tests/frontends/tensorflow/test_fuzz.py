@@ -28,7 +28,7 @@ from gradproof.options import TOLERANCES, Options
 pytestmark = pytest.mark.tensorflow
 
 CHUNK = 50
-SMALL, NIGHTLY = 150, 12_000
+SMALL, NIGHTLY = 400, 12_000
 COUNT = int(os.environ.get("GRADPROOF_FUZZ", str(SMALL)))
 
 

@@ -99,6 +99,8 @@ def test_a_tensor_is_freed_while_its_tape_is_open(persistent: bool) -> None:
         with tf.GradientTape(persistent=persistent) as tape:
             assert freed_at_once(lambda: tf.ones([2]) + 1.0)
             assert freed_at_once(lambda: tf.Variable(3.0))
+            assert freed_at_once(lambda: tf.strings.lower(tf.constant(["A"])))
+            assert freed_at_once(lambda: tf.strings.lower("A"))
             y = tf.reduce_sum((x + 1.0) * 2.0)
             assert freed_at_once(lambda: tf.sqrt(float(tf.constant(2.0))))
         tape.gradient(y, x)

@@ -101,6 +101,51 @@ def test_what_went_through_another_variable_is_a_note(tmp_path: Path) -> None:
     assert "passes through a variable that holds what was computed from `x`" in last
 
 
+KEPT = {
+    "places of a variable": (
+        "m = tf.Variable([0.0, 0.0])\n",
+        "    m.scatter_nd_update([[0]], [x[0] * x[1]])\n",
+        "m",
+    ),
+    "a slice of a variable": ("m = tf.Variable(tf.zeros([3, 2]))\n", "    m[1].assign(x * 3.0)\n", "m"),
+    "a queue": ("m = tf.queue.FIFOQueue(2, [tf.float32])\n", "    m.enqueue(x * 2.0)\n", "m.dequeue()"),
+    "a table": (
+        "m = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, 0.0)\nk = tf.range(2, dtype=tf.int64)\n",
+        "    m.insert(k, x)\n",
+        "m.lookup(k)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "put", "taken"), KEPT.values(), ids=KEPT)
+def test_what_was_kept_in_places_is_a_note(before: str, put: str, taken: str, tmp_path: Path) -> None:
+    found, last = judged(
+        HEAD + VARIABLE + before + TAPE + put + f"    z = tf.reduce_sum(x * {taken})\n" + END, tmp_path
+    )
+    assert [(kind, severity) for kind, severity, _ in found] == [("outside-tape", "note")]
+    assert "passes through a variable that holds what was computed from `x`" in last
+
+
+DISGUISED = {
+    "text": "tf.strings.to_number(tf.strings.as_string(x))",
+    "bytes": "tf.io.parse_tensor(tf.io.serialize_tensor(x), tf.float32)",
+    "bits": "tf.bitcast(tf.bitcast(x, tf.int32), tf.float32)",
+}
+
+
+@pytest.mark.parametrize("way", DISGUISED.values(), ids=DISGUISED)
+def test_numbers_that_go_on_as_text_or_bits_are_a_note(way: str, tmp_path: Path) -> None:
+    found, last = judged(HEAD + VARIABLE + TAPE + f"    z = tf.reduce_sum(x * {way})\n" + END, tmp_path)
+    assert [(kind, severity) for kind, severity, _ in found] == [("no-gradient-registered", "note")]
+    assert "which has no gradient" in last
+
+
+def test_numbers_that_come_back_as_they_were_read_are_a_note(tmp_path: Path) -> None:
+    body = "    past.append((x * data).numpy().tolist())\n    z = tf.reduce_sum(x * tf.constant(past[-1]))\n"
+    found, _ = judged(HEAD + DATA + "past = []\n" + VARIABLE + TAPE + body + END, tmp_path)
+    assert [(kind, severity) for kind, severity, _ in found] == [("left-framework", "note")]
+
+
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
 def test_constants_that_are_none_of_the_sources_are_no_matter(body: str, tmp_path: Path) -> None:
     found, last = judged(HEAD + CUBED + DATA + VARIABLE + TAPE + body + END, tmp_path)

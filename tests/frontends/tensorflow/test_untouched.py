@@ -117,3 +117,23 @@ def test_a_fault_of_ours_leaves_the_program_alone(tmp_path):
     assert done.stdout == "4.0\n"
     assert "ZeroDivisionError" in done.stderr
     assert "object is not callable" in done.stderr
+
+
+def test_another_op_callback_gets_what_it_would_without_us() -> None:
+    """`enable_check_numerics` puts a check behind every op of a graph; a callback is given what the last returned."""
+    import tensorflow as tf
+
+    from gradproof.frontends.tensorflow.hooks import observe
+
+    with observe(receiver=lambda call: None):
+        try:
+            with tf.GradientTape() as tape:  # from here on there is a callback of ours
+                x = tf.constant([2.0, 0.0])
+                tape.watch(x)
+                tf.debugging.enable_check_numerics()
+                y = tf.function(tf.square)(x)
+                with pytest.raises(tf.errors.InvalidArgumentError, match="Detected Infinity"):
+                    tf.function(tf.math.log)(x)
+            assert tape.gradient(y, x).numpy().tolist() == [4.0, 0.0]
+        finally:
+            tf.debugging.disable_check_numerics()

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from gradproof.frontends.assemble.capture import read, to_capture
 from gradproof.frontends.assemble.dialect import dialect_of
-from gradproof.frontends.assemble.program import STORING
 from gradproof.frontends.assemble.uncut import with_uncut
 from gradproof.frontends.assemble.view import HEARD, WHOLE
-from gradproof.frontends.exits.lost_parts import lost_parts
+from gradproof.frontends.exits.disguised import is_disguise
+from gradproof.frontends.exits.lost_parts import KEEPING, lost_parts
 from gradproof.frontends.exits.matching import Comebacks
 from gradproof.frontends.record.flow import ancestors, gives
 from gradproof.frontends.record.model import GradientCall
@@ -61,11 +61,12 @@ def _is_cut(call: GradientCall) -> bool:
     needed = ancestors(forward, {target.value.id for target in call.targets})
     role = dialect_of(call.framework).role
     unheard = (event for event in forward if not event.is_heard_by(call.tape) and role(event) != "read")
-    stores = (event for event in forward if role(event) in STORING and event.inputs[0].id in needed)
+    stores = (event for event in forward if role(event) in KEEPING and event.inputs[0].id in needed)
+    disguises = (event for event in forward if gives(event, needed) and is_disguise(event, role(event)))
     return (
         Comebacks(call).are_possible
         or any(gives(event, needed) for event in unheard)
-        or any(True for _ in stores)
+        or any(True for _ in (*stores, *disguises))
     )
 
 

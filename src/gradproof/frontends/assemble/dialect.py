@@ -19,6 +19,8 @@ Role = Literal[
     "store",  # puts numbers into a variable
     "add",  # adds numbers to what a variable holds
     "subtract",
+    "put",  # puts numbers into places of something that keeps them: a variable, a table, a queue
+    "bits",  # reads the bits of numbers as other numbers
     "pass-on",  # every output is its input
     "stop",  # lets numbers through and no gradient
     "leave",  # computes in plain Python, where no framework follows

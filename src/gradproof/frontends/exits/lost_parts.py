@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from gradproof.frontends.assemble.dialect import dialect_of
+from gradproof.frontends.assemble.program import STORING
 from gradproof.frontends.exits.assignments import MOST_ASSIGNMENTS, assignments, feeding
+from gradproof.frontends.exits.disguised import disguised
 from gradproof.frontends.exits.evidence import are_long, are_rare, is_only_shown
+from gradproof.frontends.exits.expressions import is_written, numbers_in
 from gradproof.frontends.exits.matching import Place, operand_at, place_of, place_of_node, targets_at
 from gradproof.frontends.exits.python_arithmetic import is_reading, may_read
 from gradproof.frontends.record.flow import ancestors
@@ -24,12 +29,7 @@ from gradproof.ir.surroundings import LostPart
 from gradproof.ir.syntax import text_of
 
 DEEPEST = 3  # names followed from where a constant is used
-STORING = ("store", "add", "subtract")
-# What tells of a tensor's form and not of its numbers.
-_FORM = frozenset(
-    {"shape", "dtype", "ndim", "size", "name", "len", "get_shape", "range", "zeros_like", "ones_like"}
-)
-
+KEEPING = (*STORING, "put")
 # Doors that show a number or decide by it, and hand none on.
 _LOOKS = frozenset({"bool()", "format", "index"})
 
@@ -80,6 +80,8 @@ class _Record:
             behind = frozenset().union(*(found.get(value.id, _NONE) for value in event.inputs))
             if role(event) in STORING and event.inputs[0].id not in self.own:
                 found[event.inputs[0].id] = behind
+            elif role(event) == "put" and event.inputs[0].id not in self.own:
+                found[event.inputs[0].id] = behind  # what it held before is in it
             for value in event.outputs if behind else ():
                 if types.is_real(value.dtype):
                     found[value.id] = found.get(value.id, _NONE) | behind
@@ -88,6 +90,9 @@ class _Record:
     def parts(self) -> Iterator[LostPart]:
         yield from self._outside()
         yield from self._stored()
+        yield from disguised(
+            self.forward, self.followed, self._leads, role=dialect_of(self.call.framework).role
+        )
         if self.call.leaves or not dialect_of(self.call.framework).sees_reads:
             yield from self._returned()
 
@@ -107,17 +112,21 @@ class _Record:
                     yield LostPart("outside-tape", maker.op, maker.span, event.span, self.followed[value.id])
 
     def _stored(self) -> Iterator[LostPart]:
-        """Put into a variable that is no source, and read from it again."""
+        """Put into a variable that is no source, or into a table or a queue, and read from it again."""
         role = dialect_of(self.call.framework).role
-        stores: dict[int, OpEvent] = {}
+        stores: dict[int, LostPart] = {}
         for event in self.forward:
-            if role(event) in STORING and event.inputs[0].id not in self.own:
-                stores[event.inputs[0].id] = event
-            elif role(event) in ("read", "gather") and event.inputs[0].id in stores and self._leads(event):
-                store = stores[event.inputs[0].id]
-                behind = frozenset().union(*(self.followed.get(v.id, _NONE) for v in store.inputs[1:]))
+            kept = event.inputs[0].id if event.inputs else None
+            if kept is None or kept in self.own:
+                continue
+            if role(event) in KEEPING:
+                behind = frozenset().union(*(self.followed.get(v.id, _NONE) for v in event.inputs[1:]))
+                if role(event) == "store":
+                    stores.pop(kept, None)  # it holds nothing else from now on
                 if behind:
-                    yield LostPart("stored", store.op, store.span, event.span, behind)
+                    stores[kept] = LostPart("stored", event.op, event.span, None, behind)
+            elif kept in stores and self._leads(event):
+                yield replace(stores[kept], back=event.span)
 
     def _returned(self) -> Iterator[LostPart]:
         """Constants that the source of the program shows to be made of tensors, or with numbers that nobody writes."""
@@ -125,10 +134,20 @@ class _Record:
         for event in self._heard():
             for place, value in enumerate(event.inputs):
                 if value.id not in made and _may_return(value):
-                    yield from self._mentioned(event, place, value)
+                    yield from self._the_same(event, value) or self._mentioned(event, place, value)
         for target, operand in zip(self.call.targets, targets_at(self.call.span)):
             if target.value.id not in made | self.call.unseen and _may_return(target.value):
                 yield from self._target(operand)
+
+    def _the_same(self, event: OpEvent, value: Value) -> list[LostPart]:
+        """Numbers that nobody writes, and that were read before just as they are: wherever they were kept meanwhile."""
+        if not _is_computed(value, event):
+            return []
+        for leave in self.call.leaves:
+            behind = self.followed.get(leave.value.id, _NONE) if leave.index < event.index else _NONE
+            if behind and leave.how not in _LOOKS and _are_equal(leave.value, value):
+                return [LostPart("left-framework", leave.how, leave.span, event.span, behind)]
+        return []
 
     def _target(self, operand: ast.expr) -> Iterator[LostPart]:
         """A target that no op has made: nothing was seen but the text, which has to show who reads the numbers."""
@@ -142,7 +161,7 @@ class _Record:
     def _mentioned(self, event: OpEvent, place: int, value: Value) -> Iterator[LostPart]:
         for depth, span in enumerate(event.stack):
             operands = operand_at(span, place, len(event.inputs))
-            if not depth and operands and all(map(_is_written, operands)):
+            if not depth and operands and all(map(is_written, operands)):
                 return  # whatever the callers of this line have read
             for operand in operands:
                 if not self._is_tensor(operand, span.file):
@@ -189,7 +208,7 @@ class _Record:
     def _behind(self, node: ast.expr, file: str, index: int, depth: int = 0) -> Behind:
         """The sources that an expression of plain numbers mentions, where the numbers leave, and the function of
         NumPy that reads them there, if one does."""
-        for inner in _numbers_in(node):
+        for inner in numbers_in(node):
             found = self._left_at(inner, index)
             if found[0]:
                 return found
@@ -236,14 +255,13 @@ def _at_its_reader(node: ast.expr, inner: ast.expr, file: str, found: Behind) ->
     return found[0], Span(file, *place_of_node(readers[-1])), ast.unparse(readers[-1].func)
 
 
-def _is_written(node: ast.expr) -> bool:
-    """Whether an expression is a number of the program's text."""
-    return not any(isinstance(one, ast.Name | ast.Attribute | ast.Call) for one in ast.walk(node))
-
-
 def _may_return(value: Value) -> bool:
     array = value.array
     return array is not None and types.is_real(value.dtype) and bool(array.size)
+
+
+def _are_equal(one: Value, other: Value) -> bool:
+    return one.array is not None and np.array_equal(one.array, np.asarray(other.array))
 
 
 def _are_long(value: Value) -> bool:
@@ -252,26 +270,3 @@ def _are_long(value: Value) -> bool:
 
 def _is_computed(value: Value, event: OpEvent) -> bool:
     return value.array is not None and are_rare(value.array, frozenset(span.file for span in event.stack))
-
-
-@lru_cache(maxsize=4096)  # every check asks for the same expressions
-def _numbers_in(node: ast.expr) -> tuple[ast.expr, ...]:
-    return tuple(_walk_numbers(node))
-
-
-def _walk_numbers(node: ast.expr) -> Iterator[ast.expr]:
-    """The expressions inside of one, but for those that only ask for the form of a tensor."""
-    if isinstance(node, ast.Attribute) and node.attr in _FORM:
-        return
-    if isinstance(node, ast.Call):
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called in _FORM:
-            return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield from _walk_numbers(child)
-        elif isinstance(child, ast.keyword):
-            yield from _walk_numbers(child.value)
-        elif isinstance(child, ast.comprehension):
-            yield from _walk_numbers(child.iter)

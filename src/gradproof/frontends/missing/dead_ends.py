@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradproof.frontends.assemble.dialect import Dialect
-from gradproof.frontends.assemble.program import STORING
-from gradproof.frontends.exits.lost_parts import lost_parts
+from gradproof.frontends.exits.lost_parts import KEEPING, lost_parts
 from gradproof.frontends.record.flow import ancestors, takes
 from gradproof.frontends.record.model import NO_TENSOR, GradientCall, Operand, OpEvent
 from gradproof.ir.capture import Break
@@ -36,7 +35,7 @@ def stored(
         kept = [value.id for value in event.inputs if value.dtype == "resource"]
         if not takes(event, reached - set(kept)) or not needed & set(kept):
             continue
-        if dialect.role(event) in STORING:
+        if dialect.role(event) in KEEPING:
             label = "a variable keeps numbers, not where they came from"
             return Break("not-connected", event.span, label, called, {"stored": event.op})
         if dialect.role(event) == "feed":

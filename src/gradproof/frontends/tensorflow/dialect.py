@@ -25,6 +25,13 @@ _DRAWING = (
     "StatefulTruncatedNormal", "StatefulUniformFullInt", "StatefulRandomBinomial",
 )  # fmt: skip
 
+_PUTTING = (
+    "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul", "ResourceScatterDiv", "ResourceScatterMin",
+    "ResourceScatterMax", "ResourceScatterUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub",
+    "ResourceScatterNdMin", "ResourceScatterNdMax", "ResourceScatterNdUpdate", "ResourceStridedSliceAssign",
+    "LookupTableInsertV2", "QueueEnqueueV2", "QueueEnqueueManyV2",
+)  # fmt: skip
+
 ROLES: dict[str, Role] = {
     "ReadVariableOp": "read",
     "ResourceGather": "gather",
@@ -32,6 +39,8 @@ ROLES: dict[str, Role] = {
     "AssignVariableOp": "store",
     "AssignAddVariableOp": "add",
     "AssignSubVariableOp": "subtract",
+    **dict.fromkeys(_PUTTING, "put"),
+    "Bitcast": "bits",
     "MakeIterator": "feed",
     RETURN_OP: "pass-on",
     "IdentityN": "pass-on",

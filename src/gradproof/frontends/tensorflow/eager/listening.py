@@ -97,15 +97,24 @@ class Listener:
 
     def on_op(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> Any:
+        """TensorFlow's callback: an op has run, or has been added to a graph.
+
+        What one callback returns the next one is given, and the program: so another's gets what it would without us.
+        """
+        self._hear(op_type, inputs, attrs, outputs, graph, sys._getframe(1))
+        return outputs if len(context.context().op_callbacks) > 1 else None
+
+    def _hear(
+        self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType
     ) -> None:
-        """TensorFlow's callback: an op has run, or has been added to a graph."""
         recorder = self._observation.recorder
         if recorder.quiet:
             return
         try:
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if graph is not None:
-                self._traces.on_graph_op(graph, outputs, sys._getframe(1))
+                self._traces.on_graph_op(graph, outputs, frame)
                 return
             stopped = pywrap_tfe.TFE_Py_TapeSetIsStopped()
             recorder.add(op, tuple(inputs), attrs or (), tuple(outputs or ()), stopped)

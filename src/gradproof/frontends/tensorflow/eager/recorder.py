@@ -185,7 +185,7 @@ class Recorder(threading.local):
         outputs: tuple[Any, ...],
         stopped: bool,
     ) -> RawEvent:
-        """Record one eager op; the caller's frame is the callback itself.
+        """Record one eager op; the callers' frames are those of the callback.
 
         With `stopped` no tape heard it. A call of a function always looks stopped: its caller tells the
         tapes.

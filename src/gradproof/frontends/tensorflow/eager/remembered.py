@@ -46,14 +46,17 @@ def _sizes(shape: TensorShape) -> tuple[int, ...] | None:
 
 
 def remembered(thing: Any) -> Any:
-    """In the place of a tensor, or of one made of several; what lies on another device, and text, stay as they are."""
+    """In the place of a tensor, or of one made of several; what lies on another device stays as it is."""
     if isinstance(thing, tf_ops.EagerTensor):
         dtype = thing.dtype
         if dtype in WITHOUT_NUMBERS:
             return Remembered(thing._id, dtype, thing._shape_tuple(), None)
-        if dtype == dtypes.string or "CPU" not in thing.backing_device:
+        if "CPU" not in thing.backing_device:
             return thing
-        return Remembered(thing._id, dtype, thing._shape_tuple(), thing._numpy_internal())
+        array = thing._numpy_internal()
+        if dtype == dtypes.string:
+            array = np.asarray(array, object)  # a single text comes as bytes
+        return Remembered(thing._id, dtype, thing._shape_tuple(), array)
     if isinstance(thing, indexed_slices.IndexedSlices):
         return indexed_slices.IndexedSlices(
             remembered(thing.values), remembered(thing.indices), remembered(thing.dense_shape)
