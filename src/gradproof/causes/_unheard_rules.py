@@ -8,36 +8,67 @@ from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._source import returned
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
-from gradproof.ir.program import descendants
+from gradproof.ir.capture import Scope
+from gradproof.ir.program import Program, descendants
 from gradproof.ir.span import Span
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
 
 
-def forward_rule(case: Case) -> Iterator[Diagnostic]:
-    """A derivative in forward mode, where no rule runs backward that could be tried alone."""
+def unheard_rule(case: Case) -> Scope | None:
+    """The one rule of the program's own by which a derivative is wrong, where it could not be tried alone.
+
+    In forward mode no rule runs backward, and in a Jacobian it runs for all rows at once.
+    """
     # A function that is used several times has one rule; `torch.func` uses one inside of another, too.
     scopes = case.capture.rules.scopes
     own = list({(one.name, one.rule_at): one for one in scopes if one.library is None}.values())
     is_told = bool(case.rules.mistakes or case.capture.rules.pullbacks or case.rules.suspicions)
     if case.verdict is not Verdict.WRONG or is_told or len(own) != 1 or own[0].results is not None:
+        return None
+    return own[0]
+
+
+def is_deliberate(case: Case, scope: Scope) -> bool:
+    """Whether a forward hands its arguments on unchanged, or is constant between jumps: its rule is meant to differ."""
+    program = case.capture.program
+    if program is None or not {*scope.inputs, *scope.outputs} <= {node.id for node in program.nodes}:
+        return False
+    given = {id for id in scope.inputs if not program[id].is_discrete}
+    if {_root(program, id) for id in scope.outputs} <= {_root(program, id) for id in given}:
+        return True
+    return bool(given) and descendants(program, given).isdisjoint(scope.outputs)
+
+
+def _root(program: Program, id: int) -> int:
+    while program[id].op == "identity":
+        (id,) = program[id].inputs
+    return id
+
+
+def unheard(case: Case) -> Iterator[Diagnostic]:
+    scope = unheard_rule(case)
+    if scope is None or is_deliberate(case, scope):
         return
-    span = _where(case, own[0].rule_at or own[0].defined_at or own[0].used_at)
     yield Diagnostic(
         kind="custom-gradient",
         severity="error",
         certainty="likely",
-        headline=f"the hand-written forward-mode rule of `{own[0].name}` is not the derivative of its forward",
-        primary=annotated(span, "its rule for forward mode does not fit"),
+        headline=f"the hand-written rule of `{scope.name}` is not the derivative of its forward",
+        primary=annotated(place_of(case, scope), "the rule does not fit"),
         subject=subject(case),
         evidence=comparison_rows(case),
         why=(
-            f"The derivative was taken forward, through `{own[0].name}`, the only step with a rule of the program's "
-            "own. What came out is not the derivative of what was computed."
+            f"`{scope.name}` is the only step with a rule of the program's own, and what came out is not the "
+            "derivative of what was computed. The rule could not be tried alone here."
         ),
-        fix=Fix(f"return the derivative of the forward from the `jvp` of `{own[0].name}`"),
-        op=own[0].name,
+        fix=Fix(f"return the derivative of the forward from the rule of `{scope.name}`"),
+        op=scope.name,
     )
+
+
+def place_of(case: Case, scope: Scope) -> Span | None:
+    return _where(case, scope.rule_at or scope.defined_at or scope.used_at)
 
 
 def _where(case: Case, span: Span | None) -> Span | None:

@@ -43,7 +43,7 @@ from gradproof.causes._raised import raised_by_rule
 from gradproof.causes._remedied import remedied
 from gradproof.causes._rounding import loss_of
 from gradproof.causes._source import none_returned
-from gradproof.causes._unheard_rules import forward_rule, without_history
+from gradproof.causes._unheard_rules import unheard, without_history
 from gradproof.causes._unless_overwritten import unless_overwritten
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -82,7 +82,7 @@ def find(case: Case) -> Iterator[Diagnostic]:
     if case.source.missing is None or case.source.missing.kind == "not-connected":
         found = case.rules.suspicions or tuple(without_history(case))
         yield from (_suspected(case, suspicion) for suspicion in _once(found))
-        yield from forward_rule(case)
+        yield from unheard(case)
 
 
 def _narrow(case: Case, loss: Loss) -> Diagnostic:

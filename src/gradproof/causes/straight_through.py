@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from gradproof.causes._evidence import comparison_rows, subject
 from gradproof.causes._places import op_words
+from gradproof.causes._unheard_rules import is_deliberate, place_of, unheard_rule
 from gradproof.causes.custom_gradient import rule_span
 from gradproof.diagnosis import words
 from gradproof.diagnosis.case import Case
@@ -51,6 +52,9 @@ def find(case: Case) -> Iterator[Diagnostic]:
         if library.mistake is not None and library.is_intended:
             pullback = library.departure.pullback
             yield _diagnose(case, library.mistake, pullback.op, pullback.span)
+    scope = unheard_rule(case)
+    if scope is not None and is_deliberate(case, scope):
+        yield _looks_intended(case, scope.name, place_of(case, scope), _UNHEARD)
     yield from _around_a_step(case)
 
 
@@ -129,8 +133,20 @@ _STEPS = (
 )
 
 
+_UNHEARD = (
+    "returns another gradient than its derivative",
+    "another gradient than the forward has",
+    "The forward hands its argument on unchanged, or is constant between jumps, and its rule puts another gradient in "
+    "the place of its derivative. The number returned is not the derivative of what ran, and so it is reported.",
+)
+
+
 def _diagnose(case: Case, mistake: Mistake, name: str, span: Span | None) -> Diagnostic:
-    does, label, why = _said(mistake)
+    return _looks_intended(case, name, span, _said(mistake))
+
+
+def _looks_intended(case: Case, name: str, span: Span | None, said: tuple[str, str, str]) -> Diagnostic:
+    does, label, why = said
     return Diagnostic(
         kind="straight-through",
         severity="warning",

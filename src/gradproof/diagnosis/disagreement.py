@@ -48,7 +48,7 @@ def _with_fix_for_all(diagnostic: Diagnostic, where: str) -> Diagnostic:
     equal = next((one for one in fix.others if one.patch and one.is_equal), None)
     if equal is not None:
         return replace(diagnostic, fix=equal)
-    note = f"no fix is offered: {where}, and what would mend it here ({fix.text}) was not tried there"
+    note = f"no fix is offered: {where}, and what would fix it here ({fix.text}) was not tried there"
     return replace(diagnostic, fix=None, notes=(*diagnostic.notes, note))
 
 
