@@ -70,7 +70,7 @@ EQUAL = Fix("write it so", patch="-a\n+c", checked="the ops were run", is_equal=
 FAULT = Diagnostic("custom-gradient", "error", "proven", "twice too large", fix=FIX)
 AT_FAULT = replace(WRONG, diagnostics=(FAULT,))
 NOT_OFFERED = (
-    "no fix is offered: {} may run these lines too, where this gradient is correct as it is, and what would mend it "
+    "no fix is offered: {} may run these lines too, where this gradient is correct as it is, and what would fix it "
     "here (halve it) was not tried there"
 )
 
