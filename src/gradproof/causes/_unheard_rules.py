@@ -31,8 +31,10 @@ def unheard_rule(case: Case) -> Scope | None:
 
 def is_deliberate(case: Case, scope: Scope) -> bool:
     """Whether a forward hands its arguments on unchanged, or is constant between jumps: its rule is meant to differ."""
-    program = case.capture.program
-    if program is None or not {*scope.inputs, *scope.outputs} <= {node.id for node in program.nodes}:
+    copies = case.capture.copies
+    program = case.capture.program if copies is None else copies.of
+    known = set() if program is None else {node.id for node in program.nodes}
+    if program is None or not scope.outputs or not {*scope.inputs, *scope.outputs} <= known:
         return False
     given = {id for id in scope.inputs if not program[id].is_discrete}
     if {_root(program, id) for id in scope.outputs} <= {_root(program, id) for id in given}:
