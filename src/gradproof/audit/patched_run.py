@@ -36,9 +36,7 @@ class _Run:
     report: Report | None = None
     goes_on: bool = False  # where it ended with an exception before
     meant: frozenset[Key] = frozenset()  # gradients that were not the derivative before either, on purpose
-    by_chance: frozenset[Key] = (
-        frozenset()
-    )  # gradients that are others whenever the script runs, changed or not
+    by_chance: frozenset[Key] = frozenset()  # gradients that differ whenever the script runs, changed or not
 
     def mends(self, key: Key) -> bool:
         if self.gradients is None or key not in self.gradients:

@@ -9,7 +9,7 @@ from gradproof.causes._source import returned
 from gradproof.diagnosis.case import Case
 from gradproof.diagnosis.diagnostic import Diagnostic, Fix, annotated
 from gradproof.ir.capture import Scope
-from gradproof.ir.program import Program, descendants
+from gradproof.ir.program import behind_copies, descendants
 from gradproof.ir.span import Span
 from gradproof.judge.suspicion import Suspicion
 from gradproof.judge.verdict import Verdict
@@ -37,15 +37,9 @@ def is_deliberate(case: Case, scope: Scope) -> bool:
     if program is None or not scope.outputs or not {*scope.inputs, *scope.outputs} <= known:
         return False
     given = {id for id in scope.inputs if not program[id].is_discrete}
-    if {_root(program, id) for id in scope.outputs} <= {_root(program, id) for id in given}:
+    if {behind_copies(program, id) for id in scope.outputs} <= {behind_copies(program, id) for id in given}:
         return True
     return bool(given) and descendants(program, given).isdisjoint(scope.outputs)
-
-
-def _root(program: Program, id: int) -> int:
-    while program[id].op == "identity":
-        (id,) = program[id].inputs
-    return id
 
 
 def unheard(case: Case) -> Iterator[Diagnostic]:

@@ -25,8 +25,8 @@ from gradproof.diagnosis.steepness import (
 )
 from gradproof.ir import types
 from gradproof.ir.capture import Scope
-from gradproof.ir.program import Node, ancestors
-from gradproof.judge.custom import behind_copies, rule_of
+from gradproof.ir.program import Node, ancestors, behind_copies
+from gradproof.judge.custom import rule_of
 from gradproof.ops import TABLE
 
 Kind = Literal[

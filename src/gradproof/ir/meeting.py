@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gradproof.ir.capture import Capture, Pullback
-from gradproof.ir.program import Node, Program
+from gradproof.ir.program import Node, Program, behind_copies
 from gradproof.ir.span import Span
 
 MAX_USES = (
@@ -48,15 +48,8 @@ def _uses(program: Program, pullbacks: Iterable[Pullback]) -> Mapping[int, list[
     for pullback in pullbacks:
         for tensor, gradient in zip(pullback.inputs, pullback.results):
             if gradient is not None:
-                uses.setdefault(gradient, []).append((_origin(program, tensor), pullback.outputs))
+                uses.setdefault(gradient, []).append((behind_copies(program, tensor), pullback.outputs))
     return uses
-
-
-def _origin(program: Program, id: int) -> int:
-    """Every read of a variable is a tensor of its own, and they are all the same one."""
-    while program[id].op == "identity":
-        (id,) = program[id].inputs
-    return id
 
 
 def _meeting(

@@ -171,3 +171,10 @@ def descendants(program: Program, ids: Iterable[int], beyond: Container[int] = (
         if is_open and not reached.isdisjoint(node.inputs):
             reached.add(node.id)
     return reached
+
+
+def behind_copies(program: Program, id: int) -> int:
+    """The node behind copies: frameworks hand on copies of a tensor, and every read of a variable is one."""
+    while program[id].op == "identity":
+        (id,) = program[id].inputs
+    return id

@@ -10,7 +10,7 @@ import numpy as np
 from gradproof.errors import GradproofError
 from gradproof.ir import types
 from gradproof.ir.capture import Capture, Pullback, Scope
-from gradproof.ir.program import Node, Program, descendants
+from gradproof.ir.program import Node, Program, behind_copies, descendants
 from gradproof.ir.shapes import joint_shape
 from gradproof.judge.blame import Departure, measured_departures
 from gradproof.judge.mistake import Mistake, find_mistakes
@@ -224,13 +224,6 @@ def _with_sums(
             parts[:2] = [id]
         real.append((x, parts[0] if parts else None))
     return replace(program, nodes=tuple(nodes)), real
-
-
-def behind_copies(program: Program, id: int) -> int:
-    """The node behind copies: a framework may hand a rule another copy of an argument than its forward used."""
-    while program[id].op == "identity":
-        id = program[id].inputs[0]
-    return id
 
 
 def fits(argument: Node, result: Node) -> bool:
